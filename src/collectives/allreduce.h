@@ -32,6 +32,8 @@ class Allreduce : public base::Described {
   virtual values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
                                  values::Combination how) const = 0;
 
+  /// Whether a sum among these members is one collective and no more, wherever collectives are computed.
+  virtual bool is_one_collective(const cluster::Communicator& /*comm*/) const { return false; }
   /// Whether several members send to several at a time.
   virtual bool many_to_many() const { return false; }
   /// The reason why the algorithm makes no sense on such a cluster, or empty.

@@ -61,6 +61,8 @@ std::string Hierarchical::refusal(const cluster::Options& cluster) const {
          "hosts several (topology = { kind = \"star\", devices = 4 }), or choose algorithm = \"ring\"";
 }
 
+bool Hierarchical::is_one_collective(const Communicator& comm) const { return comm.local_groups().even; }
+
 Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how) const {
   if (comm.size() == 1) return x;
   const cluster::LocalGroups& hosts = comm.local_groups();

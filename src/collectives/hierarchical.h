@@ -20,6 +20,7 @@ struct Hierarchical : Allreduce {
 
   std::string refusal(const cluster::Options& cluster) const override;
 
+  bool is_one_collective(const cluster::Communicator& comm) const override;
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };
 

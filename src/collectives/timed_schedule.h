@@ -40,6 +40,7 @@ class ScheduledAllreduce : public Allreduce {
  public:
   virtual std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const = 0;
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const final;
+  bool is_one_collective(const cluster::Communicator& /*comm*/) const final { return true; }
 };
 
 /// A schedule's timing, as computed collectives need it.

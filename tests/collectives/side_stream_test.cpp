@@ -73,7 +73,11 @@ Steps drawn(int rank, int trial) {
 /// Whether a host has several devices, each with a NIC of its own: the rings between hosts share no link.
 bool has_rails(const std::string& name) { return name == "pod" || name == "gpu_hosts"; }
 
-Group::Outcome overlapped(const Group& group, const std::string& algorithm, int trial) {
+/// The tasks that are handed over as one collective.
+enum class Entered { none, every_other, all };
+
+Group::Outcome overlapped(const Group& group, const std::string& algorithm, int trial,
+                          Entered entered = Entered::none) {
   const auto chosen = collectives::allreduces().find(algorithm)->make();
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
     const Steps steps = drawn(comm.rank(), trial);
@@ -85,7 +89,9 @@ Group::Outcome overlapped(const Group& group, const std::string& algorithm, int 
       for (std::size_t k = 0; k < steps.lengths.size(); ++k) {
         compute(steps.before_s[k]);
         const Tensor x = dispatcher.constant(contribution(comm.rank(), steps.lengths[k]));
-        sums.push_back(beside.start([&chosen, x](const Communicator& side) { return (*chosen)(side, x); }));
+        const auto sum = [&chosen, x](const Communicator& side) { return (*chosen)(side, x); };
+        const bool enters = entered == Entered::all || (entered == Entered::every_other && k % 2 == 0);
+        sums.push_back(enters ? beside.start_collective(sum) : beside.start(sum));
       }
       for (std::size_t k = 0; k < sums.size(); ++k) {
         last = beside.wait(sums[k]);
@@ -95,6 +101,20 @@ Group::Outcome overlapped(const Group& group, const std::string& algorithm, int 
     }
     return last;
   });
+}
+
+void check_same(const Group::Outcome& a, const Group::Outcome& b) {
+  REQUIRE(a.members.size() == b.members.size());
+  for (std::size_t r = 0; r < a.members.size(); ++r) {
+    CAPTURE(r);
+    CHECK(a.members[r].result == b.members[r].result);
+    CHECK(a.members[r].end_s == b.members[r].end_s);
+    CHECK(a.members[r].compute_s == b.members[r].compute_s);
+    CHECK(a.members[r].communicate_s == b.members[r].communicate_s);
+    CHECK(a.members[r].wait_s == b.members[r].wait_s);
+    CHECK(a.members[r].parts == b.members[r].parts);
+    CHECK(a.members[r].bytes_sent == b.members[r].bytes_sent);
+  }
 }
 
 }  // namespace
@@ -123,6 +143,44 @@ TEST_CASE("collectives beside the computing take the same times computed and mes
           check_equal(overlapped(group, algorithm, trial), cut, simgrid_precision_s);
         }
       }
+}
+
+TEST_CASE("collectives that a side stream enters without its actor are those of the actor, to the last bit") {
+  int trial = 0;
+  for (const auto& [name, topology] : several_topologies())
+    for (const std::string algorithm : {"ring", "rabenseifner", "hierarchical"})
+      for (const int P : {1, 2, 8, 16})
+        for (const Entered entered : {Entered::every_other, Entered::all}) {
+          if (algorithm == "hierarchical" && !has_rails(name)) continue;
+          ++trial;
+          CAPTURE(name, algorithm, P, trial);
+          Group group{.P = P, .numbers = false};
+          group.topology = topology;
+          group.collectives = cluster::Collectives::automatic;
+          const Group::Outcome by_actor = overlapped(group, algorithm, trial);
+          check_same(overlapped(group, algorithm, trial, entered), by_actor);
+          double last_s = 0.0;
+          for (const auto& member : by_actor.members) last_s = std::max(last_s, member.end_s);
+          group.end_s = 0.6 * last_s;
+          check_same(overlapped(group, algorithm, trial, entered), overlapped(group, algorithm, trial));
+        }
+}
+
+TEST_CASE("an error in a task that is entered by a timer ends the run with the rank") {
+  Group group{.P = 4, .numbers = false};
+  group.collectives = cluster::Collectives::automatic;
+  const auto run = [&] {
+    return group.run([](const Communicator& comm, Dispatcher& dispatcher) {
+      const Tensor x = dispatcher.constant(contribution(comm.rank(), 100));
+      SideStream beside(comm);
+      beside.start_collective([x](const Communicator& side) { return collectives::Ring()(side, x); });
+      return beside.wait(beside.start_collective([](const Communicator& side) -> Tensor {
+        if (side.rank() == 2) throw std::runtime_error("no vector");
+        return {};
+      }));
+    });
+  };
+  CHECK_THROWS_WITH(run(), ContainsSubstring("rank 2") && ContainsSubstring("no vector"));
 }
 
 TEST_CASE("a hierarchical allreduce takes the same times and gives the same bits computed and message by message") {

@@ -18,20 +18,23 @@ struct ComputedCollectives::Collective {
         since(members),
         order(members),
         actors(members),
+        after(members),
         tensors(members) {}
 
   std::shared_ptr<const CollectivePlan> plan;
   std::vector<double> arrivals;
   std::vector<SinceCollective> since;
-  std::vector<int> order;                       ///< in which members have arrived
-  std::vector<ActorState*> actors;              ///< that are in the collective; null: not come yet, or gone
-  std::vector<values::Tensor> tensors;          ///< the members' inputs, then their results
-  std::unique_ptr<CollectiveTimes> times;       ///< null: not all members have arrived
+  std::vector<int> order;                               ///< in which members have arrived
+  std::vector<ActorState*> actors;                      ///< that are in the collective; null: not come yet, or gone
+  std::vector<std::shared_ptr<AfterCollective>> after;  ///< where a member does not block in it; null: it does
+  std::vector<values::Tensor> tensors;                  ///< the members' inputs, then their results
+  std::unique_ptr<CollectiveTimes> times;               ///< null: not all members have arrived
   std::unique_ptr<CollectiveTimes> unfollowed;  ///< until members' ranks began to wait for them; null: not asked for
   std::vector<double> unfollowed_until;
   std::int64_t bytes = 0;  ///< of the largest input
   int arrived = 0;
   int left = 0;
+  bool dissolved = false;  ///< all actors were killed
 };
 
 /// A member's time in a collective: the causes are those of the rest of it, which is waiting.
@@ -78,13 +81,18 @@ struct CollectiveGroup {
   }
 
   int world_rank(std::size_t member) const { return (*members)[member]; }
+  /// A member's semaphore.
+  const simgrid::s4u::SemaphorePtr& bed(std::size_t member) {
+    while (wake.size() < members->size()) wake.push_back(simgrid::s4u::Semaphore::create(0));
+    return wake[member];
+  }
   /// Blocks the calling actor, a member's, until it is woken.
   void sleep(std::size_t member) {
-    while (wake.size() < members->size()) wake.push_back(simgrid::s4u::Semaphore::create(0));
+    const simgrid::s4u::SemaphorePtr& its = bed(member);
     asleep.resize(wake.size());
     asleep[member] = true;
     try {
-      wake[member]->acquire();
+      its->acquire();
     } catch (...) {
       asleep[member] = false;
       throw;

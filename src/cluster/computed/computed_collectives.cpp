@@ -9,7 +9,9 @@
 #include "cluster/computed/contention_check.h"
 #include "cluster/computed/idle_costs.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/ranks/after_collective.h"
 #include "cluster/ranks/scopes.h"
+#include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
 #include "cluster/usage/traffic.h"
@@ -133,32 +135,62 @@ Tensor ComputedCollectives::take_part(const Call& call, const MakePhases& make, 
 Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Tensor brought) {
   const std::shared_ptr<Collective> collective = all.open;
   const auto self = static_cast<std::size_t>(call.position);
-  const std::size_t members = all.members->size();
   if (collective->arrived == 0) all.live.push_back(collective);
+  if (AfterCollective* const after = call.actor.after_collective()) {
+    world_.timekeeper().enter_collective(call.actor);
+    collective->after[self] = after->shared_from_this();
+    arrive(call, all, collective, std::move(brought));
+    return {};
+  }
   {
     BlockedScope blocked(world_.cluster(), &call.actor, {.kind = BlockedOn::Kind::collective});
     blocked.label({});
-    collective->arrivals[self] = world_.now();
-    collective->since[self] = call.actor.since_collective(world_.now());
-    collective->order[self] = collective->arrived;
-    collective->actors[self] = &call.actor;
-    if (brought) collective->bytes = std::max(collective->bytes, brought.size_bytes());
-    collective->tensors[self] = std::move(brought);
-    if (std::cmp_equal(++collective->arrived, members)) complete(all, *collective);
+    arrive(call, all, collective, std::move(brought));
     all.sleep(self);
     const Left left = leave(all, *collective, *collective->times, self);
     blocked.divided(left.compute_s, left.communicate_s, left.causes);
   }
-  if (std::cmp_equal(++collective->left, members)) {
+  return result(all, collective, self);
+}
+
+void ComputedCollectives::arrive(const Call& call, CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
+                                 Tensor brought) const {
+  const auto self = static_cast<std::size_t>(call.position);
+  collective->arrivals[self] = world_.now();
+  collective->since[self] = call.actor.since_collective(world_.now());
+  collective->order[self] = collective->arrived;
+  collective->actors[self] = &call.actor;
+  if (brought) collective->bytes = std::max(collective->bytes, brought.size_bytes());
+  collective->tensors[self] = std::move(brought);
+  if (std::cmp_equal(++collective->arrived, all.members->size())) complete(all, collective);
+}
+
+/// The result of a member that has left.
+Tensor ComputedCollectives::result(CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
+                                   std::size_t member) const {
+  if (std::cmp_equal(++collective->left, all.members->size())) {
     collective->times->each([&](const PlannedPart& part, const PartTimes& times) {
       count(part, times, part.bytes.value_or(collective->bytes));
     });
     std::erase(all.live, collective);
   }
-  return std::move(collective->tensors[self]);
+  return std::move(collective->tensors[member]);
 }
 
-void ComputedCollectives::complete(CollectiveGroup& all, Collective& collective) const {
+/// A member that does not block in the collective leaves it.
+void ComputedCollectives::go_on(CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
+                                std::size_t member) const {
+  if (collective->dissolved) return;
+  const std::shared_ptr<AfterCollective> after = std::exchange(collective->after[member], nullptr);
+  if (after->gone()) return;
+  ActorState& actor = *collective->actors[member];
+  const Left left = leave(all, *collective, *collective->times, member);
+  world_.timekeeper().leave_collective(actor, left.compute_s, left.communicate_s, left.causes);
+  after->go_on(result(all, collective, member));
+}
+
+void ComputedCollectives::complete(CollectiveGroup& all, const std::shared_ptr<Collective>& completed) const {
+  Collective& collective = *completed;
   all.open.reset();
   collective.times = std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, CollectiveTiming::uncut);
   find_lateness(all, collective, *collective.times);
@@ -174,7 +206,7 @@ void ComputedCollectives::complete(CollectiveGroup& all, Collective& collective)
   for (const PlannedPhase& phase : collective.plan->phases)
     for (const PlannedPart& part : phase.parts) combine(part, collective.tensors);
   for (ActorState* const actor : collective.actors) actor->ends_by_itself();
-  wake(all, *collective.times);
+  wake(all, completed);
 }
 
 /// The members' tensors from here on are their results of the part.
@@ -191,17 +223,28 @@ void ComputedCollectives::combine(const PlannedPart& part, std::vector<Tensor>& 
 }
 
 /// One timer for all who go on at the same time.
-void ComputedCollectives::wake(const CollectiveGroup& all, const CollectiveTimes& times) const {
+void ComputedCollectives::wake(CollectiveGroup& all, const std::shared_ptr<Collective>& collective) const {
   std::vector<std::pair<double, std::size_t>> ends;
   ends.reserve(all.members->size());
-  for (std::size_t m = 0; m < all.members->size(); ++m) ends.emplace_back(std::max(times.of(m).end_s, world_.now()), m);
+  for (std::size_t m = 0; m < all.members->size(); ++m)
+    ends.emplace_back(std::max(collective->times->of(m).end_s, world_.now()), m);
   std::ranges::sort(ends);
   for (std::size_t first = 0; first < ends.size();) {
     const double end_s = ends[first].first;
     std::vector<sg4::SemaphorePtr> sleepers;
-    for (; first < ends.size() && ends[first].first == end_s; ++first) sleepers.push_back(all.wake[ends[first].second]);
-    Timer::set(end_s, [sleepers = std::move(sleepers)] {
+    std::vector<std::size_t> others;
+    for (; first < ends.size() && ends[first].first == end_s; ++first) {
+      const std::size_t member = ends[first].second;
+      if (collective->after[member])
+        others.push_back(member);
+      else
+        sleepers.push_back(all.bed(member));
+    }
+    Timer::set(end_s, [this, &all, its = std::weak_ptr(collective), sleepers = std::move(sleepers),
+                       others = std::move(others)] {
       for (const sg4::SemaphorePtr& sleeper : sleepers) sleeper->release();
+      if (const std::shared_ptr<Collective> over = its.lock())
+        for (const std::size_t member : others) go_on(all, over, member);
     });
   }
 }
@@ -222,6 +265,7 @@ void ComputedCollectives::cut(double now) {
 
 void ComputedCollectives::dissolve() {
   for (const auto& [key, all] : groups_) {
+    for (const std::shared_ptr<Collective>& collective : all->live) collective->dissolved = true;
     all->open.reset();
     all->live.clear();
   }

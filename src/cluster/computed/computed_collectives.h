@@ -17,6 +17,7 @@
 namespace simgrad::cluster {
 
 class ActorState;
+class AfterCollective;
 class CollectiveTimes;
 class ContentionCheck;
 class Traffic;
@@ -51,7 +52,8 @@ class ComputedCollectives {
   ~ComputedCollectives();
 
   /// In an actor of a member: blocks until its own end; returns its result.  A rank's main actor and its side actor are
-  /// not in collectives at one time.
+  /// not in collectives at one time.  Where the actor has an AfterCollective, the call returns nothing at once, and the
+  /// result goes to it at the member's end.
   values::Tensor take_part(const Call& call, const MakeTiming& make, values::Tensor brought);
   values::Tensor take_part(const Call& call, const MakePhases& make, values::Tensor brought);
 
@@ -87,9 +89,14 @@ class ComputedCollectives {
   PlannedPart plan(CollectiveGroup& group, const std::shared_ptr<const CollectiveTiming>& timing) const;
   Plan plan(CollectiveGroup& group, const MakePhases& make);
   values::Tensor take_part(const Call& call, CollectiveGroup& group, values::Tensor brought);
-  void complete(CollectiveGroup& group, Collective& collective) const;
+  void arrive(const Call& call, CollectiveGroup& group, const std::shared_ptr<Collective>& collective,
+              values::Tensor brought) const;
+  void complete(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
   static void combine(const PlannedPart& part, std::vector<values::Tensor>& tensors);
-  void wake(const CollectiveGroup& group, const CollectiveTimes& times) const;
+  void wake(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
+  void go_on(CollectiveGroup& group, const std::shared_ptr<Collective>& collective, std::size_t member) const;
+  values::Tensor result(CollectiveGroup& group, const std::shared_ptr<Collective>& collective,
+                        std::size_t member) const;
   void find_lateness(const CollectiveGroup& group, const Collective& collective, CollectiveTimes& times) const;
   Left leave(const CollectiveGroup& group, Collective& collective, const CollectiveTimes& times,
              std::size_t member) const;

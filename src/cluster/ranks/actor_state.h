@@ -9,6 +9,7 @@
 namespace simgrad::cluster {
 
 class ActorState;
+class AfterCollective;
 class AnyTransfer;
 
 /// Start of the transfer in virtual time; negative if there is none, or if it has not started.
@@ -47,6 +48,9 @@ class ActorState {
   std::optional<double> followed_in_collective_s() const { return followed_in_collective_s_; }
   /// The actor's wait will end by itself from now on.
   void ends_by_itself() { blocked_on_.ends_by_itself = true; }
+  /// Goes on after the collectives that this side actor's calls enter without blocking; null: they block.
+  AfterCollective* after_collective() const { return after_collective_; }
+  void set_after_collective(AfterCollective* after) { after_collective_ = after; }
   /// Adds all time up to `now` to the present state, and records it.
   void settle(double now) { settle(now, transfer_start_s(blocked_on_.transfer)); }
   /// Idle time of this side actor is its rank's main actor's.
@@ -86,6 +90,7 @@ class ActorState {
   Account account_;
   BlockedOn blocked_on_;
   const ActorState* beside_ = nullptr;
+  AfterCollective* after_collective_ = nullptr;
   std::optional<double> followed_in_collective_s_;
 };
 

@@ -37,7 +37,7 @@ Communicator Communicator::subgroup(std::span<const int> positions) const {
     chosen.push_back(world_rank(position));
   }
   base::check(own >= 0, "a member makes a part of its group that it is in");
-  Communicator smaller(*world_, std::make_shared<const std::vector<int>>(std::move(chosen)), own, generation_);
+  Communicator smaller(*world_, world_->localities().shared(std::move(chosen)), own, generation_);
   smaller.actor_ = actor_;
   smaller.main_ = main_;
   return smaller;

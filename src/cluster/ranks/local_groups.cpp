@@ -7,6 +7,10 @@
 
 namespace simgrad::cluster {
 
+Localities::Members Localities::shared(std::vector<int> members) {
+  return *shared_.insert(std::make_shared<const std::vector<int>>(std::move(members))).first;
+}
+
 const LocalGroups& Localities::of(const Members& members, int generation) {
   if (const auto known = known_.find({generation, members.get()}); known != known_.end()) return *known->second.groups;
   const auto [at, fresh] = groups_.try_emplace({generation, *members});

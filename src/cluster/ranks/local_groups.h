@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -28,11 +29,19 @@ class Localities {
 
   explicit Localities(const World& world) : world_(world) {}
 
+  /// The one list of these members: groups are found by its address, without looking at the members.
+  Members shared(std::vector<int> members);
+
   /// members: world ranks.  generation: ranks live where they lived in it.
   const LocalGroups& of(const Members& members, int generation);
 
  private:
+  struct ByContent {
+    bool operator()(const Members& a, const Members& b) const { return *a < *b; }
+  };
+
   const World& world_;
+  std::set<Members, ByContent> shared_;
   std::map<std::pair<int, std::vector<int>>, LocalGroups> groups_;
   struct Known {
     Members members;  ///< kept, so that no other vector gets the same address

@@ -112,10 +112,11 @@ void Ranks::enlist(int rank) {
   actors_.push_back(sg4::this_actor::get_pid());
 }
 
+void Ranks::fail(int rank, const char* what) {
+  cluster_.fail(fmt::format("rank {} (step {}, at {} s): {}", rank, step(rank), cluster_.now(), what));
+}
+
 void Ranks::run_guarded(int rank, bool main, const std::function<void()>& body) {
-  const auto fail = [&](const char* what) {
-    cluster_.fail(fmt::format("rank {} (step {}, at {} s): {}", rank, step(rank), cluster_.now(), what));
-  };
   try {
     body();
   } catch (const simgrid::ForcefulKillException&) {
@@ -125,9 +126,9 @@ void Ranks::run_guarded(int rank, bool main, const std::function<void()>& body) 
     if (on_peer_lost)
       on_peer_lost(lost.rank());
     else
-      fail(lost.what());
+      fail(rank, lost.what());
   } catch (const std::exception& error) {
-    fail(error.what());
+    fail(rank, error.what());
   }
   if (main) stopped(rank);
 }

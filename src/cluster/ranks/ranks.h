@@ -47,6 +47,8 @@ class Ranks {
   /// before it has begun.  Returns its number.
   std::int64_t start_side_actor(int rank, std::function<void()> body);
   std::function<void(int rank)> on_peer_lost;
+  /// Ends the run, with rank, step and virtual time in the text.
+  void fail(int rank, const char* what);
   /// Kills an actor, if it still lives.
   static void kill(std::int64_t actor);
   /// Kills all actors but the calling one.

@@ -1,6 +1,7 @@
-/// Work that goes on beside a rank's main actor: one task after the other, as on a stream of a graphics processor.
+/// Work that goes on beside a rank's main actor: one piece after the other, as on a stream of a graphics processor.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -13,12 +14,22 @@ class SideStream {
  public:
   /// Does the work with the communicator of the side actor. Returns the rank's result.
   using Task = std::function<values::Tensor(const Communicator&)>;
+  /// Takes a result over, and returns that of the task. Takes no virtual time.
+  using Then = std::function<values::Tensor(values::Tensor)>;
 
-  /// Starts a side actor of the communicator's rank. It ends with the rank's generation.
+  /// The side actor of the communicator's rank starts with the first task that needs it. It ends with the rank's
+  /// generation.
   explicit SideStream(const Communicator& communicator);
+  ~SideStream();
+  SideStream(const SideStream&) = delete;
+  SideStream& operator=(const SideStream&) = delete;
 
   /// Queues a task and returns at once; its number, from 0 on.
   int start(Task task);
+  /// Likewise, a task that is one collective at most: it returns the collective's result as it is.  then: what is done
+  /// with the result; or null.  Where collectives are computed, the side actor is not needed: the task is called by the
+  /// actor or the timer that has come to it, its collective is entered without blocking, and ends by a timer.
+  int start_collective(Task collective, Then then = nullptr);
   /// Blocks until that task is over. Meanwhile the rank computes, communicates and waits as the side actor does.
   values::Tensor wait(int number);
   /// Blocks until that task is over; its result stays.
@@ -30,6 +41,7 @@ class SideStream {
   struct Queue;
   void block_until(int number);
   const Communicator& communicator_;
+  int exceptions_ = std::uncaught_exceptions();
   std::shared_ptr<Queue> queue_;
 };
 

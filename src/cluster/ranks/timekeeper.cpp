@@ -111,6 +111,16 @@ void Timekeeper::await_recovery(int rank) { ranks_[rank].state.set_within(TimePa
 
 void Timekeeper::begin_work(int rank) { ranks_[rank].state.set_within(TimePart::wait_other, clock_.now()); }
 
+void Timekeeper::enter_collective(ActorState& actor) {
+  actor.enter(Account::State::blocked, clock_.now());
+  actor.blocked_on_ = {.kind = BlockedOn::Kind::collective};
+}
+
+void Timekeeper::leave_collective(ActorState& actor, double compute_s, double communicate_s, const TimeParts& causes) {
+  cut_collective(actor, compute_s, communicate_s, causes);
+  actor.blocked_on_ = {};
+}
+
 void Timekeeper::cut_collective(ActorState& actor, double compute_s, double communicate_s, const TimeParts& causes) {
   actor.account_.leave_collective(clock_.now(), compute_s, communicate_s, causes);
 }

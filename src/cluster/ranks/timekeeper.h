@@ -34,6 +34,10 @@ class Timekeeper {
   void await_recovery(int rank);
   /// The rank works from now on: idle time has no cause any more.
   void begin_work(int rank);
+  /// The actor is in a computed collective, without blocking in it, until it leaves after having computed and
+  /// communicated for so long, and waited for these causes.
+  void enter_collective(ActorState& actor);
+  void leave_collective(ActorState& actor, double compute_s, double communicate_s, const record::TimeParts& causes);
   /// Cuts a computed collective under way, in which the actor has computed and communicated for so long, and waited for
   /// these causes.
   void cut_collective(ActorState& actor, double compute_s, double communicate_s, const record::TimeParts& causes);

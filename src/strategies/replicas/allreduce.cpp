@@ -74,6 +74,7 @@ void Allreduce::operator()(Worker& worker) const {
 void Allreduce::in_buckets(Worker& worker) const {
   CompressedSum bucket_sum(*compression, *algorithm, worker);
   SideStream beside(worker.comm());
+  const bool one_collective = bucket_sum.is_one_collective(worker.comm());
   const double number_bytes = training::number_bytes(worker.learning().precision()).gradient;
   State state = worker.start();
   // Buckets are copies, so that a gradient may be added to while it is sent.
@@ -92,9 +93,13 @@ void Allreduce::in_buckets(Worker& worker) const {
       const auto sum = [&](const Tensor& parts) {
         Tensor part = not_summed ? values::slice(not_summed, bucket.first, bucket.count) : Tensor();
         accumulate(worker, part, values::slice(parts, bucket.first, bucket.count));
-        beside.start([&bucket_sum, part, first = bucket.first](const Communicator& comm) {
+        const auto task = [&bucket_sum, part, first = bucket.first](const Communicator& comm) {
           return bucket_sum(comm, part, first);
-        });
+        };
+        if (one_collective)
+          beside.start_collective(task);
+        else
+          beside.start(task);
         bucket = {};
       };
       const Tensor all = worker.gradient(

@@ -22,6 +22,10 @@ class CompressedSum {
   /// nothing is sent, and x is returned as it is. Errors: cluster::PeerLost.
   values::Tensor operator()(const cluster::Communicator& comm, values::Tensor x, std::int64_t first = 0);
 
+  /// Whether the sum is one collective and no more, wherever collectives are computed.
+  bool is_one_collective(const cluster::Communicator& comm) const {
+    return exact() && algorithm_.is_one_collective(comm);
+  }
   /// Whether vectors are sent unchanged.
   bool exact() const { return encoder_.compressor().exact(); }
 

@@ -37,7 +37,8 @@ class PieceSums {
     Tensor sum = not_summed_ ? values::slice(not_summed_, piece.first, piece.count) : Tensor();
     accumulate(worker_, sum, values::slice(g, piece.first, piece.count));
     if (drops_) end_last();
-    last_ = beside_.start([sum](const cluster::Communicator& comm) { return collectives::sum_shard(comm, sum); });
+    last_ = beside_.start_collective(
+        [sum](const cluster::Communicator& comm) { return collectives::sum_shard(comm, sum); });
     shard_ += chunks_[--next_].count;
     if (drops_) worker_.memory().raise(record::MemoryPart::gradients, gradient_bytes(shard_));
     reducing_ = piece.count;

@@ -35,8 +35,8 @@ UnitStream::UnitStream(Worker& worker, const Pieces& units, const UnitOptions& o
       chunks_(units.chunks(member_)),
       beside_(std::make_shared<Beside>()),
       stream_(worker.comm()) {
-  // Made by the side actor, so that the communicators are its own.
-  stream_.start([beside = beside_, group = options.group](const Communicator& comm) {
+  // Parts of the side actor's communicator, so that they are its own.
+  stream_.start_collective([beside = beside_, group = options.group](const Communicator& comm) {
     const int first = comm.rank() - comm.rank() % group;
     beside->inside = comm.subgroup(every(first, 1, first + group));
     beside->across = comm.subgroup(every(comm.rank() % group, group, comm.size()));
@@ -60,11 +60,17 @@ void UnitStream::gather(std::size_t pass) {
   if (options_.group > 1) worker_.memory().hold(MemoryPart::gathered, parameter_bytes(worker_, units_[u].count));
   const double up_s =
       options_.host.takes_parameters() ? worker_.host_link_s(parameter_bytes(worker_, chunk.count)) : 0.0;
-  gather_tasks_[pass] = stream_.start([beside = beside_, u, own = values::slice(shard_, chunk.first, chunk.count),
-                                       count = units_[u].count, up_s](const Communicator&) {
-    cluster::pause(up_s);  // from the host's memory
-    return beside->gathered[u] = collectives::gather_shards(*beside->inside, own, count);
-  });
+  const auto gathers = [beside = beside_, own = values::slice(shard_, chunk.first, chunk.count),
+                        count = units_[u].count](const Communicator&) {
+    return collectives::gather_shards(*beside->inside, own, count);
+  };
+  if (up_s > 0.0)
+    stream_.start([up_s](const Communicator&) {
+      cluster::pause(up_s);  // from the host's memory
+      return Tensor();
+    });
+  gather_tasks_[pass] = stream_.start_collective(
+      gathers, [beside = beside_, u](Tensor unit) { return beside->gathered[u] = std::move(unit); });
 }
 
 void UnitStream::enter(std::size_t pass) {
@@ -100,10 +106,15 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
   end_sum();
   shard_bytes_ += worker_.number_bytes().gradient * static_cast<double>(chunks_[unit].count);
   worker_.memory().raise(MemoryPart::gradients, shard_bytes_ + whole_gradient_bytes_);
-  last_sum_ = stream_.start([beside = beside_, unit, g](const Communicator&) {
-    const Tensor chunk = collectives::sum_shard(*beside->inside, g);
-    return beside->reduced[unit] = collectives::Ring()(*beside->across, chunk);
-  });
+  const auto keep = [beside = beside_, unit](Tensor chunk) { return beside->reduced[unit] = std::move(chunk); };
+  last_sum_ = stream_.start_collective(
+      [beside = beside_, g](const Communicator&) { return collectives::sum_shard(*beside->inside, g); }, keep);
+  if (options_.group == worker_.workers()) return;
+  last_sum_ = stream_.start_collective(
+      [beside = beside_, unit](const Communicator&) {
+        return collectives::Ring()(*beside->across, beside->reduced[unit]);
+      },
+      keep);
 }
 
 Tensor UnitStream::reduced() {
