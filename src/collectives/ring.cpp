@@ -5,6 +5,7 @@
 
 #include "base/by_rank.h"
 #include "cluster/recording/work_scope.h"
+#include "collectives/lengths.h"
 #include "collectives/ring_walk.h"
 
 namespace simgrad::collectives {
@@ -70,8 +71,10 @@ class RingReduceScatter final : public Around {
   }
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination how) const override {
     const Tensor all = total(brought, how);
+    Stretches stretches;
     std::vector<Tensor> chunks;
-    for (int r = 0; r < P(); ++r) chunks.push_back(values::slice(all, keeps(r).first, keeps(r).count));
+    chunks.reserve(brought.size());
+    for (int r = 0; r < P(); ++r) chunks.push_back(stretches.take(all, keeps(r)));
     return chunks;
   }
 

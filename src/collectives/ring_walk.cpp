@@ -32,12 +32,21 @@ void pass_on(std::size_t P, const double* __restrict now, const double* __restri
 
 /// Then it combines what it has received.
 SIMGRAD_AVX2_IF_THERE
-void combine(std::size_t P, const double* __restrict flops, const double* __restrict seconds_per_flop,
-             double* __restrict compute_s, double* __restrict next) {
+void pass_on_and_combine(std::size_t P, const double* __restrict now, const double* __restrict transfer_s,
+                         const double* __restrict flops, const double* __restrict seconds_per_flop,
+                         double* __restrict communicate_s, double* __restrict compute_s, double* __restrict next) {
   for (std::size_t r = 0; r < P; ++r) {
+    const double* const at = now + r;
+    const double in_start = at[-1] < at[0] ? at[0] : at[-1];
+    const double out_start = at[0] < at[1] ? at[1] : at[0];
+    const double received = in_start + (transfer_s + r)[-1];
+    const double sent = out_start + transfer_s[r];
+    const double over = received < sent ? sent : received;
+    const double still = received < out_start ? out_start : received;
     const double takes = flops[r] * seconds_per_flop[r];
+    communicate_s[r] += (received - in_start) + (over - still);
     compute_s[r] += takes;
-    next[r] += takes;
+    next[r] = over + takes;
   }
 }
 
@@ -156,9 +165,11 @@ void RingWalk::round(const double* transfer_s, std::size_t first_received, bool 
   const double* const of_first_hop = transfer_s + 1;
   const double* const flops = flops_.data() + first_received;
   double* const next = next_.data() + 1;
-  if (until_.empty()) {
+  if (until_.empty() && reduce) {
+    pass_on_and_combine(P_, now, of_first_hop, flops, seconds_per_flop_.data(), communicate_s_.data(),
+                        compute_s_.data(), next);
+  } else if (until_.empty()) {
     pass_on(P_, now, of_first_hop, communicate_s_.data(), next);
-    if (reduce) combine(P_, flops, seconds_per_flop_.data(), compute_s_.data(), next);
   } else {
     pass_on_until(P_, until_.data(), now, of_first_hop, communicate_s_.data(), next);
     if (reduce) combine_until(P_, until_.data(), flops, seconds_per_flop_.data(), compute_s_.data(), next);

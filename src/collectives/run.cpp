@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "collectives/lengths.h"
 
 namespace simgrad::collectives {
 
@@ -63,25 +64,6 @@ class Parts {
   Tensor empty_;                          ///< for stretches of no length
 };
 
-/// Parts of a vector without numbers, of which only the length is seen: all of one length are one tensor.
-class Lengths {
- public:
-  explicit Lengths(Tensor x) : x_(std::move(x)) {}
-
-  const Tensor& take(std::int64_t count) {
-    // A vector in nearly equal chunks has two lengths of them.
-    if (last_ && last_.size() == count) return last_;
-    std::swap(last_, last_but_one_);
-    if (!last_ || last_.size() != count) last_ = values::slice(x_, 0, count);
-    return last_;
-  }
-
- private:
-  Tensor x_;
-  Tensor last_;
-  Tensor last_but_one_;
-};
-
 /// A member's part in one round.  given: makes the tensor that is sent.  took: called with the packet received.
 template <class Given, class Took>
 void go(const cluster::Communicator& comm, const Exchange& exchange, const cluster::Note& note, Given given,
@@ -100,14 +82,13 @@ void go(const cluster::Communicator& comm, const Exchange& exchange, const clust
 
 Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x, values::Combination how) {
   const int rounds = schedule.rounds();
-  const bool length_alone = x.tensor && x.tensor.timing_only() && x.tensor.lineage() == values::Lineage();
-  if (length_alone && x.tensor.size() == schedule.split().length()) {
-    Lengths lengths(x.tensor);
+  if (is_length_alone(x.tensor) && x.tensor.size() == schedule.split().length()) {
+    Stretches stretches;
     for (int round = 0; round < rounds; ++round)
       go(
           comm, schedule.exchange(round, comm.rank()), x.attached,
-          [&](Stretch sent) { return lengths.take(sent.count); }, [](const Exchange&, const Packet&) {});
-    return Packet(lengths.take(schedule.keeps(comm.rank()).count), x.attached);
+          [&](Stretch sent) { return stretches.take(x.tensor, sent); }, [](const Exchange&, const Packet&) {});
+    return Packet(stretches.take(x.tensor, schedule.keeps(comm.rank())), x.attached);
   }
   Parts parts(schedule.brings(comm.rank()), std::exchange(x.tensor, Tensor()));
   for (int round = 0; round < rounds; ++round)

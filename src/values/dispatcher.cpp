@@ -10,6 +10,12 @@ namespace simgrad::values {
 
 using base::check;
 
+namespace {
+
+constexpr std::size_t many_operands = 16;
+
+}  // namespace
+
 Dispatcher::Dispatcher(Options options) : impl_(std::make_shared<Impl>(std::move(options))) {}
 Dispatcher::~Dispatcher() { impl_->close(); }
 
@@ -57,7 +63,9 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
   for (const Tensor& input : inputs) check(Node::of(input).dispatcher.get() == this, "a tensor of another dispatcher");
   ++dispatched_;
   Numbering::Key key;
-  if (operation.numbered) {
+  // Where there are shapes alone, to look up many operands takes longer than to make one more of them.
+  const bool numbered = operation.numbered && (inputs.size() < many_operands || numbers() || lineages());
+  if (numbered) {
     key = numbering_.key(operation, size, inputs);
     if (auto node = known(key)) {
       check(node->wire_format == operation.wire_format, "one operation with results of two formats");
@@ -82,7 +90,7 @@ Tensor Dispatcher::Impl::dispatch(const Operation& operation, std::int64_t size,
     for (const Tensor& input : inputs) ready_.read(Node::of(input).root());
     settle(*node);
     if (!pool_ && node->buffer) ready_.add_unread(*node);
-    if (operation.numbered) numbering_.insert(*node, key);
+    if (numbered) numbering_.insert(*node, key);
     wake(lock);
   }
   return Node::handle(std::move(node));

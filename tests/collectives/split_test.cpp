@@ -1,6 +1,8 @@
 #include "collectives/split.h"
 
 #include "catch.h"
+#include "collectives/lengths.h"
+#include "values/dispatcher.h"
 
 namespace split_test {
 
@@ -36,6 +38,24 @@ TEST_CASE("chunks of given lengths lie one behind the other") {
   CHECK(split.chunk(2).count == 5);
   CHECK(split.chunk(1).count == 0);
   CHECK(!split.even());
+}
+
+TEST_CASE("stretches of one length are one tensor where only lengths are seen, and never where numbers are") {
+  for (const bool numbers : {false, true})
+    for (const bool lineages : {false, true}) {
+      CAPTURE(numbers, lineages);
+      values::Dispatcher dispatcher({.numbers = numbers, .lineages = lineages});
+      const values::Tensor x = dispatcher.constant({1, 2, 3, 4, 5}), y = dispatcher.constant({6, 7, 8, 9, 10});
+      collectives::Stretches stretches;
+      const auto two = stretches.take(x, {0, 2}), three = stretches.take(x, {2, 3}),
+                 two_of_y = stretches.take(y, {3, 2});
+      CHECK(two.size() == 2);
+      CHECK(three.size() == 3);
+      CHECK((two.identity() == two_of_y.identity()) == (!numbers && !lineages));
+      CHECK(two_of_y.size() == 2);
+      if (numbers) CHECK(two_of_y.value()[0] == 9);
+      CHECK(stretches.take(values::rounded(y, values::Format::float32), {0, 2}).size_bytes() == 8);
+    }
 }
 
 }  // namespace split_test

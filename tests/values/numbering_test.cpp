@@ -122,6 +122,20 @@ TEST_CASE("the table finds every value while it lives and none after, through gr
   CHECK(dispatcher.statistics().shared - shared_before == n / 2);
 }
 
+TEST_CASE("where there are shapes alone, an operation on sixteen operands is one more value each time") {
+  for (const bool numbers : {false, true})
+    for (const std::size_t operands : {15U, 16U}) {
+      CAPTURE(numbers, operands);
+      Dispatcher dispatcher({.numbers = numbers});
+      std::vector<Tensor> terms;
+      for (std::size_t k = 0; k < operands; ++k) terms.push_back(dispatcher.constant({1, 2}));
+      const std::vector<double> scales(operands, 0.5);
+      const Tensor once = weighted_sum(terms, scales), again = weighted_sum(terms, scales);
+      CHECK((once.identity() == again.identity()) == (numbers || operands < 16));
+      CHECK(again.size() == 2);
+    }
+}
+
 TEST_CASE("equal hashes of different keys do not make equal values") {
   Dispatcher dispatcher({.numbers = false});
   Numbering numbering;

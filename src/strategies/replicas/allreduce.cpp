@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cluster/ranks/side_stream.h"
+#include "collectives/lengths.h"
 #include "strategies/circumstances.h"
 #include "strategies/micro_batches.h"
 #include "strategies/replicas/compressed_sum.h"
@@ -76,6 +77,7 @@ void Allreduce::in_buckets(Worker& worker) const {
   SideStream beside(worker.comm());
   const bool one_collective = bucket_sum.is_one_collective(worker.comm());
   const double number_bytes = training::number_bytes(worker.learning().precision()).gradient;
+  collectives::Stretches of_buckets;
   State state = worker.start();
   // Buckets are copies, so that a gradient may be added to while it is sent.
   worker.memory().hold(record::MemoryPart::buckets,
@@ -92,14 +94,13 @@ void Allreduce::in_buckets(Worker& worker) const {
       Bucket bucket;
       const auto sum = [&](const Tensor& parts) {
         Tensor part = not_summed ? values::slice(not_summed, bucket.first, bucket.count) : Tensor();
-        accumulate(worker, part, values::slice(parts, bucket.first, bucket.count));
-        const auto task = [&bucket_sum, part, first = bucket.first](const Communicator& comm) {
-          return bucket_sum(comm, part, first);
-        };
+        accumulate(worker, part, of_buckets.take(parts, {bucket.first, bucket.count}));
         if (one_collective)
-          beside.start_collective(task);
+          beside.start_collective([this, part](const Communicator& comm) { return (*algorithm)(comm, part); });
         else
-          beside.start(task);
+          beside.start([&bucket_sum, part, first = bucket.first](const Communicator& comm) {
+            return bucket_sum(comm, part, first);
+          });
         bucket = {};
       };
       const Tensor all = worker.gradient(

@@ -60,10 +60,8 @@ void UnitStream::gather(std::size_t pass) {
   if (options_.group > 1) worker_.memory().hold(MemoryPart::gathered, parameter_bytes(worker_, units_[u].count));
   const double up_s =
       options_.host.takes_parameters() ? worker_.host_link_s(parameter_bytes(worker_, chunk.count)) : 0.0;
-  const auto gathers = [beside = beside_, own = values::slice(shard_, chunk.first, chunk.count),
-                        count = units_[u].count](const Communicator&) {
-    return collectives::gather_shards(*beside->inside, own, count);
-  };
+  const auto gathers = [beside = beside_, own = own_.take(shard_, chunk), count = units_[u].count](
+                           const Communicator&) { return collectives::gather_shards(*beside->inside, own, count); };
   if (up_s > 0.0)
     stream_.start([up_s](const Communicator&) {
       cluster::pause(up_s);  // from the host's memory

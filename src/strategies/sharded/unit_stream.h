@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cluster/ranks/side_stream.h"
+#include "collectives/lengths.h"
 #include "strategies/sharded/unit_options.h"
 
 namespace simgrad::strategies {
@@ -57,6 +58,7 @@ class UnitStream {
   std::shared_ptr<Beside> beside_;
   cluster::SideStream stream_;
   Tensor shard_;
+  collectives::Stretches own_;     ///< of the shard
   std::size_t started_ = 0;        ///< passes whose gathers have been started
   std::vector<int> gather_tasks_;  ///< by pass
   int last_sum_ = -1;              ///< the task of the last sum

@@ -22,6 +22,7 @@ void train_by_units(Worker& worker, const UnitOptions& options) {
   UnitStream stream(worker, pieces, options);
   worker.keep_on_host(options.host.takes_optimizer(), options.host.takes_parameters());
   State state = sharded(worker.start(), pieces, stream.member(), worker);
+  collectives::Stretches of_units;
   const bool whole_gradient = options.no_sync && options.micro_batches > 1;
   while (worker.continues(state)) {
     Tensor g;           // this worker's shard of the sum over all workers
@@ -42,7 +43,7 @@ void train_by_units(Worker& worker, const UnitOptions& options) {
         passes.backward(units[k]);
         stream.leave(2 * U - 1 - k);
         Tensor sum = not_summed ? values::slice(not_summed, units[k].first, units[k].count) : Tensor();
-        accumulate(worker, sum, values::slice(part, units[k].first, units[k].count));
+        accumulate(worker, sum, of_units.take(part, pieces[k]));
         if (!options.no_sync || micro.last()) stream.reduce(k, sum);
       }
       if (options.no_sync && !micro.last()) not_summed = not_summed ? not_summed + part : part;
