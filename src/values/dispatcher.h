@@ -51,8 +51,10 @@ using Kernel = std::function<void(std::span<const std::span<const double>> input
 class Dispatcher {
  public:
   struct Options {
-    int threads = 0;        ///< threads for the numbers; 0: the caller computes, at once if possible
-    bool numbers = true;    ///< false: timing only; shapes, identities and value numbering, no kernel is ever called
+    int threads = 0;  ///< threads for the numbers; 0: the caller computes, at once if possible
+    /// false: timing only; shapes, identities and value numbering, no kernel is ever called. Without lineages,
+    /// operations on sixteen operands or more are not numbered.
+    bool numbers = true;
     bool lineages = false;  ///< whether tensors know their lineage
     /// Numbers that are known where none are computed: tensors of these lineages have them, and so has what follows
     /// from such tensors. Wants lineages.
