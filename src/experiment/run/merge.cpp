@@ -130,8 +130,7 @@ std::vector<std::string> directories_of_shards(const std::vector<std::string>& d
     std::error_code unknown;
     if (!shard_at(directory))
       for (const auto& entry : std::filesystem::directory_iterator(directory, unknown))
-        if (is_shard_directory(entry.path().string()))
-          inside.push_back(entry.path().string());
+        if (is_shard_directory(entry.path().string())) inside.push_back(entry.path().string());
     std::ranges::sort(inside);
     if (inside.empty()) inside.push_back(directory);
     all.insert(all.end(), inside.begin(), inside.end());
