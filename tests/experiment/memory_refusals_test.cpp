@@ -1,4 +1,7 @@
 // Runs that do not fit into their devices, and recomputation where there is nothing to recompute.
+#include <algorithm>
+#include <vector>
+
 #include "experiment/refused.h"
 
 namespace memory_refusals_test {
@@ -18,6 +21,62 @@ std::string wide(const std::string& strategy, const std::string& memory, const s
          training + "[stop]\nsteps = 2\n[[strategy]]\n" + strategy;
 }
 
+/// A transformer on two A100 in float64, eight sequences each; the options of [training] and [[strategy]] may be added
+/// to.
+std::string deep(const std::string& strategy, const std::string& memory) {
+  return "schema = 1\n[cluster]\nworkers = 2\ndevice = \"a100_80gb\"\nmemory = \"" + memory +
+         "\"\n[data]\nsource = \"text\"\npath = \"none.txt\"\nsamples = 4000\n[model]\nkind = \"transformer\"\n"
+         "layers = 8\nhidden = 64\nheads = 4\nsequence = 64\nvocabulary = 32\n[training]\nnumbers = false\n"
+         "batch_size_per_worker = 8\noptimizer = \"adam\"\n[stop]\nsteps = 2\n[[strategy]]\n" +
+         strategy;
+}
+
+/// The texts between those separators.
+std::vector<std::string> parts(const std::string& text, const std::string& separator) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    all.push_back(text.substr(at, end - at));
+    at = end + separator.size();
+  }
+  return all;
+}
+
+/// The changes that the scenario's refusal names: "training.recompute = ... and micro_batches = ...".
+std::vector<std::string> changes_of(const std::string& scenario) {
+  std::string told;
+  try {
+    planned(scenario);
+  } catch (const base::ScenarioError& error) {
+    told = error.what();
+  }
+  CAPTURE(told);
+  const std::string before = "it would fit with ";
+  const std::size_t begin = told.find(before) + before.size();
+  REQUIRE(told.find(before) != std::string::npos);
+  std::vector<std::string> changes;
+  for (const std::string& each : parts(told.substr(begin, told.find("; training.memory") - begin), "; or "))
+    changes.push_back(each.substr(0, each.rfind(" (")));
+  return changes;
+}
+
+/// The scenario with those changes made; its strategy comes last, and may have such an option already.
+std::string changed(std::string scenario, const std::string& changes) {
+  for (const std::string& each : parts(changes, " and ")) {
+    const std::size_t strategy = scenario.find("[[strategy]]");
+    const std::size_t before = scenario.find("\n" + each.substr(0, each.find(" = ")) + " = ", strategy);
+    if (each.starts_with("training."))
+      scenario.insert(scenario.find("numbers = false"), each.substr(9) + "\n");
+    else if (each.starts_with("cluster."))
+      scenario.replace(scenario.find("workers = 2"), 11, each.substr(8));
+    else if (before != std::string::npos)
+      scenario.replace(before + 1, scenario.find('\n', before + 1) - before - 1, each);
+    else
+      scenario += each + "\n";
+  }
+  return scenario;
+}
+
 }  // namespace
 
 TEST_CASE("a run that does not fit is refused with its sum and with changes that make it fit") {
@@ -34,6 +93,37 @@ TEST_CASE("a run that does not fit is refused with its sum and with changes that
   check_refused_text(wide("kind = \"zero\"\n", "39MB"), "stage = 3");
   CHECK(planned(wide("kind = \"zero\"\nstage = 3\n", "39MB")).runs.size() == 1);
   check_refused_text(wide(replicas, "1MB"), "take a smaller model");
+}
+
+TEST_CASE("a run fits with each change that its refusal names") {
+  const std::string strategy = GENERATE("kind = \"fsdp\"\n", "kind = \"zero\"\nstage = 2\n");
+  for (const char* const memory : {"20MB", "10MB", "6MB", "5MB", "4MB", "3MB", "2MB"}) {
+    const std::string scenario = deep(strategy, memory);
+    for (const std::string& change : changes_of(scenario)) {
+      CAPTURE(memory, change);
+      CHECK(planned(changed(scenario, change)).runs.size() == 1);
+    }
+  }
+}
+
+TEST_CASE("where no change is enough by itself, the fewest that are enough together are named") {
+  const std::string fsdp = "kind = \"fsdp\"\n";
+  const std::vector<std::string> alone = changes_of(deep(fsdp, "20MB"));
+  CHECK(
+      std::ranges::none_of(alone, [](const std::string& change) { return change.find(" and ") != std::string::npos; }));
+  const std::vector<std::string> together = changes_of(deep(fsdp, "3MB"));
+  CHECK(together.size() <= 3);
+  for (const std::string& change : together) {
+    const std::vector<std::string> each = parts(change, " and ");
+    CHECK(each.size() == parts(together.front(), " and ").size());
+    for (std::size_t left_out = 0; left_out < each.size(); ++left_out) {
+      std::string scenario = deep(fsdp, "3MB");
+      for (std::size_t k = 0; k < each.size(); ++k)
+        if (k != left_out) scenario = changed(scenario, each[k]);
+      check_refused_text(scenario, "a worker needs");
+    }
+  }
+  check_refused_text(deep(fsdp, "10kB"), "nor all of them together; take a smaller model");
 }
 
 TEST_CASE("a server that does not fit is refused, too") {

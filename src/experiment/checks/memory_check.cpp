@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
+#include "experiment/checks/memory_changes.h"
 #include "outputs/text/number_text.h"
-#include "strategies/replicas/allreduce.h"
-#include "strategies/sharded/fsdp.h"
-#include "strategies/sharded/zero.h"
 #include "training/memory/formula.h"
 #include "training/state.h"
 #include "values/dispatcher.h"
@@ -59,7 +56,7 @@ class MemoryFit {
     const training::Traits traits = strategy_.traits(static_cast<int>(terms_.workers));
     if (!fits(worker))
       return fmt::format("a worker needs {}, but its device has {}; {}", written_out(worker),
-                         outputs::byte_count(limit_bytes_), changes_that_fit());
+                         outputs::byte_count(limit_bytes_), nearest_changes());
     if (traits.servers == 0 || traits.holder != training::Holder::servers) return {};
     const MemoryParts server = training::server_memory(terms_, traits.deals_parameters() ? 1.0 / traits.servers : 1.0);
     if (fits(server)) return {};
@@ -70,6 +67,11 @@ class MemoryFit {
   }
 
  private:
+  std::string nearest_changes() const {
+    return changes_that_fit(settings_, strategy_, terms_, limit_bytes_,
+                            [&](std::int64_t workers) { return rows_of(workers); });
+  }
+
   bool fits(const MemoryParts& parts) const { return parts.sum() <= limit_bytes_; }
 
   std::int64_t rows_of(std::int64_t workers) const {
@@ -77,70 +79,6 @@ class MemoryFit {
                                    ? *settings_.training.batch_size_per_worker * workers
                                    : settings_.training.batch_size.value_or(rows_);
     return (batch + workers - 1) / workers;
-  }
-
-  /// Changes of one setting each, tried from the smallest on, that make the worker fit.
-  std::string changes_that_fit() const {
-    std::vector<std::string> fitting;
-    const auto try_out = [&](const std::string& text, const strategies::Strategy& strategy, const MemoryTerms& terms) {
-      const MemoryParts parts = strategy.memory(terms);
-      if (fits(parts)) fitting.push_back(fmt::format("{} ({})", text, outputs::byte_count(parts.sum())));
-      return fits(parts);
-    };
-    const bool selective = std::ranges::any_of(terms_.layers, [](const models::Layer& layer) {
-      return layer.selective.numbers + layer.selective.bytes > 0.0;
-    });
-    for (const auto& [recompute, text] :
-         {std::pair(Recompute::selective, "selective"), std::pair(Recompute::full, "full")}) {
-      if (recompute <= terms_.recompute || (recompute == Recompute::selective && !selective)) continue;
-      MemoryTerms terms = terms_;
-      terms.recompute = recompute;
-      if (try_out(fmt::format("training.recompute = \"{}\"", text), strategy_, terms)) break;
-    }
-    try_micro_batches(try_out);
-    try_sharding(try_out);
-    for (std::int64_t times = 2; times <= 1024; times *= 2) {
-      MemoryTerms terms = terms_;
-      terms.workers *= times;
-      terms.rows = rows_of(terms.workers);
-      if (try_out(fmt::format("cluster.workers = {}", terms.workers), strategy_, terms)) break;
-    }
-    if (fitting.empty())
-      return "no recomputation, stage of zero, number of micro-batches or of workers by itself makes it fit; take a "
-             "smaller model, or set training.memory = \"ignore\" to run it all the same";
-    std::string text = "it would fit with ";
-    for (std::size_t i = 0; i < fitting.size(); ++i) text += (i > 0 ? "; or " : "") + fitting[i];
-    return text + "; training.memory = \"ignore\" runs it all the same";
-  }
-
-  template <class TryOut>
-  void try_micro_batches(TryOut try_out) const {
-    for (std::int64_t k = 2; k <= terms_.rows; k *= 2) {
-      const auto tried = [&](const auto* its) {
-        if (!its || its->micro_batches >= k) return false;
-        auto changed = *its;
-        changed.micro_batches = k;
-        return try_out(fmt::format("micro_batches = {}", k), changed, terms_);
-      };
-      if (tried(dynamic_cast<const strategies::Allreduce*>(&strategy_)) ||
-          tried(dynamic_cast<const strategies::Zero*>(&strategy_)) ||
-          tried(dynamic_cast<const strategies::Fsdp*>(&strategy_)))
-        return;
-    }
-  }
-
-  /// A stage of zero in place of a replica, or the next stages.
-  template <class TryOut>
-  void try_sharding(TryOut try_out) const {
-    const auto* const zero = dynamic_cast<const strategies::Zero*>(&strategy_);
-    if (dynamic_cast<const strategies::Fsdp*>(&strategy_) || !settings_.training.optimizer->elementwise()) return;
-    for (std::int64_t stage = zero ? zero->stage + 1 : 1; stage <= 3; ++stage) {
-      strategies::Zero changed = zero ? *zero : strategies::Zero();
-      changed.stage = stage;
-      if (stage == 3) changed.bucket_bytes.reset();
-      const std::string text = zero ? fmt::format("stage = {}", stage) : fmt::format("zero(stage={})", stage);
-      if (try_out(text, changed, terms_)) return;
-    }
   }
 
   const Settings& settings_;
