@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace simgrad::base {
@@ -41,11 +42,15 @@ std::string closest(std::string_view typed, std::span<const std::string> known) 
   // A very long text is no misspelt name, and the distances of such a text would take long.
   if (typed.empty() || typed.size() > 100) return {};
   std::string best;
-  std::pair<std::size_t, std::size_t> best_distance{};
+  std::tuple<bool, std::size_t, std::size_t> best_distance{};
   for (const std::string& name : known) {
+    const std::string wanted = lower(typed), small = lower(name);
+    const std::size_t edits = distance(wanted, small);
+    const bool near = edits * 3 <= std::max(typed.size(), name.size());
+    const bool begins = typed.size() > 2 && name.size() > typed.size() && small.starts_with(wanted);
+    if (!near && !(begins && name[typed.size()] == '_')) continue;
     // Case breaks ties only: "GBs" is nearer to "GBps" than to "Gbps".
-    const std::pair found{distance(lower(typed), lower(name)), distance(typed, name)};
-    if (found.first * 3 > std::max(typed.size(), name.size())) continue;
+    const std::tuple found{edits > 0 && !begins, edits, distance(typed, name)};
     if (!best.empty() && found >= best_distance) continue;
     best = name;
     best_distance = found;

@@ -10,7 +10,8 @@
 namespace simgrad::base {
 
 /// The known name nearest to the typed one (Damerau-Levenshtein distance, within a third of the longer one's length,
-/// case ignored but for ties), or empty.
+/// case ignored but for ties), or empty. A name that begins with the typed text comes first, and may be longer
+/// where an underscore follows: "a100" means "a100_80gb", not "h100".
 std::string closest(std::string_view typed, std::span<const std::string> known);
 
 /// The known names within that distance, and those that contain the typed one: at most `most`, the nearest first, each

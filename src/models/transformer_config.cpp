@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "base/errors.h"
 #include "base/text.h"
@@ -27,7 +29,9 @@ class ConfigFile {
  public:
   explicit ConfigFile(const std::string& path) : path_(path) {
     std::ifstream stream(path, std::ios::binary);
-    if (!stream) throw base::EnvironmentError(fmt::format("{}: cannot be opened", path));
+    std::error_code none;
+    if (!stream || std::filesystem::is_directory(path, none))
+      throw base::EnvironmentError(fmt::format("{}: cannot be opened", path));
     text_.assign(std::istreambuf_iterator<char>(stream), {});
     if (stream.bad()) throw base::EnvironmentError(fmt::format("{}: cannot be read", path));
     parse();

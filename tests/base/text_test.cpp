@@ -23,6 +23,16 @@ TEST_CASE("the closest name is within a third of the longer one's letters") {
   CHECK(closest("xyz", strategies) == "");
 }
 
+TEST_CASE("a name that begins with the typed text is closer than one with another letter") {
+  const std::vector<std::string> devices{"none", "v100_32gb", "a100_40gb", "a100_80gb", "h100", "h200"};
+  CHECK(closest("v100", devices) == "v100_32gb");
+  CHECK(closest("A100", devices) == "a100_40gb");
+  CHECK(closest("h100", devices) == "h100");
+  CHECK(closest("h10", devices) == "h100");
+  CHECK(closest("layer", std::vector<std::string>{"layers_most", "layers", "player"}) == "layers");
+  CHECK(closest("gos", strategies) == "");  // no word of a name ends there, and 3 of 6 letters are missing
+}
+
 TEST_CASE("two neighbours swapped are one edit") {
   const std::vector<std::string> known{"ssp"};
   CHECK(closest("sps", known) == "ssp");  // two replacements would be too many for three letters

@@ -147,6 +147,7 @@ TEST_CASE("a config.json without what is needed is refused with the key") {
   "max_position_embeddings": 1024, "num_attention_heads": 32, "num_hidden_layers": 40, "vocab_size": 131072})") ==
         "config.json:1:76: head_dim = 128; expected 160: hidden_size / num_attention_heads is every head's width here");
   CHECK_THROWS_AS(shape_in_config("no/such/config.json"), base::EnvironmentError);
+  CHECK_THROWS_AS(shape_in_config("."), base::EnvironmentError);  // a folder opens, but has no bytes
 }
 
 }  // namespace transformer_options_test
