@@ -24,7 +24,9 @@ constexpr std::array scalings{Choice{"none", "as it is, however many workers"},
 constexpr std::array recomputations{
     Choice{"none", "every activation is kept from the forward to the backward pass"},
     Choice{"selective", "those that are large and cheap are computed again (attention's scores and what follows them)"},
-    Choice{"full", "a unit of the model keeps what comes in alone; its backward pass begins with its forward pass"}};
+    Choice{"full",
+           "a unit of the model keeps what comes in alone; its backward pass begins with its forward pass, but for the "
+           "last unit, whose backward pass comes right behind it"}};
 constexpr std::array precisions{
     Choice{"float64", "everything in 8 bytes"}, Choice{"float32", "everything in 4 bytes"},
     Choice{"bfloat16",

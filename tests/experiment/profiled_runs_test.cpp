@@ -148,8 +148,9 @@ TEST_CASE("hfu counts the forward passes that are made again, and mfu does not")
       "[cluster]\nworkers = 2\ndevice = \"a100_80gb\"\n[model]\nkind = \"transformer\"\nlayers = 2\nhidden = 256\n"
       "heads = 4\nsequence = 128\nvocabulary = 1000\n[data]\nsamples = 64\n[stop]\nsteps = 2\n" +
       ring_allreduce;
-  // Two layers of 24 h^2 + 4 s h flops a token, and a head of 2 h V: forwards, twice that backwards.
-  const double h = 256, s = 128, V = 1000, forward = s * (2 * (24 * h * h + 4 * s * h) + 2 * h * V);
+  // Two layers of 24 h^2 + 4 s h flops a token, and a head of 2 h V: forwards, twice that backwards. The head's
+  // backward pass comes right behind its forward pass, which is not made again.
+  const double h = 256, s = 128, V = 1000, blocks = s * 2 * (24 * h * h + 4 * s * h), forward = blocks + s * 2 * h * V;
   const auto rates = [&](const std::string& recompute) {
     const std::string training =
         "[training]\nnumbers = false\nbatch_size = 16\nprecision = \"bfloat16\"\nrecompute = \"" + recompute + "\"\n";
@@ -158,16 +159,19 @@ TEST_CASE("hfu counts the forward passes that are made again, and mfu does not")
       const record::Record record = simulate(plan.runs.front(), nullptr, 0, nullptr);
       if (record.status == record::Status::failed) throw std::runtime_error(record.error);
       const double all = record.simulated_s * 2 * 312e12;  // what two peaks could have done
-      return std::vector{*record.throughput.mfu * all, *record.throughput.hfu * all};
+      const double trillion_s = *record.throughput.days_per_trillion_tokens * 24 * 3600;
+      return std::vector{*record.throughput.mfu * all, *record.throughput.hfu * all,
+                         trillion_s / record.simulated_s * *record.throughput.tokens};
     });
   };
   const double samples = 32;
   for (const auto& [recompute, again] :
-       {std::pair{"none", 0.0}, std::pair{"selective", s * 2 * 4 * s * h}, std::pair{"full", forward}}) {
+       {std::pair{"none", 0.0}, std::pair{"selective", s * 2 * 4 * s * h}, std::pair{"full", blocks}}) {
     CAPTURE(recompute);
     const std::vector<double> found = rates(recompute);
     CHECK(found[0] == Approx(samples * 3 * forward).epsilon(1e-9));
     CHECK(found[1] == Approx(samples * (3 * forward + again)).epsilon(1e-9));
+    CHECK(found[2] == Approx(1e12).epsilon(1e-9));  // as many runs as make 10^12 tokens take as many days
   }
 }
 

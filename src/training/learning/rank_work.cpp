@@ -50,7 +50,7 @@ KindTimes RankWork::by_kind(std::int64_t rows) const {
     const KindTimes forward = times_->forward_by_kind(layer, count);
     all += forward;
     all += times_->backward_by_kind(layer, count);
-    if (recompute_ == Recompute::full) all += forward;
+    if (recompute_ == Recompute::full && layer.unit != layers_.back().unit) all += forward;
     if (recompute_ == Recompute::selective) all.attention += times_->flops_s(layer.selective_flops * count);
   }
   return all;
@@ -60,7 +60,7 @@ double RankWork::recomputed(std::size_t layer, std::int64_t rows) const {
   if (recompute_ == Recompute::none) return 0.0;
   if (recompute_ == Recompute::selective) return of_flops(layers_[layer].selective_flops * static_cast<double>(rows));
   const std::int64_t unit = layers_[layer].unit;
-  if (layer + 1 < layers_.size() && layers_[layer + 1].unit == unit) return 0.0;
+  if (unit == layers_.back().unit || layers_[layer + 1].unit == unit) return 0.0;
   double work = 0.0;
   for (std::size_t i = layer + 1; i-- > 0 && layers_[i].unit == unit;) work += forward(i, rows);
   return work;

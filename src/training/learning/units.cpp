@@ -16,7 +16,7 @@ double recomputed_flops(std::span<const models::Layer> layers, std::size_t layer
   if (recompute == Recompute::none) return 0.0;
   if (recompute == Recompute::selective) return layers[layer].selective_flops;
   const std::int64_t unit = layers[layer].unit;
-  if (layer + 1 < layers.size() && layers[layer + 1].unit == unit) return 0.0;
+  if (unit == layers.back().unit || layers[layer + 1].unit == unit) return 0.0;
   double flops = 0.0;
   for (std::size_t i = layer + 1; i-- > 0 && layers[i].unit == unit;) flops += layers[i].forward_flops;
   return flops;

@@ -32,7 +32,8 @@ struct ModelUnit {
 std::vector<ModelUnit> units_of(std::span<const models::Layer> layers);
 
 /// A sample's flops that the backward pass through that layer begins with: those of its unit's forward pass in the
-/// unit's last layer, or those of the layer's selective part.
+/// unit's last layer, or those of the layer's selective part. The last unit has its activations still: nothing comes
+/// between its forward and its backward pass.
 double recomputed_flops(std::span<const models::Layer> layers, std::size_t layer, Recompute recompute);
 
 }  // namespace simgrad::training
