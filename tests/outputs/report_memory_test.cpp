@@ -60,6 +60,17 @@ TEST_CASE("the memory chart's sentence tells whether the cases fit into their de
         "GB. Every case fits into its devices.");
 }
 
+TEST_CASE("the page gets the bytes of each part and the memory of the device, or none") {
+  const auto written = [](std::optional<double> limit) {
+    Writer writer;
+    write(writer, *memory(report_model(results_of({holding("a", GB, {3 * GB, 3 * GB}, limit)}))));
+    return parse_json(writer.take()).at("rows").at(0).at("ranks").at(0);
+  };
+  CHECK(written(8 * GB).at("bytes") == Json{GB, 3 * GB});
+  CHECK(written(8 * GB).at("limit") == 8 * GB);
+  CHECK(written({}).at("limit").is_null());
+}
+
 TEST_CASE("memory is the mean over the seeds, rank by rank, and a case without it is left out") {
   const auto chart = memory(report_model(
       results_of({with_seed(holding("a", GB, {GB, 2 * GB}), 1), with_seed(holding("a", GB, {3 * GB, 2 * GB}), 2),
