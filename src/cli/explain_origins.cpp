@@ -96,11 +96,11 @@ void print_prices(const experiment::Settings& settings) {
 void print_origins(const experiment::RunPlan& run) {
   const experiment::Settings& settings = *run.settings;
   fmt::print(
-      "The numbers that times and costs rest on. Published: the device's source says it. Assumed: nobody has measured "
-      "it for\nthis scenario, unless it was fitted by simgrad calibrate. Measured: a file of times says it. Computed: "
-      "it "
-      "follows from\nthe model. Everything else (seconds, bytes, tokens a second, mfu, memory, dollars, joules) is "
-      "computed from these.\n\n");
+      "The numbers that times and costs rest on. Published: the device's source says it, as a bound. Assumed: nobody "
+      "has\n"
+      "measured what is reached of it in this scenario (a bandwidth may be a data sheet's), unless it was fitted by "
+      "simgrad\ncalibrate. Measured: a file of times says it. Computed: it follows from the model. Everything else "
+      "(seconds, bytes,\ntokens a second, mfu, memory, dollars, joules) is computed from these.\n\n");
   print_row("number", "value", "origin");
   ordered_json cluster = scenario::echo(settings.cluster);
   if (settings.cluster.device->there()) cluster.erase("speed");  // the device says how long work takes

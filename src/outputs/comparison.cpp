@@ -83,6 +83,17 @@ bool reads_storage(const Group& runs) {
   return storage_s > 0.0 && storage_s >= 0.5 * all_s;
 }
 
+/// Tokens a second are known of every run on text; beside a learning curve they would only take room.
+std::optional<double> tokens_per_s_on_devices(const Run& run) {
+  const record::Throughput& throughput = run.record.throughput;
+  return throughput.mfu ? throughput.tokens_per_s : std::nullopt;
+}
+
+std::optional<double> limited_memory(const Run& run) {
+  const auto limited = [](const record::RankUse& rank) { return rank.memory_limit_bytes.has_value(); };
+  return std::ranges::any_of(run.record.ranks, limited) ? run.record.memory_bytes_max : std::nullopt;
+}
+
 /// Sets the numbers that are means over the runs.
 void set_means(Row& row, const Group& runs) {
   row.time_to_target_s = mean(runs, [](const Run& run) { return run.record.time_to_target_s; });
@@ -92,6 +103,9 @@ void set_means(Row& row, const Group& runs) {
   row.speedup_time_to_target = known(speedup_to_target(runs).mean);
   row.efficiency = known(efficiency(runs).mean);
   row.samples_per_s = known(samples_per_s(runs).mean);
+  row.tokens_per_s = mean(runs, tokens_per_s_on_devices);
+  row.mfu = mean(runs, [](const Run& run) { return run.record.throughput.mfu; });
+  row.memory_bytes = mean(runs, limited_memory);
   row.cost_usd = mean(runs, [](const Run& run) { return run.bill.cost_usd; });
   row.cost_to_target_usd = mean(runs, [](const Run& run) { return run.bill.cost_to_target_usd; });
   row.energy_j = mean(runs, [](const Run& run) { return run.bill.energy_j; });

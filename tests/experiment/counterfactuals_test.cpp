@@ -167,6 +167,37 @@ TEST_CASE("the slow server binds, not the latency of the messages to it") {
   CHECK(binds->gain > 1.8);
 }
 
+TEST_CASE("an assumed latency that is worse is longer, and one that is better is shorter") {
+  const std::string text = allreduce_of_one_step(
+      "latency = \"1ms\"\nbandwidth = \"1GBps\"\ndevice = { kind = \"custom\", float64 = \"100MF\", memory = \"1GB\", "
+      "memory_bandwidth = \"1TBps\" }");
+  const outputs::Results results = results_of(text, {}, true);
+  REQUIRE(results.counterfactuals.size() == 1);
+  const auto gain = [&](const char* name) {
+    const auto& assumed = results.counterfactuals.front().assumed;
+    const auto found = std::ranges::find(assumed, name, &outputs::Change::name);
+    REQUIRE(found != assumed.end());
+    return found->gain;
+  };
+  // Ten steps of a ring of two workers: two exchanges each.
+  const double run_s = results.runs.front().record.simulated_s, latencies_s = 10 * 2 * 1e-3;
+  CHECK(gain("latency_worse") == Approx(run_s / (run_s + latencies_s * (1 / 0.9 - 1))).epsilon(1e-6));
+  CHECK(gain("latency_better") == Approx(run_s / (run_s + latencies_s * (1 / 1.1 - 1))).epsilon(1e-6));
+}
+
+TEST_CASE("a run of one step on devices has its band, however many messages its computed collectives stand for") {
+  // 255 x 2 rounds of 256 messages a collective: 0.26 s by messages, of which 11 runs would be too many for 0.1 s.
+  const std::string text =
+      "[cluster]\nworkers = 256\ndevice = \"a100_80gb\"\n[data]\nsamples = 10000\n[model]\nkind = \"transformer\"\n"
+      "layers = 8\nhidden = 256\nvocabulary = 1000\n[training]\nnumbers = false\nbatch_size_per_worker = "
+      "1\n[stop]\nsteps "
+      "= 1\n[[strategy]]\nkind = \"fsdp\"\n";
+  const outputs::Results results = results_of(text, {}, true);
+  REQUIRE(results.counterfactuals.size() == 1);
+  CHECK(results.counterfactuals.front().whole);
+  CHECK(results.counterfactuals.front().assumed.size() == 6);
+}
+
 TEST_CASE("assumed numbers of a run on devices that are 10 % off change its computing or its communicating alone") {
   const std::string text = allreduce_of_one_step(
       "latency = \"0s\"\nbandwidth = \"1MBps\"\ndevice = { kind = \"custom\", float64 = \"100MF\", memory = \"1GB\", "

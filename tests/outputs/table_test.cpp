@@ -61,6 +61,22 @@ Note (allreduce): recovered once, at 0.9 s, from the checkpoint of step 60
 )");
 }
 
+TEST_CASE("runs on devices show tokens a second, MFU and the peak of memory, at 80 columns too") {
+  Results results = of({sample_run("fsdp", 8, {2.0, 1.0, 1.0, 0.0})});
+  record::Record& record = results.runs[0].record;
+  CHECK(!contains(table(results, {.width = 200}), "MFU"));
+  record.throughput.tokens_per_s = 23'900.0;
+  record.throughput.mfu = 0.3814;
+  record.memory_bytes_max = 26.9e9;
+  CHECK(contains(table(results, {.width = 80}), "38.1%"));
+  CHECK(contains(table(results, {.width = 80}), "23.9 k"));
+  CHECK(!contains(table(results, {.width = 80}), "26.9 GB"));  // a rank without a limit may hold what it likes
+  record.ranks[0].memory_limit_bytes = 80e9;
+  CHECK(contains(table(results, {.width = 80}), "26.9 GB"));
+  record.throughput.mfu.reset();  // tokens of a run without a device
+  CHECK(!contains(table(results, {.width = 200}), "23.9 k"));
+}
+
 TEST_CASE("the widest table has every column") {
   const std::string text = table(six_runs(), {.width = 200});
   for (const char* header : {"strategy", "workers", "samples/s", "efficiency", "went to", "messages", "loss", "r2"})

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cluster/against_computing.h"
@@ -15,6 +16,10 @@
 namespace simgrad::experiment {
 
 namespace {
+
+constexpr const char* computed = "collectives were computed at their last arrival";
+constexpr const char* by_message = "collectives were simulated message by message";
+constexpr std::int64_t many_members = 64;  // messages among fewer take little real time
 
 /// The reason why that collective went by messages from the start; empty if it was computed, or never is.
 std::string reason_for_messages(const cluster::World& world, const std::string& collective) {
@@ -30,7 +35,6 @@ std::string reason_for_messages(const cluster::World& world, const std::string& 
 }
 
 std::string note_on_reason(const cluster::World& world, const record::Record& record) {
-  constexpr std::int64_t many_members = 64;  // messages among fewer take little real time
   if (world.cluster().options().collectives == cluster::Collectives::messages) return {};
   for (const record::CollectiveUse& use : record.collectives)
     if (const std::string reason = reason_for_messages(world, use.name); use.members >= many_members && !reason.empty())
@@ -41,15 +45,24 @@ std::string note_on_reason(const cluster::World& world, const record::Record& re
 
 }  // namespace
 
+bool were_computed(const RunPlan& run, const record::Record& record) {
+  const auto noted = [&](const char* begin) {
+    return std::ranges::any_of(record.notes, [&](const std::string& note) { return note.starts_with(begin); });
+  };
+  if (noted(computed) || noted(by_message)) return noted(computed);
+  const auto many = [](const record::CollectiveUse& use) { return use.members >= many_members; };
+  return run.settings->cluster.collectives != cluster::Collectives::messages &&
+         std::ranges::any_of(record.collectives, many);
+}
+
 std::string note_on_way(cluster::World& world, const record::Record& record) {
   switch (world.computed_collectives().way()) {
     case cluster::ComputedCollectives::Way::none:
       return note_on_reason(world, record);
     case cluster::ComputedCollectives::Way::apart:
-      return "collectives were computed at their last arrival: no two of their transfers can be on one link at one "
-             "time";
+      return std::string(computed) + ": no two of their transfers can be on one link at one time";
     case cluster::ComputedCollectives::Way::fair_shares:
-      return "collectives were computed at their last arrival: transfers on one link share it fairly";
+      return std::string(computed) + ": transfers on one link share it fairly";
   }
   return {};
 }

@@ -21,6 +21,9 @@ class CollectivesMeet : public std::runtime_error {
 
 /// The run with all collectives message by message.
 RunPlan by_messages(const RunPlan& run);
+/// Whether a run's collectives were computed, as far as its notes tell: where they say nothing, and some have 64
+/// members or more, it was so.
+bool were_computed(const RunPlan& run, const record::Record& record);
 /// A note on a run that went so.  link: where transfers may have met.
 std::string note_on_messages(const std::string& link);
 /// A note on the way in which collectives were simulated, and why; empty where a note says nothing new: on a network

@@ -23,7 +23,9 @@ namespace {
 
 constexpr double share_of_effort = 0.15;  ///< by estimate, so that it is less than a fifth in fact
 constexpr double effort_always_allowed_s = 0.1;
-constexpr std::int64_t steps_least = 8;  ///< fewer say little about a training; a shorter one is tried whole
+constexpr double effort_on_devices_s = 20.0;   ///< whose numbers are assumed in part: what if they are off?
+constexpr std::int64_t steps_least = 8;        ///< fewer say little about a training; a shorter one is tried whole
+constexpr std::int64_t steps_least_timed = 2;  ///< of a run that computes no numbers
 
 /// One simulation to do: a run as it is, or changed.
 struct Trial {
@@ -69,11 +71,14 @@ std::vector<const outputs::Run*> in_order_of_importance(const outputs::Results& 
 class Budget {
  public:
   Budget(const std::map<std::string, const RunPlan*>& plans, const outputs::Results& results) {
+    double least_s = effort_always_allowed_s;
     for (const auto* runs : {&results.runs, &results.baselines})
       for (const outputs::Run& run : *runs)
-        if (const auto plan = plans.find(run.id); plan != plans.end())
+        if (const auto plan = plans.find(run.id); plan != plans.end()) {
           left_s_ += share_of_effort * (start_effort_s + effort_s(*plan->second, run.record));
-    left_s_ = std::max(left_s_, effort_always_allowed_s);
+          if (plan->second->settings->cluster.device_of(0)) least_s = effort_on_devices_s;
+        }
+    left_s_ = std::max(left_s_, least_s);
   }
 
   /// The number of steps of as many simulations of the run that the rest of the effort allows; it is taken off. 0: the
@@ -86,7 +91,7 @@ class Budget {
     if (all < 1 || !(free_s > 0.0)) return 0;
     const double part = std::min(1.0, whole_s > 0.0 ? free_s / whole_s : 1.0);
     const auto steps = static_cast<std::int64_t>(std::floor(part * static_cast<double>(all)));
-    if (steps < std::min(all, steps_least)) return 0;
+    if (steps < std::min(all, plan.settings->training.numbers ? steps_least : steps_least_timed)) return 0;
     left_s_ -= n * start_effort_s + whole_s * static_cast<double>(steps) / static_cast<double>(all);
     return steps;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "experiment/run/collective_ways.h"
+
 namespace simgrad::experiment {
 
 namespace {
@@ -22,6 +24,16 @@ double gradient_flops(const RunPlan& run, const record::Record& record) {
   return workers > 0.0 ? least_s * workers * settings.nominal_flops_per_s : 0.0;
 }
 
+/// Messages, or the members of computed collectives, each of which takes as long as some messages.
+double transfers(const RunPlan& run, const record::Record& record) {
+  constexpr double messages_a_member = 5.0;
+  if (!were_computed(run, record)) return static_cast<double>(record.messages);
+  double members = 0.0;
+  for (const record::CollectiveUse& each : record.collectives)
+    members += static_cast<double>(each.calls) * static_cast<double>(each.members);
+  return messages_a_member * members;
+}
+
 }  // namespace
 
 double effort_s(const RunPlan& run, const record::Record& record) {
@@ -30,7 +42,7 @@ double effort_s(const RunPlan& run, const record::Record& record) {
   constexpr double flops_per_s = 2.5e9;
   constexpr double activities_a_step = 4.0;
   const double rank_steps = static_cast<double>(record.ranks.size()) * static_cast<double>(record.steps);
-  const double timing_s = event_s * (static_cast<double>(record.messages) + activities_a_step * rank_steps);
+  const double timing_s = event_s * (transfers(run, record) + activities_a_step * rank_steps);
   if (!run.settings->training.numbers) return timing_s;
   const double flops = gradient_flops(run, record);
   // A loss of all rows takes about a third of the flops of their gradients.

@@ -108,6 +108,7 @@ void name_lone_speedup(std::vector<Column>& columns) {
 std::vector<Column> all_columns(const Comparison& c) {
   const std::vector<Row>& rows = c.rows;
   const auto percent = [](double x) { return fmt::format("{:.0f}%", 100.0 * x); };
+  const auto tenths_of_percent = [](double x) { return fmt::format("{:.1f}%", 100.0 * x); };
   const auto plain = [](double x) { return fmt::format("{:.4g}", x); };
 
   std::vector<Column> columns;
@@ -126,6 +127,9 @@ std::vector<Column> all_columns(const Comparison& c) {
   columns.push_back(
       titled(Column::to_target, tr("speed-up|target"), number_cells(rows, &Row::speedup_time_to_target, speedup_text)));
   columns.push_back(titled(Column::efficiency, tr("efficiency"), number_cells(rows, &Row::efficiency, percent)));
+  columns.push_back(titled(Column::tokens, tr("tokens/s"), number_cells(rows, &Row::tokens_per_s, count)));
+  columns.push_back(titled(Column::mfu, tr("MFU"), number_cells(rows, &Row::mfu, tenths_of_percent)));
+  columns.push_back(titled(Column::memory, tr("peak|memory"), number_cells(rows, &Row::memory_bytes, byte_count)));
   columns.push_back(titled(Column::bar, tr("time|went to"), bar_cells(rows, bar_cells_most)));
   columns.push_back(titled(Column::cost, tr("cost"), number_cells(rows, &Row::cost_usd, dollars)));
   columns.push_back(titled(Column::energy, tr("energy"), number_cells(rows, &Row::energy_j, joules)));

@@ -22,6 +22,9 @@ struct Column {
     throughput,  ///< from here on: left out if no row has anything to show
     to_target,
     efficiency,
+    tokens,
+    mfu,
+    memory,
     bar,
     cost,
     energy,
