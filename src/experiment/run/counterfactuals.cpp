@@ -23,9 +23,9 @@ namespace {
 
 constexpr double share_of_effort = 0.15;  ///< by estimate, so that it is less than a fifth in fact
 constexpr double effort_always_allowed_s = 0.1;
-constexpr double effort_on_devices_s = 20.0;   ///< whose numbers are assumed in part: what if they are off?
+constexpr double effort_on_devices_s = 8.0;    ///< of the first study, whose numbers are assumed in part
 constexpr std::int64_t steps_least = 8;        ///< fewer say little about a training; a shorter one is tried whole
-constexpr std::int64_t steps_least_timed = 2;  ///< of a run that computes no numbers
+constexpr std::int64_t steps_least_timed = 1;  ///< of a run that computes no numbers
 
 /// One simulation to do: a run as it is, or changed.
 struct Trial {
@@ -71,14 +71,11 @@ std::vector<const outputs::Run*> in_order_of_importance(const outputs::Results& 
 class Budget {
  public:
   Budget(const std::map<std::string, const RunPlan*>& plans, const outputs::Results& results) {
-    double least_s = effort_always_allowed_s;
     for (const auto* runs : {&results.runs, &results.baselines})
       for (const outputs::Run& run : *runs)
-        if (const auto plan = plans.find(run.id); plan != plans.end()) {
+        if (const auto plan = plans.find(run.id); plan != plans.end())
           left_s_ += share_of_effort * (start_effort_s + effort_s(*plan->second, run.record));
-          if (plan->second->settings->cluster.device_of(0)) least_s = effort_on_devices_s;
-        }
-    left_s_ = std::max(left_s_, least_s);
+    left_s_ = std::max(left_s_, effort_always_allowed_s);
   }
 
   /// The number of steps of as many simulations of the run that the rest of the effort allows; it is taken off. 0: the
@@ -86,7 +83,9 @@ class Budget {
   std::int64_t steps(const RunPlan& plan, const record::Record& record, std::size_t simulations) {
     const auto n = static_cast<double>(simulations);
     const double whole_s = n * effort_s(plan, record);
-    const double free_s = left_s_ - n * start_effort_s;
+    const bool first = std::exchange(first_, false);
+    const double least_s = first && plan.settings->cluster.device_of(0) ? effort_on_devices_s : 0.0;
+    const double free_s = std::max(left_s_, least_s) - n * start_effort_s;
     const std::int64_t all = record.steps;
     if (all < 1 || !(free_s > 0.0)) return 0;
     const double part = std::min(1.0, whole_s > 0.0 ? free_s / whole_s : 1.0);
@@ -98,6 +97,7 @@ class Budget {
 
  private:
   double left_s_ = 0.0;
+  bool first_ = true;
 };
 
 /// All trials on a run, as long as the budget allows; a study without trials if it does not allow any.
