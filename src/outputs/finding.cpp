@@ -21,6 +21,7 @@ constexpr std::size_t most_others = 3;
 /// Returns " over its first 40 steps"; empty for a whole run.
 std::string over_steps(const Counterfactual& counterfactual) {
   if (counterfactual.whole) return "";
+  if (counterfactual.steps == 1) return tr(" over its first step");
   return tr(" over its first {}", counted(static_cast<std::size_t>(counterfactual.steps), "{} step", "{} steps"));
 }
 

@@ -26,7 +26,7 @@ double gradient_flops(const RunPlan& run, const record::Record& record) {
 
 /// Messages, or the members of computed collectives, each of which takes as long as some messages.
 double transfers(const RunPlan& run, const record::Record& record) {
-  constexpr double messages_a_member = 5.0;
+  constexpr double messages_a_member = 2.0;
   if (!were_computed(run, record)) return static_cast<double>(record.messages);
   double members = 0.0;
   for (const record::CollectiveUse& each : record.collectives)

@@ -95,6 +95,7 @@ constexpr Translation word_texts[] = {
     {"no jitter", "没有抖动"},
     {"the jitter of the messages", "消息的抖动"},
     {" over its first {}", "（只看前 {}）"},
+    {" over its first step", "（只看第一步）"},
     {"No single change that was tried would make {} {} faster{}: {}.",
      "试过的改变中，没有哪一项能单独使 {0} 快 {1}{2}：{3}。"},
     {"With {} {} would process {} as many samples a second{}.", "如果{0}，{1} 每秒处理的样本会是原来的 {2}{3}。"},

@@ -38,7 +38,7 @@ COLUMN = {name: name.replace("_", " ") for name in WORDS} | {"background": "othe
 def finding(reader, experiment, way="case"):
     """Reads "With twice the bandwidth ring would be 1.9x as fast (half the latency: 1.05x): ... binds most."."""
     change = "(?:" + "|".join(words for words, _ in WORDS.values()) + ")"
-    over = r"(?: over its first <whole steps> steps?)?"
+    over = r"(?: over its first (?:<whole steps> steps|(?P<one>step)))?"
     seed = r"(?: \(seed <whole seed>\))?"
     several = rf"(?:(?P<more>{change}(?:, {change})*) or )?"
     got = reader.take(rf"With {several}(?P<change>{change}) <{way} c>{seed} "
@@ -139,8 +139,8 @@ def gain_of(change, tried):
 
 
 def steps(reader, got, tried):
-    reader.claim("steps", (int(got["steps"]) == tried["steps"] and not tried["whole"])
-                 if got["steps"] else tried["whole"],
+    shown = 1 if got.get("one") else got["steps"] and int(got["steps"])
+    reader.claim("steps", (shown == tried["steps"] and not tried["whole"]) if shown else tried["whole"],
                  f"{tried['steps']}, whole: {tried['whole']}")
 
 
