@@ -146,7 +146,7 @@ test('the time of gradients on devices is drawn by kind', async () => {
   yAxis[0].data.forEach((label, i) => {
     const drawn = (name) => series.find((each) => each.name === name).data[i];
     for (const [name, kind] of [['products', 'products'], ['attention', 'attention'], ['elementwise work', 'elementwise']])
-      near(drawn(name), mean(runs(label, at).map((each) => each[`compute_gradient_${kind}_s`])), `${label}: ${name}`);
+      near(drawn(name), mean(runs(label, at).map((each) => each[`gradient_${kind}_s`])), `${label}: ${name}`);
   });
   assert.ok(!series.some(({ name }) => name === 'gradients'));  // nothing is left over
 });
