@@ -25,9 +25,10 @@ struct Circumstances {
   const training::StopOptions& stop;
   std::vector<models::Layer> layers = {};  ///< the model's
   std::uint64_t seed = 1;
-  std::int64_t keys = 0;  ///< a sparse model's: the features
-  bool numbers = true;    ///< whether there are data
-  bool clips = false;     ///< whether gradients are clipped by their norm (training.clip_norm)
+  std::int64_t batch = 0;  ///< rows of a step, of all workers
+  std::int64_t keys = 0;   ///< a sparse model's: the features
+  bool numbers = true;     ///< whether there are data
+  bool clips = false;      ///< whether gradients are clipped by their norm (training.clip_norm)
   training::Precision precision = training::Precision::float64;
 
   /// What needs all of a gradient for the update of any parameter: "optimizer = \"lamb\"", "training.clip_norm"; or

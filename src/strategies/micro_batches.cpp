@@ -1,5 +1,8 @@
 #include "strategies/micro_batches.h"
 
+#include <fmt/format.h>
+
+#include "strategies/circumstances.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -16,6 +19,16 @@ void describe_micro_batches(base::Describer& d, std::int64_t& micro_batches, boo
     d.refuse("no_sync",
              "no_sync leaves out the sums of all micro-batches but the last, and there is one; set "
              "micro_batches to 2 or more, or leave no_sync out");
+}
+
+std::optional<Refusal> micro_batches_refusal(std::int64_t micro_batches, const Circumstances& circumstances) {
+  const std::int64_t batch = circumstances.batch, workers = circumstances.workers;
+  const std::int64_t rows = batch / workers + (batch % workers == 0 ? 0 : 1);  // of the worker that has most
+  if (micro_batches <= rows) return {};
+  return Refusal{"micro_batches",
+                 fmt::format("{} micro-batches of the {} row{} that a worker has in a step; expected at "
+                             "most as many, or a larger training.batch_size",
+                             micro_batches, rows, rows == 1 ? "" : "s")};
 }
 
 std::vector<training::MicroBatch> micro_batches_of(std::int64_t micro_batches) {

@@ -119,6 +119,7 @@ class FitCheck {
                                            .stop = settings_.stop,
                                            .layers = model_.layers(problem_),
                                            .seed = static_cast<std::uint64_t>(settings_.seed),
+                                           .batch = batch_,
                                            .keys = problem_.features,
                                            .numbers = settings_.training.numbers,
                                            .clips = settings_.training.clip_norm.has_value(),

@@ -47,6 +47,7 @@ void Allreduce::describe(base::Describer& d) {
 }
 
 std::optional<Refusal> Allreduce::refusal(const Circumstances& circumstances) const {
+  if (auto too_many = micro_batches_refusal(micro_batches, circumstances)) return too_many;
   const std::string why = algorithm->refusal(circumstances.cluster);
   return why.empty() ? compression_refusal(compression, circumstances) : std::optional(Refusal{"algorithm", why});
 }

@@ -37,6 +37,7 @@ std::optional<Refusal> Fsdp::refusal(const Circumstances& circumstances) const {
   if (shard_group && circumstances.workers % *shard_group != 0)
     return Refusal{"shard_group", fmt::format("groups of {} workers do not divide {} workers; take a number that does",
                                               *shard_group, circumstances.workers)};
+  if (auto why = micro_batches_refusal(micro_batches, circumstances)) return why;
   if (auto why = host.refusal(circumstances)) return why;
   return sharding_refusal(circumstances);
 }

@@ -56,6 +56,7 @@ Traits Zero::traits(int P) const {
 }
 
 std::optional<Refusal> Zero::refusal(const Circumstances& circumstances) const {
+  if (auto why = micro_batches_refusal(micro_batches, circumstances)) return why;
   if (auto why = host.refusal(circumstances)) return why;
   return sharding_refusal(circumstances);
 }
