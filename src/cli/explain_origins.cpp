@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/units.h"
+#include "experiment/plan/proxy.h"
 #include "experiment/run/simulate.h"
 #include "models/profiles/profiled_model.h"
 #include "outputs/text/number_text.h"
@@ -71,6 +72,14 @@ void print_table(const std::string& table, const ordered_json& options) {
   }
 }
 
+/// The run that says how long work takes: of a run with timed_as the large model's.
+experiment::RunPlan of_times(const experiment::RunPlan& run) {
+  const experiment::Settings& settings = *run.settings;
+  if (!settings.model.proxied()) return run;
+  const auto known = experiment::known_rows(settings);
+  return experiment::timed_plan(run, known ? *known : experiment::load_data(run)->train.rows, {});
+}
+
 void print_work(const experiment::RunPlan& run) {
   const models::LayerTotals sum = models::totals(run.settings->model.model->layers(experiment::problem_of_run(run)));
   if (sum.parameters == 0) return;
@@ -108,7 +117,7 @@ void print_origins(const experiment::RunPlan& run) {
     print_table("cluster", cluster);
   else
     print_row("speeds and links", "", fmt::format("{}: {}", assumed, settings.cluster.platform));
-  print_work(run);
+  print_work(of_times(run));
   print_prices(settings);
 }
 

@@ -79,6 +79,11 @@ TEST_CASE("explain origins says of each number whether it is published, assumed,
   CHECK(origin(own, "cluster.device.float64") == "assumed");
   scratch.write("x.toml", timing_only + "kind = \"resnet50\"\n");
   CHECK(origin("", "a sample's forward pass") == "computed");
+  // Times of a run that is timed as another model rest on that model's work.
+  scratch.write("y.toml",
+                "[cluster]\nworkers = 2\n[data]\nsamples = 64\nfeatures = 4\n[stop]\nsteps = 2\n[[strategy]]\nkind = "
+                "\"allreduce\"\n[model]\nkind = \"least_squares\"\ntimed_as = \"alexnet\"\n");
+  CHECK(contains(program("explain origins y.toml", scratch).out, "61.1 M  computed"));
   CHECK(
       contains(program("explain origins", scratch).err, "explain origins: shows the origins of a scenario's numbers"));
 }
