@@ -109,6 +109,7 @@ struct Layer {
   double backward_s = 0.0;
 };
 
+class CutModel;
 class KMeans;
 class MultitaskPerceptron;
 class SparseModel;
@@ -129,6 +130,8 @@ class Model : public base::Described {
   bool takes_sparse_rows() const { return sparse() != nullptr; }
   /// The model as one of the kinds that can do more; null where it is another.
   virtual const KMeans* k_means() const { return nullptr; }
+  /// The model as one that can be cut among ranks.
+  virtual const CutModel* cut() const { return nullptr; }
   virtual const MultitaskPerceptron* multitask() const { return nullptr; }
   virtual const SparseModel* sparse() const { return nullptr; }
   /// The reason why the model cannot be fitted to such data, or empty.

@@ -1,0 +1,108 @@
+/// Models that can be cut: between units, into the stages of a pipeline, and inside of units, among ranks that share
+/// products (tensor parallelism). This header says which numbers a rank holds and computes; it knows neither messages
+/// nor time.
+///
+/// A chunk's layers stand in segments. At the borders of segments, ranks that share products hold the same numbers, or
+/// equal parts of them by tokens (sequence parallelism). A pass through a segment is a list of steps: a computation of
+/// each rank's own, and behind it a sum, a maximum or a gathering among the ranks.
+/// Source: M. Shoeybi et al., Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism,
+/// 2019; V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+#include "values/wire_format.h"
+
+namespace simgrad::models {
+
+/// Units as one rank holds them: one of `tensor` shares.
+struct Chunk {
+  std::int64_t first_unit = 0;
+  std::int64_t end_unit = 0;  ///< the first unit behind the chunk
+  int tensor = 1;
+  int tensor_rank = 0;
+  bool sequence_parallel = false;  ///< norms and sums outside of products on 1/tensor of a sequence's tokens
+};
+
+/// A stretch of w: a chunk's, or the whole model's.
+struct ParameterStretch {
+  std::int64_t first = 0, count = 0;
+  bool operator==(const ParameterStretch&) const = default;
+};
+
+/// A computation of one rank, and what is done among the tensor ranks with its numbers before the next step reads them.
+struct Step {
+  enum class Then {
+    nothing,
+    sum,        ///< all-reduce
+    max,        ///< all-reduce by maxima
+    gather,     ///< all-gather: of each sample, rank 0's numbers, then rank 1's, ...
+    sum_shard,  ///< reduce-scatter: of each sample, rank r keeps part r of `tensor` equal parts of the sum
+  };
+  Then then = Then::nothing;
+  double numbers = 0.0;    ///< of a sample, that the step makes (before `then`)
+  bool gradients = false;  ///< behind these numbers stands the gradient of the segment's parameters, of the length of
+                           ///< StepInputs::w, with zeros where another step makes it: the steps' gradients add up
+  bool again = false;      ///< `then` repeats what the forward pass has gathered; it can run beside other work
+};
+
+/// Layers between two places where ranks that share products hold the same numbers: a transformer's attention or
+/// feed-forward part, a dense layer.
+struct Segment {
+  std::size_t first_layer = 0, layers = 0;  ///< of CutModel::layers
+  std::int64_t first = 0, count = 0;        ///< its parameters in the chunk's w
+  /// Parameters of an earlier segment of this chunk that this one reads, too: a tied head's embedding. They stand
+  /// behind the segment's own in StepInputs::w and in gradients, and their gradients add up.
+  ParameterStretch shared = {};
+  double entrance = 0.0;       ///< numbers of a sample that come in (a rank's own part); 0: the samples themselves
+  double exit = 0.0;           ///< that go out; 0: the loss is here
+  std::vector<Step> forward;   ///< the last one's numbers, after `then`, go out; none in a segment with the loss
+  std::vector<Step> backward;  ///< the last one's numbers, after `then`, are the derivatives by what came in
+};
+
+struct StepInputs {
+  std::span<const double> w;           ///< the segment's parameters, then the shared ones
+  Samples rows;                        ///< a micro-batch, in every chunk
+  std::span<const double> in;          ///< (rows x entrance)
+  std::span<const double> d_out = {};  ///< backward: (rows x exit), the loss's derivatives; empty where the loss is
+  /// The numbers of this pass's earlier steps of the segment, after `then`, without gradients.
+  std::span<const std::span<const double>> made = {};
+  double scale = 1.0;          ///< of the sum of the rows' losses: read where the loss is
+  double penalty_scale = 0.0;  ///< of the penalty's gradient, which one rank adds for each parameter
+  values::Format format = values::Format::float64;
+};
+
+/// Numbers before a `sum` or `sum_shard` are not rounded to the format: the step behind it rounds the sum. All others
+/// are, as Model::gradient_in does, so that an uncut model's numbers do not depend on cuts between units.
+class CutModel {
+ public:
+  virtual ~CutModel() = default;
+
+  /// The reason why products cannot be shared among so many ranks, with what would do; or empty.
+  virtual std::string refusal(const Problem& problem, int tensor, bool sequence_parallel) const = 0;
+  /// As Model::layers, of what this rank holds and computes. `first` and `unit` count from 0.
+  virtual std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const = 0;
+  /// In forward order. They cover the chunk's layers and its w.
+  virtual std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const = 0;
+
+  /// Where the chunk's w stands in the whole model's w, in the order of the chunk's.
+  virtual std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const = 0;
+  /// The stretches of the chunk's w that every tensor rank holds (norms, biases behind sums). The others are its own.
+  virtual std::vector<ParameterStretch> replicated(const Problem& problem, const Chunk& chunk) const = 0;
+  /// The stretches whose gradient is a part on each tensor rank: sum it over them once a step. They are replicated.
+  virtual std::vector<ParameterStretch> partial(const Problem& problem, const Chunk& chunk) const;
+  /// The stretch whose gradient is to be summed with that of the other end of the pipeline: the embedding that the
+  /// first chunk looks up and the last one multiplies by. Empty elsewhere, and where one chunk has both.
+  virtual ParameterStretch tied(const Problem& problem, const Chunk& chunk) const;
+
+  /// Computes a step. A pure function: a backward step computes again what it needs from `in`.
+  /// result: (rows x the step's numbers), then the gradient (w) if the step has one.
+  virtual void run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
+                   const StepInputs& inputs, std::span<double> result) const = 0;
+};
+
+}  // namespace simgrad::models
