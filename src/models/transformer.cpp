@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "models/transformer_cut.h"
 #include "models/transformer_pass.h"
 #include "models/transformer_places.h"
 #include "values/rounding.h"
@@ -101,6 +102,40 @@ Score Transformer::score_in(values::Format format, const Problem& problem, const
                             std::span<const double> w) const {
   check_shapes(problem, rows, w);
   return transformer_score(options.shape(problem.vocabulary), rows, w, format);
+}
+
+std::string Transformer::refusal(const Problem& problem, int tensor, bool sequence_parallel) const {
+  return cut_refusal(options.shape(problem.vocabulary), tensor, sequence_parallel);
+}
+
+std::vector<Layer> Transformer::layers(const Problem& problem, const Chunk& chunk) const {
+  return models::layers(options.shape(problem.vocabulary), chunk);
+}
+
+std::vector<Segment> Transformer::segments(const Problem& problem, const Chunk& chunk) const {
+  return models::segments(options.shape(problem.vocabulary), chunk);
+}
+
+std::vector<ParameterStretch> Transformer::parameters_of(const Problem& problem, const Chunk& chunk) const {
+  return models::parameters_of(options.shape(problem.vocabulary), chunk);
+}
+
+std::vector<ParameterStretch> Transformer::replicated(const Problem& problem, const Chunk& chunk) const {
+  return models::replicated(options.shape(problem.vocabulary), chunk);
+}
+
+std::vector<ParameterStretch> Transformer::partial(const Problem& problem, const Chunk& chunk) const {
+  if (!chunk.sequence_parallel) return {};
+  return replicated(problem, chunk);  // each rank sums over its own tokens
+}
+
+ParameterStretch Transformer::tied(const Problem& problem, const Chunk& chunk) const {
+  return models::tied(options.shape(problem.vocabulary), chunk);
+}
+
+void Transformer::run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
+                      const StepInputs& inputs, std::span<double> result) const {
+  run_cut_step(options.shape(problem.vocabulary), l2, chunk, segment, backward, step, inputs, result);
 }
 
 }  // namespace simgrad::models

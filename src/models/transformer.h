@@ -5,12 +5,13 @@
 /// cross-entropy of the next token. transformer_shape.h says how w is laid out, and names the sources.
 #pragma once
 
+#include "models/cut_model.h"
 #include "models/model.h"
 #include "models/transformer_options.h"
 
 namespace simgrad::models {
 
-class Transformer final : public Model {
+class Transformer final : public Model, public CutModel {
  public:
   static constexpr base::About about{
       .kind = "transformer",
@@ -48,6 +49,17 @@ class Transformer final : public Model {
                    double scale, double penalty_scale, std::span<double> gradient) const override;
   Score score_in(values::Format format, const Problem& problem, const Samples& rows,
                  std::span<const double> w) const override;
+
+  const CutModel* cut() const override { return this; }
+  std::string refusal(const Problem& problem, int tensor, bool sequence_parallel) const override;
+  std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> replicated(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> partial(const Problem& problem, const Chunk& chunk) const override;
+  ParameterStretch tied(const Problem& problem, const Chunk& chunk) const override;
+  void run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
+           const StepInputs& inputs, std::span<double> result) const override;
 };
 
 }  // namespace simgrad::models

@@ -29,9 +29,9 @@ template <class Real>
 void turn_all(const TransformerNumbers<Real>& numbers, std::int64_t sequences, bool back, std::vector<Real>& qkv) {
   const TransformerShape& shape = numbers.shape;
   if (shape.positions != Positions::rotary) return;
-  const std::int64_t stride = shape.hidden + 2 * shape.kv_width();
+  const std::int64_t stride = numbers.qkv_width();
   for (std::int64_t token = 0; token < sequences * shape.sequence; ++token)
-    turn(numbers, token % shape.sequence, shape.heads + shape.kv_heads, back, qkv.data() + token * stride);
+    turn(numbers, token % shape.sequence, numbers.heads + numbers.kv_heads, back, qkv.data() + token * stride);
   numbers.round(qkv);
 }
 
@@ -39,12 +39,13 @@ void turn_all(const TransformerNumbers<Real>& numbers, std::int64_t sequences, b
 struct HeadPlace {
   std::int64_t q, k, v;
 };
-HeadPlace head_place(const TransformerShape& shape, std::int64_t sequence, std::int64_t head) {
-  const std::int64_t width = shape.head_width(), stride = shape.hidden + 2 * shape.kv_width();
-  const std::int64_t first = sequence * shape.sequence * stride;
-  const std::int64_t shared = head / (shape.heads / shape.kv_heads);  // the head of k and v
-  const std::int64_t k = first + shape.hidden + shared * width;
-  return {first + head * width, k, k + shape.kv_width()};
+template <class Real>
+HeadPlace head_place(const TransformerNumbers<Real>& numbers, std::int64_t sequence, std::int64_t head) {
+  const std::int64_t width = numbers.shape.head_width();
+  const std::int64_t first = sequence * numbers.shape.sequence * numbers.qkv_width();
+  const std::int64_t shared = head / (numbers.heads / numbers.kv_heads);  // the head of k and v
+  const std::int64_t k = first + numbers.heads_width() + shared * width;
+  return {first + head * width, k, k + numbers.kv_heads * width};
 }
 
 }  // namespace
@@ -52,15 +53,16 @@ HeadPlace head_place(const TransformerShape& shape, std::int64_t sequence, std::
 template <class Real>
 void attention(TransformerNumbers<Real>& numbers, std::int64_t sequences, AttentionKept<Real>& kept) {
   const TransformerShape& shape = numbers.shape;
-  const std::int64_t T = shape.sequence, d = shape.head_width(), stride = shape.hidden + 2 * shape.kv_width();
+  const std::int64_t T = shape.sequence, d = shape.head_width(), stride = numbers.qkv_width();
+  const std::int64_t heads = numbers.heads, width = numbers.heads_width();
   const Real scale = Real{1} / std::sqrt(static_cast<Real>(d));
   turn_all(numbers, sequences, false, kept.qkv);
-  kept.probabilities.resize(static_cast<std::size_t>(sequences * shape.heads * T * T));
-  kept.result.resize(static_cast<std::size_t>(sequences * T * shape.hidden));
+  kept.probabilities.resize(static_cast<std::size_t>(sequences * heads * T * T));
+  kept.result.resize(static_cast<std::size_t>(sequences * T * width));
   const auto each_head = [&](auto act) {
     for (std::int64_t s = 0; s < sequences; ++s)
-      for (std::int64_t head = 0; head < shape.heads; ++head)
-        act(s, head, kept.probabilities.data() + (s * shape.heads + head) * T * T, head_place(shape, s, head));
+      for (std::int64_t head = 0; head < heads; ++head)
+        act(s, head, kept.probabilities.data() + (s * heads + head) * T * T, head_place(numbers, s, head));
   };
   const Real* const qkv = kept.qkv.data();
   each_head([&](std::int64_t, std::int64_t, Real* P, const HeadPlace& at) {
@@ -75,8 +77,7 @@ void attention(TransformerNumbers<Real>& numbers, std::int64_t sequences, Attent
   });
   numbers.round(kept.probabilities);
   each_head([&](std::int64_t s, std::int64_t head, const Real* P, const HeadPlace& at) {
-    numbers.product.set({T, d, T}, {P, T}, {qkv + at.v, stride}, kept.result.data() + s * T * shape.hidden + head * d,
-                        shape.hidden);
+    numbers.product.set({T, d, T}, {P, T}, {qkv + at.v, stride}, kept.result.data() + s * T * width + head * d, width);
   });
   numbers.round(kept.result);
 }
@@ -85,16 +86,17 @@ template <class Real>
 void attention_backward(TransformerNumbers<Real>& numbers, std::int64_t sequences, const AttentionKept<Real>& kept,
                         const std::vector<Real>& d_result, std::vector<Real>& d_qkv) {
   const TransformerShape& shape = numbers.shape;
-  const std::int64_t T = shape.sequence, d = shape.head_width(), stride = shape.hidden + 2 * shape.kv_width();
+  const std::int64_t T = shape.sequence, d = shape.head_width(), stride = numbers.qkv_width();
+  const std::int64_t heads = numbers.heads, width = numbers.heads_width();
   const Real scale = Real{1} / std::sqrt(static_cast<Real>(d));
   const Real* const qkv = kept.qkv.data();
   d_qkv.assign(kept.qkv.size(), Real{0});  // heads that share k and v add to one place
   std::vector<Real> dS(static_cast<std::size_t>(T * T));
   for (std::int64_t s = 0; s < sequences; ++s)
-    for (std::int64_t head = 0; head < shape.heads; ++head) {
-      const HeadPlace at = head_place(shape, s, head);
-      const MatrixView<Real> P{kept.probabilities.data() + (s * shape.heads + head) * T * T, T};
-      const MatrixView<Real> d_head{d_result.data() + s * T * shape.hidden + head * d, shape.hidden};
+    for (std::int64_t head = 0; head < heads; ++head) {
+      const HeadPlace at = head_place(numbers, s, head);
+      const MatrixView<Real> P{kept.probabilities.data() + (s * heads + head) * T * T, T};
+      const MatrixView<Real> d_head{d_result.data() + s * T * width + head * d, width};
       const MatrixView<Real> v{qkv + at.v, stride};
       numbers.product.set({T, T, d}, d_head, v.transposed(), dS.data(), T);
       numbers.product.add({T, d, T}, P.transposed(), d_head, d_qkv.data() + at.v, stride);

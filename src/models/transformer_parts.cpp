@@ -25,9 +25,15 @@ std::size_t size_of(std::int64_t rows, std::int64_t columns) { return static_cas
 }  // namespace
 
 template <class Real>
-TransformerNumbers<Real>::TransformerNumbers(const TransformerShape& of, std::span<const double> parameters,
-                                             values::Format in, bool backward)
-    : shape(of), places(of), format(in), w(parameters.size()) {
+TransformerNumbers<Real>::TransformerNumbers(const TransformerShape& of, const TransformerPlaces& at,
+                                             std::span<const double> parameters, values::Format in, bool backward)
+    : shape(of),
+      places(at),
+      heads(of.heads / at.tensor),
+      kv_heads(of.kv_heads / at.tensor),
+      vocabulary(of.vocabulary / at.tensor),
+      format(in),
+      w(parameters.size()) {
   constexpr std::size_t piece = 4096;
   std::vector<double> rounded(piece);
   for (std::size_t first = 0; first < w.size(); first += piece) {
@@ -55,29 +61,36 @@ void TransformerNumbers<Real>::round(std::vector<Real>& numbers) const {
 }
 
 template <class Real>
-void linear(TransformerNumbers<Real>& numbers, const LinearPlace& place, std::int64_t tokens,
-            const std::vector<Real>& x, std::vector<Real>& y) {
+void multiply(TransformerNumbers<Real>& numbers, const LinearPlace& place, std::int64_t tokens,
+              const std::vector<Real>& x, std::vector<Real>& y) {
   y.resize(size_of(tokens, place.outputs));
   const MatrixView<Real> W{numbers.at(place.matrix), place.inputs};
   numbers.product.set({tokens, place.outputs, place.inputs}, {x.data(), place.inputs}, W.transposed(), y.data(),
                       place.outputs);
+}
+
+template <class Real>
+void add_biases(const TransformerNumbers<Real>& numbers, const LinearPlace& place, std::vector<Real>& y) {
   if (place.biases != nowhere)
-    for (std::int64_t t = 0; t < tokens; ++t)
-      add_numbers(place.outputs, numbers.at(place.biases), y.data() + t * place.outputs);
+    for (std::size_t at = 0; at < y.size(); at += static_cast<std::size_t>(place.outputs))
+      add_numbers(place.outputs, numbers.at(place.biases), y.data() + at);
   numbers.round(y);
 }
 
 template <class Real>
-void linear_backward(TransformerNumbers<Real>& numbers, const LinearPlace& place, std::int64_t tokens,
-                     const std::vector<Real>& x, const std::vector<Real>& dy, std::vector<Real>& dx) {
+void multiply_backward(TransformerNumbers<Real>& numbers, const LinearPlace& place, std::int64_t tokens,
+                       const std::vector<Real>& x, const std::vector<Real>& dy, std::vector<Real>& dx) {
   const MatrixView<Real> derivatives{dy.data(), place.outputs};
   numbers.product.add({place.outputs, place.inputs, tokens}, derivatives.transposed(), {x.data(), place.inputs},
                       numbers.gradient_at(place.matrix), place.inputs);
-  if (place.biases != nowhere) add_rows(dy, place.outputs, numbers.gradient_at(place.biases));
   dx.resize(size_of(tokens, place.inputs));
   numbers.product.set({tokens, place.inputs, place.outputs}, derivatives, {numbers.at(place.matrix), place.inputs},
                       dx.data(), place.inputs);
-  numbers.round(dx);
+}
+
+template <class Real>
+void add_biases_backward(TransformerNumbers<Real>& numbers, const LinearPlace& place, const std::vector<Real>& dy) {
+  if (place.biases != nowhere) add_rows(dy, place.outputs, numbers.gradient_at(place.biases));
 }
 
 template <class Real>
@@ -137,17 +150,19 @@ void norm_backward(TransformerNumbers<Real>& numbers, const NormPlace& place, st
   numbers.round(dx);
 }
 
-#define SIMGRAD_FOR(Real)                                                                                              \
-  template struct TransformerNumbers<Real>;                                                                            \
-  template void linear(TransformerNumbers<Real>&, const LinearPlace&, std::int64_t, const std::vector<Real>&,          \
-                       std::vector<Real>&);                                                                            \
-  template void linear_backward(TransformerNumbers<Real>&, const LinearPlace&, std::int64_t, const std::vector<Real>&, \
-                                const std::vector<Real>&, std::vector<Real>&);                                         \
-  template void norm(const TransformerNumbers<Real>&, const NormPlace&, std::int64_t, const std::vector<Real>&,        \
-                     NormKept<Real>&, std::vector<Real>&);                                                             \
-  template void norm_again(const TransformerNumbers<Real>&, const NormPlace&, std::int64_t, const NormKept<Real>&,     \
-                           std::vector<Real>&);                                                                        \
-  template void norm_backward(TransformerNumbers<Real>&, const NormPlace&, std::int64_t, const NormKept<Real>&,        \
+#define SIMGRAD_FOR(Real)                                                                                          \
+  template struct TransformerNumbers<Real>;                                                                        \
+  template void multiply(TransformerNumbers<Real>&, const LinearPlace&, std::int64_t, const std::vector<Real>&,    \
+                         std::vector<Real>&);                                                                      \
+  template void add_biases(const TransformerNumbers<Real>&, const LinearPlace&, std::vector<Real>&);               \
+  template void multiply_backward(TransformerNumbers<Real>&, const LinearPlace&, std::int64_t,                     \
+                                  const std::vector<Real>&, const std::vector<Real>&, std::vector<Real>&);         \
+  template void add_biases_backward(TransformerNumbers<Real>&, const LinearPlace&, const std::vector<Real>&);      \
+  template void norm(const TransformerNumbers<Real>&, const NormPlace&, std::int64_t, const std::vector<Real>&,    \
+                     NormKept<Real>&, std::vector<Real>&);                                                         \
+  template void norm_again(const TransformerNumbers<Real>&, const NormPlace&, std::int64_t, const NormKept<Real>&, \
+                           std::vector<Real>&);                                                                    \
+  template void norm_backward(TransformerNumbers<Real>&, const NormPlace&, std::int64_t, const NormKept<Real>&,    \
                               const std::vector<Real>&, std::vector<Real>&);
 SIMGRAD_FOR(float)
 SIMGRAD_FOR(double)

@@ -22,30 +22,40 @@ template <class Real>
 struct TransformerNumbers {
   /// w: rounded to the format. In a half-precision format activations and their derivatives are rounded as well, each
   /// where a part has computed it; sums inside of a part are float's.
-  TransformerNumbers(const TransformerShape& of, std::span<const double> parameters, values::Format in, bool backward);
+  TransformerNumbers(const TransformerShape& of, const TransformerPlaces& at, std::span<const double> parameters,
+                     values::Format in, bool backward);
 
-  TransformerShape shape;
-  TransformerPlaces places;
+  TransformerShape shape;                    ///< the whole transformer's
+  TransformerPlaces places;                  ///< of the parts in w
+  std::int64_t heads, kv_heads, vocabulary;  ///< of a rank's share
   values::Format format;
   std::vector<Real> w;
   std::vector<Real> g;  ///< (parameters), zero at first; empty for a forward pass alone
   MatrixProduct<Real> product;
   std::vector<Real> cosines, sines;  ///< rotary: (sequence x head width / 2)
 
+  std::int64_t heads_width() const { return heads * shape.head_width(); }
+  std::int64_t qkv_width() const { return (heads + 2 * kv_heads) * shape.head_width(); }
   const Real* at(std::int64_t place) const { return w.data() + place; }
   Real* gradient_at(std::int64_t place) { return g.data() + place; }
   /// Rounds numbers to the format.
   void round(std::vector<Real>& numbers) const;
 };
 
-/// y = x W^T + b.  x: (tokens x inputs).  y: (tokens x outputs).
+/// y = x W^T, not rounded.  x: (tokens x inputs).  y: (tokens x outputs).
 template <class Real>
-void linear(TransformerNumbers<Real>& numbers, const LinearPlace& place, std::int64_t tokens,
-            const std::vector<Real>& x, std::vector<Real>& y);
-/// dx = dy W; adds dy^T x and the sums of dy to the gradient.
+void multiply(TransformerNumbers<Real>& numbers, const LinearPlace& place, std::int64_t tokens,
+              const std::vector<Real>& x, std::vector<Real>& y);
+/// y <- y + b, rounded.
 template <class Real>
-void linear_backward(TransformerNumbers<Real>& numbers, const LinearPlace& place, std::int64_t tokens,
-                     const std::vector<Real>& x, const std::vector<Real>& dy, std::vector<Real>& dx);
+void add_biases(const TransformerNumbers<Real>& numbers, const LinearPlace& place, std::vector<Real>& y);
+/// dx = dy W, not rounded; adds dy^T x to the gradient.
+template <class Real>
+void multiply_backward(TransformerNumbers<Real>& numbers, const LinearPlace& place, std::int64_t tokens,
+                       const std::vector<Real>& x, const std::vector<Real>& dy, std::vector<Real>& dx);
+/// Adds the sums of dy to the gradient.
+template <class Real>
+void add_biases_backward(TransformerNumbers<Real>& numbers, const LinearPlace& place, const std::vector<Real>& dy);
 
 /// A norm's results that its backward pass needs: x less its mean (not in an RMS norm), over its deviation.
 template <class Real>
@@ -71,9 +81,9 @@ void norm_backward(TransformerNumbers<Real>& numbers, const NormPlace& place, st
 /// Attention's results that its backward pass needs.
 template <class Real>
 struct AttentionKept {
-  std::vector<Real> qkv;            ///< (tokens x hidden + 2 kv_width): q and k turned where positions are rotary
+  std::vector<Real> qkv;            ///< (tokens x qkv_width): q and k turned where positions are rotary
   std::vector<Real> probabilities;  ///< (sequences x heads x sequence x sequence)
-  std::vector<Real> result;         ///< (tokens x hidden)
+  std::vector<Real> result;         ///< (tokens x heads_width)
 };
 
 /// result = softmax(q k^T / sqrt(head width)) v for every head, each token among those up to itself. Positions that are
@@ -81,7 +91,7 @@ struct AttentionKept {
 /// Source: J. Su et al., RoFormer: Enhanced Transformer with Rotary Position Embedding, 2021.
 template <class Real>
 void attention(TransformerNumbers<Real>& numbers, std::int64_t sequences, AttentionKept<Real>& kept);
-/// d_qkv: (tokens x hidden + 2 kv_width), with respect to q and k before they were turned.
+/// d_qkv: (tokens x qkv_width), with respect to q and k before they were turned.
 template <class Real>
 void attention_backward(TransformerNumbers<Real>& numbers, std::int64_t sequences, const AttentionKept<Real>& kept,
                         const std::vector<Real>& d_result, std::vector<Real>& d_qkv);
@@ -92,9 +102,25 @@ void attention_backward(TransformerNumbers<Real>& numbers, std::int64_t sequence
 template <class Real>
 Score loss(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
            std::span<const std::int64_t> next);
-/// The same, and dn: the derivatives of scale times the sum of the losses.
+/// A softmax's totals over the vocabulary of all ranks: the greatest logit z of each token, and the sum of e^(z - it).
+template <class Real>
+struct SoftmaxTotals {
+  std::span<const Real> most, sum;  ///< (tokens)
+};
+/// dn: the derivatives of scale times the sum of the losses, not rounded; adds the gradient of the head's matrix.
+/// next: counted from the first token of the rank's share; others are outside of it.  totals: null if the share is all.
 template <class Real>
 void loss_backward(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
-                   std::span<const std::int64_t> next, double scale, std::vector<Real>& dn);
+                   std::span<const std::int64_t> next, double scale, const SoftmaxTotals<Real>* totals,
+                   std::vector<Real>& dn);
+/// The greatest of a rank's logits of each token.
+template <class Real>
+void greatest_logits(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
+                     std::span<Real> most);
+/// A rank's terms of the sums over the vocabulary: of e^(z - most), and the logit of the next token or 0.
+template <class Real>
+void softmax_terms(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
+                   std::span<const std::int64_t> next, std::span<const Real> most, std::span<Real> sum,
+                   std::span<Real> target);
 
 }  // namespace simgrad::models

@@ -32,22 +32,31 @@ class Stretches {
 
 }  // namespace
 
-TransformerPlaces::TransformerPlaces(const TransformerShape& shape) {
+PartRange all_parts(const TransformerShape& shape) { return {0, 2 * shape.layers + 2}; }
+
+TransformerPlaces::TransformerPlaces(const TransformerShape& shape, PartRange parts, int shares) : tensor(shares) {
   Stretches w(shape);
-  const std::int64_t h = shape.hidden, f = shape.feed_forward;
-  embedding = w.next(shape.vocabulary * h);
-  if (shape.positions == Positions::learned) positions = w.next(shape.sequence * h);
-  for (std::int64_t block = 0; block < shape.layers; ++block) {
-    BlockPlaces& place = blocks.emplace_back();
-    place.attention_in = w.linear(h + 2 * shape.kv_width(), h);
-    place.attention_norm = w.norm();
-    place.attention_out = w.linear(h, h);
-    place.feed_forward_in = w.linear(shape.gated ? 2 * f : f, h);
-    place.feed_forward_norm = w.norm();
-    place.feed_forward_out = w.linear(h, f);
-  }
-  head = {.outputs = shape.vocabulary, .inputs = h, .matrix = shape.tied ? embedding : w.next(shape.vocabulary * h)};
-  last_norm = w.norm();
+  const std::int64_t h = shape.hidden, t = shares, f = shape.feed_forward / t, head_part = 2 * shape.layers + 1;
+  for (std::int64_t part = parts.first; part < parts.end; ++part)
+    if (part == 0) {
+      embedding = w.next(shape.vocabulary / t * h);
+      if (shape.positions == Positions::learned) positions = w.next(shape.sequence * h);
+    } else if (part == head_part) {
+      const bool looks_up = shape.tied && embedding != nowhere;
+      head = {.outputs = shape.vocabulary / t, .inputs = h};
+      head.matrix = looks_up ? embedding : w.next(head.outputs * h);
+      last_norm = w.norm();
+    } else if (part % 2 == 1) {
+      BlockPlaces& place = blocks.emplace_back();
+      place.attention_in = w.linear((h + 2 * shape.kv_width()) / t, h);
+      place.attention_norm = w.norm();
+      place.attention_out = w.linear(h, h / t);
+    } else {
+      BlockPlaces& place = blocks.empty() ? blocks.emplace_back() : blocks.back();
+      place.feed_forward_in = w.linear(shape.gated ? 2 * f : f, h);
+      place.feed_forward_norm = w.norm();
+      place.feed_forward_out = w.linear(h, f);
+    }
   parameters = w.next(0);
 }
 

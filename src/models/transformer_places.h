@@ -27,15 +27,26 @@ struct BlockPlaces {
   NormPlace attention_norm, feed_forward_norm;  ///< before the two parts
 };
 
-struct TransformerPlaces {
-  explicit TransformerPlaces(const TransformerShape& shape);
+/// The parts of a transformer in forward order: 0 the embedding, 1 + 2 b and 2 + 2 b the attention and the feed-forward
+/// part of block b, then the head.
+struct PartRange {
+  std::int64_t first = 0, end = 0;
+};
+PartRange all_parts(const TransformerShape& shape);
 
-  std::int64_t embedding = 0;
+struct TransformerPlaces {
+  explicit TransformerPlaces(const TransformerShape& shape) : TransformerPlaces(shape, all_parts(shape), 1) {}
+  /// Of some parts that stand one behind the other, with a rank's share of the products that `tensor` ranks share.
+  /// A tied head without the embedding has a copy of it where an untied head has its matrix.
+  TransformerPlaces(const TransformerShape& shape, PartRange parts, int tensor);
+
+  std::int64_t embedding = nowhere;
   std::int64_t positions = nowhere;
-  std::vector<BlockPlaces> blocks;
-  LinearPlace head;  ///< its matrix may be the embedding
+  std::vector<BlockPlaces> blocks;  ///< the first may lack its attention's places, the last its feed-forward part's
+  LinearPlace head;                 ///< its matrix may be the embedding
   NormPlace last_norm;
   std::int64_t parameters = 0;
+  int tensor = 1;
 };
 
 }  // namespace simgrad::models

@@ -10,25 +10,34 @@ namespace {
 /// The most parameters: with some bytes each, their number of bytes is still a whole number of 63 bits.
 constexpr double transformer_parameters_most = 1e17;
 
-/// Appends layers, each of which begins where the one before ends.
+/// Appends layers, each of which begins where the one before ends. Lengths of vectors are a rank's share; `s_outside`
+/// are the tokens outside of products.
 class LayersOfTransformer {
  public:
-  explicit LayersOfTransformer(const TransformerShape& shape)
+  LayersOfTransformer(const TransformerShape& shape, const Chunk& chunk)
       : shape_(shape),
+        chunk_(chunk),
+        t_(chunk.tensor),
         s_(static_cast<double>(shape.sequence)),
+        s_outside_(chunk.sequence_parallel ? s_ / static_cast<double>(t_) : s_),
         h_(static_cast<double>(shape.hidden)),
-        f_(static_cast<double>(shape.feed_forward)),
-        kv_(static_cast<double>(shape.kv_width())) {}
+        f_(static_cast<double>(shape.feed_forward) / static_cast<double>(t_)),
+        q_(h_ / static_cast<double>(t_)),
+        kv_(static_cast<double>(shape.kv_width()) / static_cast<double>(t_)) {}
 
   std::vector<Layer> all() {
-    embedding();
-    for (std::int64_t block = 1; block <= shape_.layers; ++block) {
-      attention_in(block);
-      attention_out(block);
-      feed_forward_in(block);
-      feed_forward_out(block);
+    for (std::int64_t unit = chunk_.first_unit; unit < chunk_.end_unit; ++unit) {
+      if (unit == 0) {
+        embedding();
+      } else if (unit == shape_.layers + 1) {
+        head();
+      } else {
+        attention_in(unit);
+        attention_out(unit);
+        feed_forward_in(unit);
+        feed_forward_out(unit);
+      }
     }
-    head();
     return std::move(layers_);
   }
 
@@ -37,7 +46,7 @@ class LayersOfTransformer {
   Layer& add(std::string name, std::int64_t unit, std::int64_t rows, std::int64_t columns, std::int64_t others) {
     Layer layer{.first = next_, .count = rows * columns + others, .rows = rows, .columns = columns};
     layer.name = std::move(name);
-    layer.unit = unit;
+    layer.unit = unit - chunk_.first_unit;
     next_ += layer.count;
     return layers_.emplace_back(std::move(layer));
   }
@@ -64,28 +73,29 @@ class LayersOfTransformer {
     const bool learned = shape_.positions == Positions::learned;
     const std::int64_t others =
         (learned ? shape_.sequence * shape_.hidden : 0) + (shape_.embedding_norm ? shape_.norm_parameters() : 0);
-    Layer& layer = add("embedding", 0, shape_.vocabulary, shape_.hidden, others);
-    layer.elementwise = (learned ? 3.0 : 2.0) * s_ * h_;
+    Layer& layer = add("embedding", 0, shape_.vocabulary / t_, shape_.hidden, others);
+    layer.elementwise = 2.0 * s_ * h_ + (learned ? s_outside_ * h_ : 0.0);
     if (shape_.embedding_norm) {
-      layer.elementwise += 2.0 * s_ * h_;
-      layer.kept.numbers += s_ * h_;
+      layer.elementwise += 2.0 * s_outside_ * h_;
+      layer.kept.numbers += s_outside_ * h_;
     }
-    drop_out(layer, s_ * h_);
+    drop_out(layer, s_outside_ * h_);
   }
 
   /// The norm, q, k and v, their scores and the scores' application to v: the backward pass comes to all of these
   /// before the gradient of this matrix.
   void attention_in(std::int64_t block) {
-    Layer& layer = add_block(block, "attention in", shape_.hidden + 2 * shape_.kv_width(), shape_.hidden,
+    Layer& layer = add_block(block, "attention in", (shape_.hidden + 2 * shape_.kv_width()) / t_, shape_.hidden,
                              shape_.biases || shape_.qkv_biases, true);
-    const auto heads = static_cast<double>(shape_.heads), d = static_cast<double>(shape_.head_width());
+    const auto heads = static_cast<double>(shape_.heads) / static_cast<double>(t_);
+    const auto d = static_cast<double>(shape_.head_width());
     const double scores = heads * s_ * s_;
     multiply(layer, {.m = s_, .n = s_, .k = d, .count = heads, .parameters = false});
     multiply(layer, {.m = s_, .n = d, .k = s_, .count = heads, .parameters = false});
-    layer.elementwise = 2.0 * s_ * h_;                                                      // the norm
-    if (shape_.positions == Positions::rotary) layer.elementwise += 2.0 * s_ * (h_ + kv_);  // q and k turned
-    layer.entrance = s_ * h_;                                                               // the norm's input
-    layer.kept.numbers = s_ * (h_ /* the norm's input */ + h_ /* and output */ + h_ /* q */ + 2.0 * kv_ /* k and v */);
+    layer.elementwise = 2.0 * s_outside_ * h_;                                              // the norm
+    if (shape_.positions == Positions::rotary) layer.elementwise += 2.0 * s_ * (q_ + kv_);  // q and k turned
+    layer.entrance = s_outside_ * h_;                                                       // the norm's input
+    layer.kept.numbers = s_outside_ * (h_ /* the norm's input */ + h_ /* and output */) + s_ * (q_ + 2.0 * kv_);
     if (shape_.fused_attention) return;
     layer.elementwise += 2.0 * scores;  // softmax
     layer.selective.numbers = scores;   // its output
@@ -95,53 +105,64 @@ class LayersOfTransformer {
       layer.selective.bytes = scores;     // its mask, which `kept` has already
     }
     layer.kept.numbers += layer.selective.numbers;
-    layer.selective_flops = 4.0 * s_ * s_ * h_;
+    layer.selective_flops = 4.0 * s_ * s_ * q_;
   }
 
   void attention_out(std::int64_t block) {
-    Layer& layer = add_block(block, "attention out", shape_.hidden, shape_.hidden, shape_.biases, false);
-    layer.elementwise = 3.0 * s_ * h_;  // the residual sum
-    layer.kept.numbers = s_ * h_;       // the product's input
-    drop_out(layer, s_ * h_);
+    Layer& layer = add_block(block, "attention out", shape_.hidden, shape_.hidden / t_, shape_.biases, false);
+    layer.elementwise = 3.0 * s_outside_ * h_;  // the residual sum
+    layer.kept.numbers = s_ * q_;               // the product's input
+    drop_out(layer, s_outside_ * h_);
   }
 
   /// The norm, the first product and the activation.
   void feed_forward_in(std::int64_t block) {
     const std::int64_t parts = shape_.gated ? 2 : 1;
-    Layer& layer = add_block(block, "feed-forward in", parts * shape_.feed_forward, shape_.hidden, shape_.biases, true);
+    Layer& layer =
+        add_block(block, "feed-forward in", parts * shape_.feed_forward / t_, shape_.hidden, shape_.biases, true);
     const auto inner = static_cast<double>(parts) * f_;
-    layer.elementwise = 2.0 * s_ * h_ + s_ * (inner + f_);
-    layer.kept.numbers = s_ * (2.0 * h_ /* the norm's input and output */ + inner /* the activation's input */);
+    layer.elementwise = 2.0 * s_outside_ * h_ + s_ * (inner + f_);
+    layer.kept.numbers =
+        s_outside_ * 2.0 * h_ /* the norm's input and output */ + s_ * inner /* the activation's input */;
   }
 
   void feed_forward_out(std::int64_t block) {
-    Layer& layer = add_block(block, "feed-forward out", shape_.hidden, shape_.feed_forward, shape_.biases, false);
-    layer.elementwise = 3.0 * s_ * h_;
+    Layer& layer = add_block(block, "feed-forward out", shape_.hidden, shape_.feed_forward / t_, shape_.biases, false);
+    layer.elementwise = 3.0 * s_outside_ * h_;
     layer.kept.numbers = s_ * f_;
-    drop_out(layer, s_ * h_);
+    drop_out(layer, s_outside_ * h_);
   }
 
   /// The last norm, the logits and the loss.
   void head() {
-    Layer& layer = shape_.tied
-                       ? add("head", shape_.layers + 1, 0, 0, shape_.norm_parameters())
-                       : add("head", shape_.layers + 1, shape_.vocabulary, shape_.hidden, shape_.norm_parameters());
-    const auto V = static_cast<double>(shape_.vocabulary);
+    const bool looks_up = shape_.tied && chunk_.first_unit == 0;
+    Layer& layer =
+        looks_up ? add("head", shape_.layers + 1, 0, 0, shape_.norm_parameters())
+                 : add("head", shape_.layers + 1, shape_.vocabulary / t_, shape_.hidden, shape_.norm_parameters());
+    const auto V = static_cast<double>(shape_.vocabulary) / static_cast<double>(t_);
     multiply(layer, {.m = s_, .n = V, .k = h_});
-    layer.elementwise = 2.0 * s_ * h_ + 2.0 * s_ * V;
-    layer.entrance = s_ * h_;
-    layer.kept = {.numbers = 2.0 * s_ * h_, .bytes = 4.0 * s_ * V};
+    layer.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * V;
+    layer.entrance = s_outside_ * h_;
+    layer.kept = {.numbers = 2.0 * s_outside_ * h_, .bytes = 4.0 * s_ * V};
   }
 
   const TransformerShape& shape_;
-  double s_, h_, f_, kv_;
+  const Chunk chunk_;
+  std::int64_t t_;
+  double s_, s_outside_, h_, f_, q_, kv_;
   std::int64_t next_ = 0;
   std::vector<Layer> layers_;
 };
 
 }  // namespace
 
-std::vector<Layer> layers(const TransformerShape& shape) { return LayersOfTransformer(shape).all(); }
+std::vector<Layer> layers(const TransformerShape& shape) { return layers(shape, whole(shape)); }
+
+std::vector<Layer> layers(const TransformerShape& shape, const Chunk& chunk) {
+  return LayersOfTransformer(shape, chunk).all();
+}
+
+Chunk whole(const TransformerShape& shape) { return {.first_unit = 0, .end_unit = shape.layers + 2}; }
 
 std::int64_t parameters(const TransformerShape& shape) {
   const std::int64_t h = shape.hidden, kv = shape.kv_width(), f = shape.feed_forward, V = shape.vocabulary;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "models/cut_model.h"
 #include "models/model.h"
 
 namespace simgrad::models {
@@ -61,6 +62,13 @@ struct TransformerShape {
 /// without gating. Left out are a norm's two statistics a token, and the sums of a fused softmax. Logits are kept in
 /// float32, whatever the format.
 std::vector<Layer> layers(const TransformerShape& shape);
+/// Those of a chunk, as one of its tensor ranks holds and computes them: products and what is kept of them are divided.
+/// Norms, dropouts behind sums and residual sums are work of every rank; sequence_parallel divides them by tokens. So
+/// s h (10 + 24 / t + 5 a s / (h t)) bytes a layer are kept, with sequence_parallel s h / t (34 + 5 a s / h)
+/// (Korthikanti et al., as above). The last chunk's copy of a tied embedding is a part of the head.
+std::vector<Layer> layers(const TransformerShape& shape, const Chunk& chunk);
+/// All of it, as one chunk.
+Chunk whole(const TransformerShape& shape);
 std::int64_t parameters(const TransformerShape& shape);
 /// The reason why no transformer has this shape, with what would do; or empty.
 std::string refusal(const TransformerShape& shape);

@@ -82,15 +82,15 @@ std::vector<Layer> Vgg16::profile() const {
 }
 
 std::vector<Layer> AlexNet::profile() const {
-  struct Step {
+  struct Convolved {
     Convolution convolution;
     bool pools;
   };
-  const std::array<Step, 5> steps{{{{.kernel = 11, .channels = 64, .stride = 4, .padding = 2}, true},
-                                   {{.kernel = 5, .channels = 192, .padding = 2}, true},
-                                   {{.kernel = 3, .channels = 384, .padding = 1}, false},
-                                   {{.kernel = 3, .channels = 256, .padding = 1}, false},
-                                   {{.kernel = 3, .channels = 256, .padding = 1}, true}}};
+  const std::array<Convolved, 5> steps{{{{.kernel = 11, .channels = 64, .stride = 4, .padding = 2}, true},
+                                        {{.kernel = 5, .channels = 192, .padding = 2}, true},
+                                        {{.kernel = 3, .channels = 384, .padding = 1}, false},
+                                        {{.kernel = 3, .channels = 256, .padding = 1}, false},
+                                        {{.kernel = 3, .channels = 256, .padding = 1}, true}}};
   ConvolutionalLayers network({.channels = 3, .size = image_size});
   for (std::size_t i = 0; i < steps.size(); ++i) {
     network.begin_unit();

@@ -1,0 +1,56 @@
+/// A transformer that is cut: between blocks, and inside of them among ranks that share products.
+///
+/// Of `tensor` ranks each has the q, k and v of its heads and as many columns of attention's second product, its rows
+/// of the feed-forward part's first product (the gate's and those that it multiplies) and as many columns of the
+/// second, and its tokens' rows of the embedding and the head. Behind the second products, the look-up and the
+/// softmax's totals they sum. Norms, positions and the biases behind sums are on every rank. Sequence parallelism
+/// splits the tokens of each sequence outside of the products. Source: M. Shoeybi et al., Megatron-LM, 2019; V.
+/// Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/cut_model.h"
+#include "models/transformer_places.h"
+
+namespace simgrad::models {
+
+/// A rank's computation between two places where ranks exchange numbers.
+enum class CutWork {
+  look_up,
+  add_positions,
+  normed,             ///< a norm's results of the rank's tokens
+  products,           ///< from a norm's results to the second product
+  add_to_residual,    ///< biases and the residual sum
+  derivatives,        ///< those that came in, of the rank's tokens
+  products_backward,  ///< with the gradients of both products
+  residual_backward,  ///< with the gradients of the norm and of the biases behind the sum
+  look_up_backward,   ///< with the gradients of the embedding and the positions
+  greatest_logits,
+  softmax_terms,       ///< of each token the sum of exponentials, then the logit of the next token (the loss needs it)
+  loss_backward,       ///< with the gradient of the head's matrix
+  last_norm_backward,  ///< with the gradient of the last norm
+};
+
+struct CutStep {
+  CutWork work;
+  Step step;
+};
+
+/// The parts of a chunk.
+PartRange parts_of(const TransformerShape& shape, const Chunk& chunk);
+/// The steps of a part in one direction.
+std::vector<CutStep> steps_of(const TransformerShape& shape, const Chunk& chunk, std::int64_t part, bool backward);
+
+/// The functions of CutModel.
+std::string cut_refusal(const TransformerShape& shape, int tensor, bool sequence_parallel);
+std::vector<Segment> segments(const TransformerShape& shape, const Chunk& chunk);
+std::vector<ParameterStretch> parameters_of(const TransformerShape& shape, const Chunk& chunk);
+std::vector<ParameterStretch> replicated(const TransformerShape& shape, const Chunk& chunk);
+ParameterStretch tied(const TransformerShape& shape, const Chunk& chunk);
+/// l2: the penalty's weight.
+void run_cut_step(const TransformerShape& shape, double l2, const Chunk& chunk, std::size_t segment, bool backward,
+                  std::size_t step, const StepInputs& inputs, std::span<double> result);
+
+}  // namespace simgrad::models

@@ -1,0 +1,279 @@
+/// The steps of a cut transformer, from the parts that the uncut pass has.
+#include <algorithm>
+
+#include "base/errors.h"
+#include "models/transformer_blocks.h"
+#include "models/transformer_cut.h"
+#include "values/rounding.h"
+
+namespace simgrad::models {
+
+namespace {
+
+/// The places of one part in StepInputs::w.
+TransformerPlaces places_of_part(const TransformerShape& shape, const Chunk& chunk, std::int64_t part) {
+  TransformerPlaces places(shape, {part, part + 1}, chunk.tensor);
+  if (part != 2 * shape.layers + 1 || !shape.tied || chunk.first_unit != 0) return places;
+  places.last_norm.gains = 0;  // the embedding is shared, and stands behind the part's own
+  if (places.last_norm.biases != nowhere) places.last_norm.biases = shape.hidden;
+  places.head.matrix = shape.norm_parameters();
+  return places;
+}
+
+struct CutPart {
+  const TransformerShape& shape;
+  const Chunk& chunk;
+  std::int64_t part;
+  std::vector<CutStep> steps;
+  std::size_t step;
+  double l2;
+};
+
+template <class Real>
+class CutPass {
+ public:
+  CutPass(const CutPart& of, const StepInputs& inputs)
+      : of_(of),
+        inputs_(inputs),
+        numbers_(of.shape, places_of_part(of.shape, of.chunk, of.part), inputs.w, inputs.format, here().gradients),
+        sequences_(inputs.rows.count),
+        own_sequence_(of.chunk.sequence_parallel ? of.shape.sequence / of.chunk.tensor : of.shape.sequence),
+        tokens_(sequences_ * of.shape.sequence),
+        own_tokens_(sequences_ * own_sequence_) {}
+
+  void run(std::span<double> result) {
+    const std::vector<Real> made = work(of_.steps[of_.step].work);
+    const auto count = static_cast<std::size_t>(here().numbers) * static_cast<std::size_t>(sequences_);
+    base::check(made.size() == count && result.size() == count + (here().gradients ? inputs_.w.size() : 0),
+                "a step's result has the step's numbers");
+    std::copy(made.begin(), made.end(), result.begin());
+    if (here().gradients) write_gradient(result.subspan(count));
+  }
+
+ private:
+  const Step& here() const { return of_.steps[of_.step].step; }
+  const BlockPlaces& block() const { return numbers_.places.blocks.front(); }
+  bool attends() const { return of_.part % 2 == 1; }
+  const LinearPlace& first_product() const { return attends() ? block().attention_in : block().feed_forward_in; }
+  const LinearPlace& second_product() const { return attends() ? block().attention_out : block().feed_forward_out; }
+  const NormPlace& norm_place() const {
+    if (numbers_.places.blocks.empty()) return numbers_.places.last_norm;
+    return attends() ? block().attention_norm : block().feed_forward_norm;
+  }
+
+  std::vector<Real> work(CutWork work) {
+    switch (work) {
+      case CutWork::look_up:
+        return look_up_tokens();
+      case CutWork::add_positions:
+        return with_positions(reals(made(CutWork::look_up)));
+      case CutWork::normed:
+        return normed();
+      case CutWork::products:
+        return products();
+      case CutWork::add_to_residual:
+        return residual();
+      case CutWork::derivatives:
+        return reals(inputs_.d_out);
+      case CutWork::products_backward:
+        return products_backward();
+      case CutWork::residual_backward:
+        return through_norm(CutWork::products_backward);
+      case CutWork::look_up_backward:
+        return tokens_backward();
+      case CutWork::greatest_logits:
+        return greatest();
+      case CutWork::softmax_terms:
+        return terms();
+      case CutWork::loss_backward:
+        return from_loss();
+      case CutWork::last_norm_backward:
+        return through_norm(CutWork::loss_backward);
+    }
+    base::invariant_broken("a step has a work", std::source_location::current());
+  }
+
+  static std::vector<Real> reals(std::span<const double> numbers) {
+    std::vector<Real> made(numbers.size());
+    std::transform(numbers.begin(), numbers.end(), made.begin(), [](double x) { return static_cast<Real>(x); });
+    return made;
+  }
+  bool has(CutWork work) const { return index_of(work) < of_.steps.size(); }
+  std::size_t index_of(CutWork work) const {
+    const auto at = std::ranges::find(of_.steps, work, &CutStep::work);
+    return static_cast<std::size_t>(at - of_.steps.begin());
+  }
+  std::span<const double> made(CutWork work) const { return inputs_.made[index_of(work)]; }
+
+  /// The tokens of all sequences, and each one's next, counted from the first of the rank's share.
+  RowTokens tokens_of_share() const {
+    RowTokens tokens;
+    tokens.take(inputs_.rows, 0, inputs_.rows.count, of_.shape.vocabulary);
+    const std::int64_t first = of_.chunk.tensor_rank * numbers_.vocabulary;
+    for (std::int64_t& token : tokens.token) token -= first;
+    for (std::int64_t& token : tokens.next) token -= first;
+    return tokens;
+  }
+  std::int64_t first_position() const {
+    return of_.chunk.sequence_parallel ? of_.chunk.tensor_rank * own_sequence_ : 0;
+  }
+
+  std::vector<Real> look_up_tokens() {
+    std::vector<Real> x;
+    look_up(numbers_, std::span<const std::int64_t>(tokens_of_share().token), x);
+    return x;
+  }
+  std::vector<Real> with_positions(std::vector<Real> x) {
+    models::add_positions(numbers_, first_position(), own_sequence_, x);
+    return x;
+  }
+  std::vector<Real> tokens_backward() {
+    const std::vector<Real> dx = reals(inputs_.d_out);
+    const std::vector<Real> all = has(CutWork::derivatives) ? reals(made(CutWork::derivatives)) : dx;
+    look_up_backward(numbers_, std::span<const std::int64_t>(tokens_of_share().token), all);
+    add_positions_backward(numbers_, first_position(), own_sequence_, dx);
+    return {};
+  }
+
+  std::vector<Real> normed() {
+    std::vector<Real> n;
+    norm(numbers_, norm_place(), own_tokens_, reals(inputs_.in), norm_, n);
+    return n;
+  }
+  /// A norm's results of all tokens.
+  std::vector<Real> all_normed() { return has(CutWork::normed) ? reals(made(CutWork::normed)) : normed(); }
+
+  std::vector<Real> products() {
+    const std::vector<Real> n = all_normed();
+    std::vector<Real> y;
+    if (attends())
+      attention_products(numbers_, block(), sequences_, n, attention_, y);
+    else
+      feed_forward_products(numbers_, block(), tokens_, n, feed_forward_, y);
+    return y;
+  }
+  std::vector<Real> residual() {
+    std::vector<Real> x = reals(inputs_.in), y = reals(made(CutWork::products));
+    models::add_to_residual(numbers_, second_product(), y, x);
+    return x;
+  }
+  std::vector<Real> products_backward() {
+    const std::vector<Real> n = all_normed();
+    const std::vector<Real> dy = reals(has(CutWork::derivatives) ? made(CutWork::derivatives) : inputs_.d_out);
+    std::vector<Real> room, dn;
+    if (attends()) {
+      attend(numbers_, block(), sequences_, n, attention_);
+      attention_products_backward(numbers_, block(), sequences_, n, attention_, dy, room, dn);
+    } else {
+      activate(numbers_, block(), tokens_, n, feed_forward_, room);
+      feed_forward_products_backward(numbers_, block(), tokens_, n, feed_forward_, dy, room, dn);
+    }
+    return dn;
+  }
+  /// From the sum of the ranks' terms of the derivatives behind the norm to those before it.
+  std::vector<Real> through_norm(CutWork behind) {
+    normed();
+    std::vector<Real> dn = reals(made(behind));
+    std::vector<Real> dx = reals(inputs_.d_out);
+    dx.resize(dn.size());  // zeros at the loss, where no residual stream goes on
+    const bool at_loss = numbers_.places.blocks.empty();
+    residual_backward(numbers_, at_loss ? LinearPlace{} : second_product(), norm_place(), own_tokens_, norm_, dn, dx);
+    return dx;
+  }
+
+  std::vector<Real> greatest() {
+    std::vector<Real> most(static_cast<std::size_t>(tokens_));
+    greatest_logits(numbers_, tokens_, all_normed(), std::span<Real>(most));
+    return most;
+  }
+  /// Of each sequence the sums of its tokens, then the logits.
+  std::vector<Real> terms() {
+    const std::vector<Real> most = reals(made(CutWork::greatest_logits));
+    std::vector<Real> sum(most.size()), target(most.size()), both;
+    softmax_terms(numbers_, tokens_, all_normed(), tokens_of_share().next, std::span<const Real>(most),
+                  std::span<Real>(sum), std::span<Real>(target));
+    for (std::size_t first = 0; first < most.size(); first += static_cast<std::size_t>(of_.shape.sequence))
+      for (const std::vector<Real>* from : {&sum, &target})
+        both.insert(both.end(), from->begin() + static_cast<std::ptrdiff_t>(first),
+                    from->begin() + static_cast<std::ptrdiff_t>(first) + of_.shape.sequence);
+    return both;
+  }
+  std::vector<Real> from_loss() {
+    const double scale = inputs_.scale / static_cast<double>(of_.shape.sequence);
+    const std::vector<Real> n = all_normed();
+    const RowTokens tokens = tokens_of_share();
+    std::vector<Real> dn;
+    if (!has(CutWork::softmax_terms)) {
+      loss_backward<Real>(numbers_, tokens_, n, tokens.next, scale, nullptr, dn);
+      return dn;
+    }
+    const std::vector<Real> most = reals(made(CutWork::greatest_logits)), both = reals(made(CutWork::softmax_terms));
+    std::vector<Real> sum;
+    for (std::int64_t t = 0; t < tokens_; ++t) {
+      const std::int64_t s = of_.shape.sequence;
+      sum.push_back(both[static_cast<std::size_t>(t / s * 2 * s + t % s)]);
+    }
+    const SoftmaxTotals<Real> totals{most, sum};
+    loss_backward<Real>(numbers_, tokens_, n, tokens.next, scale, &totals, dn);
+    return dn;
+  }
+
+  /// The gradient of the parameters that this step has it of, rounded; zeros elsewhere.
+  void write_gradient(std::span<double> gradient) const {
+    std::ranges::fill(gradient, 0.0);
+    const bool partial = of_.chunk.sequence_parallel && of_.chunk.tensor_rank > 0;  // rank 0 has the penalty
+    const auto add = [&](std::int64_t first, std::int64_t count, bool penalised) {
+      if (first == nowhere) return;
+      const double factor = penalised ? inputs_.penalty_scale * of_.l2 : 0.0;
+      for (auto j = static_cast<std::size_t>(first); j < static_cast<std::size_t>(first + count); ++j)
+        gradient[j] = (factor == 0.0 ? 0.0 : factor * inputs_.w[j]) + static_cast<double>(numbers_.g[j]);
+    };
+    const auto add_matrix = [&](const LinearPlace& place, bool penalised) {
+      add(place.matrix, place.outputs * place.inputs, penalised);
+    };
+    const TransformerShape& shape = of_.shape;
+    switch (of_.steps[of_.step].work) {
+      case CutWork::products_backward:
+        add_matrix(first_product(), true);
+        add(first_product().biases, first_product().outputs, true);
+        add_matrix(second_product(), true);
+        break;
+      case CutWork::residual_backward:
+        add(second_product().biases, second_product().outputs, !partial);
+        add(norm_place().gains, shape.norm_parameters(), !partial);
+        break;
+      case CutWork::look_up_backward:
+        add(numbers_.places.embedding, numbers_.vocabulary * shape.hidden, true);
+        add(numbers_.places.positions, shape.sequence * shape.hidden, !partial);
+        break;
+      case CutWork::loss_backward:
+        add_matrix(numbers_.places.head, !shape.tied);
+        break;  // once, at the look-up
+      default:
+        add(norm_place().gains, shape.norm_parameters(), !partial);
+    }
+    values::round_numbers(inputs_.format, gradient, gradient);
+  }
+
+  const CutPart& of_;
+  const StepInputs& inputs_;
+  TransformerNumbers<Real> numbers_;
+  std::int64_t sequences_, own_sequence_, tokens_, own_tokens_;  ///< own: outside of products
+  NormKept<Real> norm_;
+  AttentionKept<Real> attention_;
+  FeedForwardKept<Real> feed_forward_;
+};
+
+}  // namespace
+
+void run_cut_step(const TransformerShape& shape, double l2, const Chunk& chunk, std::size_t segment, bool backward,
+                  std::size_t step, const StepInputs& inputs, std::span<double> result) {
+  const std::int64_t part = parts_of(shape, chunk).first + static_cast<std::int64_t>(segment);
+  const CutPart of{shape, chunk, part, steps_of(shape, chunk, part, backward), step, l2};
+  if (inputs.format == values::Format::float64)
+    CutPass<double>(of, inputs).run(result);
+  else
+    CutPass<float>(of, inputs).run(result);
+}
+
+}  // namespace simgrad::models
