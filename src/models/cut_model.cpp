@@ -2,6 +2,14 @@
 
 namespace simgrad::models {
 
+void JoinedStretches::add(std::int64_t first, std::int64_t count) {
+  if (count == 0) return;
+  if (!all.empty() && all.back().first + all.back().count == first)
+    all.back().count += count;
+  else
+    all.push_back({first, count});
+}
+
 std::vector<ParameterStretch> CutModel::partial(const Problem&, const Chunk&) const { return {}; }
 
 ParameterStretch CutModel::tied(const Problem&, const Chunk&) const { return {}; }

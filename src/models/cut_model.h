@@ -34,6 +34,13 @@ struct ParameterStretch {
   bool operator==(const ParameterStretch&) const = default;
 };
 
+/// Appends stretches, and joins those that stand one behind the other.
+class JoinedStretches {
+ public:
+  void add(std::int64_t first, std::int64_t count);
+  std::vector<ParameterStretch> all;
+};
+
 /// A computation of one rank, and what is done among the tensor ranks with its numbers before the next step reads them.
 struct Step {
   enum class Then {
@@ -58,10 +65,11 @@ struct Segment {
   /// Parameters of an earlier segment of this chunk that this one reads, too: a tied head's embedding. They stand
   /// behind the segment's own in StepInputs::w and in gradients, and their gradients add up.
   ParameterStretch shared = {};
-  double entrance = 0.0;       ///< numbers of a sample that come in (a rank's own part); 0: the samples themselves
-  double exit = 0.0;           ///< that go out; 0: the loss is here
-  std::vector<Step> forward;   ///< the last one's numbers, after `then`, go out; none in a segment with the loss
-  std::vector<Step> backward;  ///< the last one's numbers, after `then`, are the derivatives by what came in
+  double entrance = 0.0;  ///< numbers of a sample that come in (a rank's own part); 0: the samples themselves
+  double exit = 0.0;      ///< that go out; 0: the loss is here
+  double entrance_bytes = 0.0, exit_bytes = 0.0;  ///< beside them, whatever the format is: of a table of layers
+  std::vector<Step> forward = {};   ///< the last one's numbers, after `then`, go out; none in a segment with the loss
+  std::vector<Step> backward = {};  ///< the last one's numbers, after `then`, are the derivatives by what came in
 };
 
 struct StepInputs {

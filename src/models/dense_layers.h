@@ -40,4 +40,23 @@ void pass_backward(const DenseShape& shape, const Samples& rows, std::span<const
                    const std::function<void(const OutputBlock&)>& visit,
                    const std::function<void(const OutputBlock& derivatives)>& inputs = {});
 
+/// One layer of a network by itself, whose rows are taken in the same blocks.
+struct DenseLayerShape {
+  std::int64_t inputs = 0, outputs = 0;
+  bool bias = true;
+
+  std::int64_t parameters() const { return outputs * (inputs + (bias ? 1 : 0)); }
+};
+
+/// z = W x + b.  w: W, (outputs x inputs), then b.  x: (rows x inputs).  z: (rows x outputs).
+void dense_forward(const DenseLayerShape& shape, std::int64_t rows, std::span<const double> w,
+                   std::span<const double> x, std::span<double> z);
+/// Adds the gradient's sum over the rows to g.  dz: the loss's derivatives by z.  dx: those by x; empty: not computed.
+void dense_backward(const DenseLayerShape& shape, std::int64_t rows, std::span<const double> w,
+                    std::span<const double> x, std::span<const double> dz, std::span<double> g, std::span<double> dx);
+/// Replaces z by f(z). NaN stays NaN.
+void activate(Activation activation, std::span<double> z);
+/// Replaces the derivatives with respect to a = f(z) by those with respect to z.
+void derive_activation(Activation activation, std::span<const double> a, std::span<double> da);
+
 }  // namespace simgrad::models

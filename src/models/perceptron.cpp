@@ -90,28 +90,7 @@ std::vector<std::int64_t> Perceptron::widths(const Problem& problem) const {
 }
 
 std::vector<Layer> Perceptron::layers(const Problem& problem) const {
-  const std::vector<std::int64_t> width = widths(problem);
-  std::vector<Layer> all;
-  std::int64_t first = 0;
-  for (std::size_t l = 0; l + 1 < width.size(); ++l) {
-    const std::int64_t weights = width[l] * width[l + 1];
-    const std::int64_t count = weights + (bias ? width[l + 1] : 0);
-    const double product = 2.0 * static_cast<double>(weights);
-    all.push_back(
-        {.first = first,
-         .count = count,
-         .forward_flops = product,
-         .backward_flops = l == 0 ? product : 2.0 * product,
-         .rows = width[l + 1],
-         .columns = width[l],
-         .products = {{.m = 1.0, .n = static_cast<double>(width[l + 1]), .k = static_cast<double>(width[l])}}});
-    first += count;
-  }
-  for (std::size_t l = 0; l < all.size(); ++l) {  // the backward pass needs what came in
-    all[l].unit = static_cast<std::int64_t>(l);
-    all[l].kept.numbers = all[l].entrance = static_cast<double>(width[l]);
-  }
-  return all;
+  return layers(problem, {.first_unit = 0, .end_unit = static_cast<std::int64_t>(hidden.size()) + 1});
 }
 
 std::int64_t Perceptron::parameters(const Problem& problem) const {
@@ -138,16 +117,19 @@ void Perceptron::gradient(const Problem& problem, const Samples& rows, std::span
   check_shapes(problem, rows, w);
   begin_gradient(w, penalty_scale, gradient);
   const DenseShape shape{widths(problem), bias, activation};
-  pass_backward(shape, rows, w, gradient, [&](const OutputBlock& block) {
-    for (std::int64_t i = 0; i < block.rows; ++i) {
-      const std::span<double> z = outputs_of(block, i);
-      const double y = target(rows, block, i);
-      if (problem.classes > 0)
-        cross_entropy_slopes(z, y, scale);
-      else
-        z[0] = scale * (z[0] - y);
-    }
-  });
+  pass_backward(shape, rows, w, gradient, [&](const OutputBlock& block) { derive_loss(problem, rows, scale, block); });
+}
+
+void Perceptron::derive_loss(const Problem& problem, const Samples& rows, double scale,
+                             const OutputBlock& block) const {
+  for (std::int64_t i = 0; i < block.rows; ++i) {
+    const std::span<double> z = outputs_of(block, i);
+    const double y = target(rows, block, i);
+    if (problem.classes > 0)
+      cross_entropy_slopes(z, y, scale);
+    else
+      z[0] = scale * (z[0] - y);
+  }
 }
 
 Score Perceptron::score(const Problem& problem, const Samples& rows, std::span<const double> w) const {

@@ -10,16 +10,20 @@
 
 #include <vector>
 
+#include "models/cut_model.h"
 #include "models/model.h"
 
 namespace simgrad::models {
 
 enum class Activation { relu, tanh };
+struct OutputBlock;
 
 /// The options `hidden` and `activation`.
 void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Activation& activation);
 
-class Perceptron final : public Model {
+/// Cut between layers. Ranks that share products have some of each layer's units, and gather all units' numbers;
+/// outputs that do not divide among them are computed by each of them.
+class Perceptron final : public Model, public CutModel {
  public:
   static constexpr base::About about{
       .kind = "perceptron",
@@ -54,8 +58,19 @@ class Perceptron final : public Model {
   /// Loss and metric; among equal outputs the first class is predicted.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
 
+  const CutModel* cut() const override { return this; }
+  std::string refusal(const Problem& problem, int tensor, bool sequence_parallel) const override;
+  std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> replicated(const Problem& problem, const Chunk& chunk) const override;
+  void run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
+           const StepInputs& inputs, std::span<double> result) const override;
+
   /// The widths of all layers: the features, the hidden layers' units, the outputs.
   std::vector<std::int64_t> widths(const Problem& problem) const;
+  /// Replaces a block's outputs by the derivatives of scale times the loss with respect to them.
+  void derive_loss(const Problem& problem, const Samples& rows, double scale, const OutputBlock& block) const;
 };
 
 }  // namespace simgrad::models

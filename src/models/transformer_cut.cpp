@@ -11,19 +11,6 @@ namespace {
 
 bool shares_tokens(const Chunk& chunk) { return chunk.sequence_parallel && chunk.tensor > 1; }
 
-/// Appends stretches, and joins those that stand one behind the other.
-class JoinedStretches {
- public:
-  void add(std::int64_t first, std::int64_t count) {
-    if (count == 0) return;
-    if (!all.empty() && all.back().first + all.back().count == first)
-      all.back().count += count;
-    else
-      all.push_back({first, count});
-  }
-  std::vector<ParameterStretch> all;
-};
-
 /// Stretches of the whole w that a tensor rank holds.
 class ShareOfTransformer {
  public:

@@ -3,11 +3,14 @@
 
 #include <vector>
 
+#include "models/cut_model.h"
 #include "models/model.h"
 
 namespace simgrad::models {
 
-class ProfiledModel : public Model {
+/// Cut between units alone: a segment is a unit. What comes into a unit whose layers tell bytes alone (a table of
+/// layers) is taken to be what its first layer keeps.
+class ProfiledModel : public Model, public CutModel {
  public:
   Predicts predicts() const final { return Predicts::number; }
   std::string_view metric(const Problem&) const final { return {}; }
@@ -24,6 +27,17 @@ class ProfiledModel : public Model {
   /// Errors: InvariantError; such a model has no numbers.
   void gradient(const Problem&, const Samples&, std::span<const double>, double, double, std::span<double>) const final;
   Score score(const Problem&, const Samples&, std::span<const double>) const final;
+
+  using Model::refusal;
+  const CutModel* cut() const final { return this; }
+  std::string refusal(const Problem& problem, int tensor, bool sequence_parallel) const final;
+  std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const final;
+  std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const final;
+  std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const final;
+  std::vector<ParameterStretch> replicated(const Problem&, const Chunk&) const final { return {}; }
+  /// Errors: InvariantError, as for gradient.
+  void run(const Problem&, const Chunk&, std::size_t, bool, std::size_t, const StepInputs&,
+           std::span<double>) const final;
 
  protected:
   /// The model's kind, for errors.
