@@ -9,22 +9,12 @@
 
 namespace simgrad::strategies {
 
-/// Times of the parts of a micro-batch's work, in any unit. Of a whole stage where a table is made; of one piece of the
-/// model where a table is timed (timed_table.h).
-struct PieceTimes {
-  double forward = 1.0;
-  double input_backward = 1.0;
-  double weight_backward = 1.0;
-  double hop = 0.0;  ///< of activations or gradients to the next stage, during which both stages may work
-};
-
 class PipelineSchedule : public base::Described {
  public:
   void describe(base::Describer&) override {}
 
-  /// The table of a shape that is not refused. times: of one stage, for orders that depend on them.
-  virtual PipelineTable table(const PipelineShape& shape, const PieceTimes& times) const = 0;
-  PipelineTable table(const PipelineShape& shape) const { return table(shape, {}); }
+  /// The table of a shape that is not refused. It does not depend on the pieces' times.
+  virtual PipelineTable table(const PipelineShape& shape) const = 0;
   /// The reason why there is no table of this shape, and which numbers would do; empty if there is one.
   virtual std::string refusal(const PipelineShape& shape) const;
   /// Whether the backward of the inputs and of the weights are tasks of their own; else there is one backward.

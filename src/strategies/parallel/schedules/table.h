@@ -1,11 +1,10 @@
 /// A pipeline's schedule as a table: which stage does which piece of which micro-batch, in which order.
 ///
 /// The model is cut into stages * chunks pieces of consecutive layers; stage i holds the pieces i, stages + i,
-/// 2 stages + i, ..., its chunks 0, 1, 2, ...  A micro-batch goes forward through the pieces in their order and backward in
-/// the opposite one.
+/// 2 stages + i, ..., its chunks 0, 1, 2, ...  A micro-batch goes forward through the pieces in their order and
+/// backward in the opposite one.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
