@@ -107,6 +107,7 @@ struct Layer {
   // Seconds of a sample on the scenario's hosts where they were measured, in place of flops; 0: they were not.
   double forward_s = 0.0;
   double backward_s = 0.0;
+  double weights_s = 0.0;  ///< of backward_s, for the gradients of the parameters; 0: not measured apart
 };
 
 class CutModel;

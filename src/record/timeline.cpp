@@ -14,7 +14,7 @@ std::string_view name(Work work) {
       "idle",    "gradient",   "forward",   "backward",   "update",         "reduce",     "average",
       "encode",  "compute",    "read",      "checkpoint", "send",           "receive",    "push",
       "pull",    "gossip",     "allreduce", "broadcast",  "reduce_scatter", "all_gather", "gather",
-      "scatter", "all_to_all", "restart",   "turn",       "crash"};
+      "scatter", "all_to_all", "restart",   "turn",       "crash",          "weights",    "recompute"};
   return names.at(static_cast<std::size_t>(work));
 }
 

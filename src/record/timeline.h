@@ -40,6 +40,8 @@ enum class Work : unsigned char {
   restart,
   turn,
   crash,
+  weights,    ///< the part of a backward pass that makes the gradients of the parameters
+  recompute,  ///< activations, once more before the backward pass
   count
 };
 std::string_view name(Work work);

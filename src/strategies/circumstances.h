@@ -30,6 +30,7 @@ struct Circumstances {
   bool numbers = true;     ///< whether there are data
   bool clips = false;      ///< whether gradients are clipped by their norm (training.clip_norm)
   training::Precision precision = training::Precision::float64;
+  const models::Problem* problem = nullptr;  ///< the shape of the data
 
   /// What needs all of a gradient for the update of any parameter: "optimizer = \"lamb\"", "training.clip_norm"; or
   /// empty.

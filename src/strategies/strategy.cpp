@@ -15,7 +15,8 @@ record::MemoryParts Strategy::memory(const training::MemoryTerms& terms) const {
 }
 
 training::Program program(std::shared_ptr<const Strategy> strategy) {
-  return {.traits = [strategy](int P) { return strategy->traits(P); },
+  return {.cuts = strategy->cuts(),
+          .traits = [strategy](int P) { return strategy->traits(P); },
           .work = [strategy](Worker& worker) { (*strategy)(worker); },
           .serve = [strategy](Server& server) { (*strategy)(server); }};
 }

@@ -52,6 +52,10 @@ class Strategy : public base::Described {
   /// A worker's memory at its fullest, as a formula. By default that of a replica, whose optimizer's vectors are the
   /// servers' where these hold the state.
   virtual record::MemoryParts memory(const training::MemoryTerms& terms) const;
+  /// How the model is cut among the ranks; null: every worker has the whole one.
+  virtual training::Cuts cuts() const { return {}; }
+  /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.
+  virtual bool gathers_units() const { return false; }
   /// The strategy of one worker without a network whose run is the baseline of this one's speed-up.
   virtual std::shared_ptr<const Strategy> alone() const;
 

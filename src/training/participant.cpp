@@ -14,6 +14,7 @@
 #include "training/learning/rank_work.h"
 #include "training/memory/pass_memory.h"
 #include "training/options.h"
+#include "training/parts/model_parts.h"
 #include "training/session/generation.h"
 #include "training/session/progress.h"
 #include "training/session/replicas.h"
@@ -27,15 +28,41 @@ namespace simgrad::training {
 using record::Work;
 using values::Tensor;
 
+namespace {
+
+int rank_at(const Session& session, int position) {
+  return (*session.generation().members())[static_cast<std::size_t>(position)];
+}
+
+/// The ranks among which a strategy trains: all, or those that have the same part of a cut model.
+cluster::Communicator group_of(Session& session, int position) {
+  const Generation& generation = session.generation();
+  const ModelParts* const parts = session.parts();
+  if (!parts) return {session.world(), generation.members(), position, generation.number()};
+  const int rank = rank_at(session, position);
+  return {session.world(), parts->data_group(rank), parts->mesh().place(rank)[Dimension::data], generation.number()};
+}
+
+}  // namespace
+
 Participant::Participant(Session& session, int position)
     : session_(session),
-      comm_(session.world(), session.generation().members(), position, session.generation().number()),
+      learning_(session.parts() ? &session.parts()->learning(rank_at(session, position)) : &session.learning()),
+      comm_(group_of(session, position)),
       ledger_(&session.tally().ledger(world_rank())) {
   ledger_->clear();
 }
 
-int Participant::workers() const { return session_.generation().workers(); }
-const Learning& Participant::learning() const { return session_.learning(); }
+int Participant::workers() const { return session_.parts() ? comm_.size() : session_.generation().workers(); }
+const models::ModelPart& Participant::part() const { return session_.parts()->model(world_rank()); }
+const Mesh& Participant::mesh() const { return session_.parts()->mesh(); }
+
+cluster::Communicator Participant::everyone() const {
+  const Generation& generation = session_.generation();
+  const auto at = std::ranges::lower_bound(*generation.members(), world_rank()) - generation.members()->begin();
+  return {session_.world(), generation.members(), static_cast<int>(at), generation.number()};
+}
+
 std::uint64_t Participant::seed() const { return learning().seed(); }
 std::int64_t Participant::batch() const { return learning().batches().batch(); }
 std::int64_t Participant::rows(int worker) const { return learning().batches().count(worker, workers()); }
@@ -128,7 +155,7 @@ RankWork Participant::work() const {
   const cluster::World& world = session_.world();
   const int host = world.host(world_rank());
   return {learning().layers(), world.cluster().device(host), session_.options().precision, world.cluster().speed(host),
-          learning().recompute()};
+          learning().recompute(), learning().passes_on()};
 }
 
 void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {

@@ -17,6 +17,7 @@ struct Options;
 namespace simgrad::training {
 
 class Learning;
+struct MeshLayout;
 class Participant;
 class Server;
 class Worker;
@@ -102,7 +103,11 @@ struct Traits {
 /// A sentence about the meaning of stop.steps, where a step is no update by every worker; else empty.
 std::string about_steps(const Traits& traits, std::int64_t steps);
 
+/// Cuts a model for a mesh of ranks.
+using Cuts = std::function<MeshLayout(const Learning& whole, int ranks)>;
+
 struct Program {
+  Cuts cuts = {};  ///< null: every worker has the whole model
   std::function<Traits(int P)> traits = [](int) { return Traits(); };  ///< P: the scenario's workers
   std::function<void(Worker&)> work = {};
   std::function<void(Server&)> serve = {};  ///< null without servers

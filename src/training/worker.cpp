@@ -99,9 +99,14 @@ std::int64_t Worker::begin_micro_batch(MicroBatch micro) {
   return micro.last() ? iteration_++ : iteration_;
 }
 
+double Worker::step_work(int micro_batches) const {
+  return step_work(learning().gradient_flops(1), micro_batches);
+}
+
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   set_step(step);
   iteration_ = step + 1;
+  if (maker_) return maker_->gradient(w, step, {}, nullptr);
   const Tensor g = learning().gradient(w, share(step), loss_exponent());
   count_passes(w, rows());
   count_gradient(session(), world_rank(), work(), rows());
@@ -127,6 +132,7 @@ void Worker::count_passes(const Tensor& w, std::int64_t rows) const {
 
 Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
   const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
+  if (maker_) return maker_->gradient(w, step, micro, nullptr);
   const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
   count_passes(w, count);
   count_gradient(session(), world_rank(), work(), count);
@@ -149,6 +155,7 @@ double Worker::step_work(double flops_a_row, int micro_batches) const {
 
 Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch micro) {
   const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
+  if (maker_) return maker_->gradient(w, step, micro, ready);
   const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
   read_rows(count);
   const std::vector<models::Layer>& layers = learning().layers();

@@ -20,6 +20,7 @@ class Inbox;
 }
 
 namespace simgrad::models {
+class ModelPart;
 struct Layer;
 struct Tasks;
 }  // namespace simgrad::models
@@ -29,6 +30,7 @@ namespace simgrad::training {
 class InputPipeline;
 class RankWork;
 class Learning;
+class Mesh;
 class Optimizer;
 class PassMemory;
 class Passes;
@@ -47,13 +49,18 @@ class Participant {
   Participant(const Participant&) = delete;
   Participant& operator=(const Participant&) = delete;
 
-  /// The living workers, then the servers.
+  /// The living workers, then the servers; of a cut model, the ranks that have the same part.
   const cluster::Communicator& comm() const { return comm_; }
+  /// All ranks of a mesh; as comm() where there is none.
+  cluster::Communicator everyone() const;
+  /// The part of a cut model that this rank has. Only where it has one.
+  const models::ModelPart& part() const;
+  const Mesh& mesh() const;
   int rank() const { return comm_.rank(); }  ///< its place in comm()
-  int workers() const;                       ///< P
+  int workers() const;                       ///< P; of a cut model, the ranks that have the same part
   double now() const { return comm_.now(); }
 
-  const Learning& learning() const;
+  const Learning& learning() const { return *learning_; }
   const Optimizer& optimizer() const;
   bool clips() const;  ///< whether gradients are clipped by their norm (training.clip_norm)
   std::uint64_t seed() const;
@@ -129,6 +136,7 @@ class Participant {
   void count_memory(const State& state) const;
 
   Session& session_;
+  const Learning* learning_;
   cluster::Communicator comm_;
   Ledger* ledger_;
   bool optimizer_on_host_ = false, parameters_on_host_ = false;
@@ -163,6 +171,19 @@ class Worker : public Participant {
   /// then.
   using LayerReady = std::function<void(const values::Tensor& g, const models::Layer& layer)>;
   values::Tensor gradient(const values::Tensor& w, const LayerReady& ready, MicroBatch micro = {});
+  /// Makes the gradients of a rank that holds a part of the model, together with the others of its replica.
+  class GradientMaker {
+   public:
+    virtual ~GradientMaker() = default;
+    /// This rank's part of the gradient over a micro-batch of the worker's share of that step.  ready: as below; may be
+    /// null.
+    virtual values::Tensor gradient(const values::Tensor& w, std::int64_t step, MicroBatch micro,
+                                    const LayerReady& ready) = 0;
+  };
+  /// gradient() asks it from now on. It must outlive the calls.
+  void make_gradients_with(GradientMaker& maker) { maker_ = &maker; }
+  /// The work of a step's gradient on this rank's part, in so many micro-batches.
+  double step_work(int micro_batches) const;
   /// Whether a layer's gradient stays in memory until the update (the default), or the strategy accounts for it.
   void keep_gradients(bool keep) { keeps_gradients_ = keep; }
   /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or
@@ -262,6 +283,7 @@ class Worker : public Participant {
 
  private:
   friend class Passes;
+  friend class PartPasses;
   /// This rank's share of that step's batch, of the rows that have come in by now.
   Share share(std::int64_t step, MicroBatch micro = {}) const;
   /// The memory of passes over so many rows; and of all layers, at once.
@@ -281,6 +303,7 @@ class Worker : public Participant {
   std::uint32_t given_up_ = 0;  ///< gradients of it that were begun and given up: the next one is drawn anew
   std::vector<std::function<void(const State&)>> calls_;
   bool keeps_gradients_ = true;
+  GradientMaker* maker_ = nullptr;  ///< null: this rank has the whole model
 };
 
 class Server : public Participant {

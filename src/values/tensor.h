@@ -79,6 +79,8 @@ Tensor combine_around(Combination how, std::span<const Tensor> terms, std::span<
 Tensor slice(const Tensor& a, std::int64_t first, std::int64_t count);
 /// The parts one after the other; their bytes add up. Slices that cover one tensor in order give that tensor itself.
 Tensor concatenate(std::span<const Tensor> parts);
+/// The blocks of x in another order.  x: (outer x inner x n), row by row.  Returns (inner x outer x n).
+Tensor transposed(const Tensor& x, std::int64_t outer, std::int64_t inner);
 
 /// x rounded to the format, to nearest and ties to even. Its cost, a flop a number, is left to the caller to charge.
 Tensor rounded(const Tensor& x, Format format);

@@ -21,6 +21,8 @@ TimePart part_of(Account::State state, Work work) {
     case Work::gradient:
     case Work::forward:
     case Work::backward:
+    case Work::weights:
+    case Work::recompute:
       return TimePart::compute_gradient;
     case Work::reduce:
     case Work::average:

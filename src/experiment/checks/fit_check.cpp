@@ -104,7 +104,8 @@ class FitCheck {
   }
 
   void strategy(std::size_t index) {
-    const strategies::Strategy& strategy = *settings_.strategies[index].strategy;
+    const std::shared_ptr<const strategies::Strategy> as_run = settings_.strategies[index].as_run();
+    const strategies::Strategy& strategy = *as_run;
     const std::int64_t P = strategy.workers(settings_.cluster.workers);
     const Settings::Places::Strategy& place = settings_.places.strategies.at(index);
     // Before anything else is asked, for which the graph of a strategy may be drawn.
@@ -123,10 +124,9 @@ class FitCheck {
                                            .keys = problem_.features,
                                            .numbers = settings_.training.numbers,
                                            .clips = settings_.training.clip_norm.has_value(),
-                                           .precision = settings_.training.precision})) {
-      const auto option = place.options.find(why->option);
-      faults_.add(option == place.options.end() ? place.table : option->second, why->text);
-    }
+                                           .precision = settings_.training.precision,
+                                           .problem = &problem_}))
+      return faults_.add(settings_.place_of(index, why->option), why->text);
     if (const std::string why = recompute_refusal(settings_, problem_, settings_.strategies[index].strategy.kind());
         !why.empty())
       faults_.add(place.table, why);

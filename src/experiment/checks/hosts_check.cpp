@@ -79,7 +79,7 @@ void check_shares(const Settings& settings, Faults& faults) {
                       name(recovery)));
     if (!settings.strategies[i].strategy) continue;
     const std::string taken =
-        settings.strategies[i].strategy->traits(static_cast<int>(settings.cluster.workers)).free_workers_take;
+        settings.strategies[i].as_run()->traits(static_cast<int>(settings.cluster.workers)).free_workers_take;
     if (!taken.empty())
       faults.add(settings.places.strategies.at(i).table,
                  fmt::format("shares = \"speed\" deals the batch by the ranks' speeds, but {} are taken by "

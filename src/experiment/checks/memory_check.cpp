@@ -40,6 +40,8 @@ class MemoryFit {
             std::int64_t rows)
       : settings_(settings), strategy_(strategy), rows_(rows), limit_bytes_(*device_memory_bytes(settings)) {
     terms_.layers = settings.model.model->layers(problem);
+    terms_.model = settings.model.model.shared().get();
+    terms_.problem = &problem;
     terms_.recompute = settings.training.recompute;
     terms_.bytes = training::number_bytes(settings.training.precision);
     terms_.workers = strategy.workers(settings.cluster.workers);

@@ -24,7 +24,7 @@ std::string listed(const std::vector<Recovery>& recoveries) {
 void check_allowed(const Settings& settings, std::size_t i, Faults& faults) {
   const StrategyEntry& entry = settings.strategies[i];
   const Recovery recovery = entry.effective(settings.cluster);
-  const std::vector<Recovery> allowed = entry.strategy->traits(static_cast<int>(settings.cluster.workers)).recoveries;
+  const std::vector<Recovery> allowed = entry.as_run()->traits(static_cast<int>(settings.cluster.workers)).recoveries;
   if (std::ranges::find(allowed, recovery) != allowed.end()) return;
   const auto& options = settings.places.strategies.at(i).options;
   const auto own = options.find("recovery");
@@ -35,8 +35,8 @@ void check_allowed(const Settings& settings, std::size_t i, Faults& faults) {
 
 bool has_server(const Settings& settings, const Crash& crash) {
   return std::ranges::any_of(settings.strategies, [&](const StrategyEntry& entry) {
-    const auto P = static_cast<int>(entry.strategy->workers(settings.cluster.workers));
-    return std::cmp_less(crash.rank, entry.strategy->hosts(P).size() - static_cast<std::size_t>(P));
+    const auto P = static_cast<int>(entry.as_run()->workers(settings.cluster.workers));
+    return std::cmp_less(crash.rank, entry.as_run()->hosts(P).size() - static_cast<std::size_t>(P));
   });
 }
 
@@ -45,7 +45,7 @@ bool waits(Recovery recovery) { return recovery == Recovery::restart || recovery
 /// The tail of a fault that names other recoveries for a strategy that waits; empty if it has none.
 std::string or_another_way(const Settings& settings, const StrategyEntry& entry) {
   std::string ways;
-  for (const Recovery each : entry.strategy->traits(static_cast<int>(settings.cluster.workers)).recoveries)
+  for (const Recovery each : entry.as_run()->traits(static_cast<int>(settings.cluster.workers)).recoveries)
     if (!waits(each)) ways += fmt::format("{}\"{}\"", ways.empty() ? "" : " or ", name(each));
   return ways.empty() ? "" : fmt::format(", or let {} recover by {}", entry.name(), ways);
 }
@@ -112,7 +112,7 @@ void check_traced_recoveries(const Settings& settings, const std::vector<std::st
     const Recovery recovery = entry.effective(settings.cluster);
     if (!runs[i] || !waits(recovery)) continue;
     const std::vector<int> hosts =
-        entry.strategy->hosts(static_cast<int>(entry.strategy->workers(settings.cluster.workers)));
+        entry.as_run()->hosts(static_cast<int>(entry.as_run()->workers(settings.cluster.workers)));
     for (std::size_t host = 0; host < outages.size(); ++host) {
       const bool has = !settings.jobs.empty() || std::ranges::find(hosts, static_cast<int>(host)) != hosts.end();
       if (!has || outages[host].empty() || outages[host].back().up_s) continue;

@@ -21,7 +21,7 @@ namespace {
 /// Refuses options of the optimizer if no strategy uses the optimizer.
 void check_optimizer(const Settings& settings, const Document& document, Faults& faults) {
   for (const StrategyEntry& entry : settings.strategies)
-    if (!entry.strategy || entry.strategy->traits(static_cast<int>(settings.cluster.workers)).optimizes) return;
+    if (!entry.strategy || entry.as_run()->traits(static_cast<int>(settings.cluster.workers)).optimizes) return;
   const training::Options& training = settings.training;
   const auto refuse = [&](bool given, const char* key) {
     if (given)

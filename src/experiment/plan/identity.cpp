@@ -97,6 +97,7 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (!all["cluster"].is_null()) identify_cluster(all["cluster"], settings);
   if (!all["data"].is_null()) identify_data(all["data"], settings);
   if (!all["model"].is_null()) identify_model(all["model"], settings);
+  if (!settings.parallel.cuts()) all.erase("parallel");
   if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
   for (const char* table : {"cluster", "model", "training"}) leave_out_later_options(all[table], table);
   Members members;
@@ -166,7 +167,7 @@ RunPlan unseeded(const std::shared_ptr<const Settings>& settings, std::size_t in
   run.settings = settings;
   run.label = entry.name();
   run.kind = entry.strategy.kind();
-  run.strategy = entry.strategy.shared();
+  run.strategy = entry.as_run();
   run.options = scenario::echo(*entry.strategy);
   if (entry.recovery) run.options["recovery"] = name(*entry.recovery);
   run.recovery = entry.effective(settings->cluster);

@@ -12,6 +12,7 @@
 #include "experiment/checks/training_check.h"
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/places.h"
+#include "strategies/parallel/on_mesh.h"
 
 namespace simgrad::experiment {
 
@@ -31,7 +32,9 @@ Settings::Places places_of(const Document& document) {
           .recovery = place(document, "cluster.failures.recovery"),
           .crashes = place(document, "cluster.failures.crash"),
           .checkpoint = place(document, "training.checkpoint_every"),
-          .strategies = {}};
+          .strategies = {},
+          .parallel = {},
+          .parallel_table = {}};
 }
 
 Settings::Places::Strategy place_of(const std::string& table, const Document& document) {
@@ -39,6 +42,30 @@ Settings::Places::Strategy place_of(const std::string& table, const Document& do
   for (auto& [key, position] : document.written(table))
     if (key != "kind" && key != "label") place.options.emplace(std::move(key), std::move(position));
   return place;
+}
+
+/// Refuses a mesh that is not as large as the workers; else the strategies work on it.
+void lay_on_mesh(Settings& settings, const Document& document, Faults& faults) {
+  const strategies::Parallel& parallel = settings.parallel;
+  settings.places.parallel_table = document.position("parallel");
+  for (auto& [key, position] : document.written("parallel")) settings.places.parallel.emplace(key, std::move(position));
+  for (StrategyEntry& entry : settings.strategies) entry.on_mesh = nullptr;
+  if (!faults.empty()) return;
+  const std::int64_t replica = parallel.ranks_a_replica(), workers = settings.cluster.workers;
+  const std::int64_t data = parallel.data.value_or(workers / replica);
+  if (data * replica != workers || data < 1)
+    return faults.add(
+        place(document, parallel.data ? "parallel.data" : "cluster.workers"),
+        fmt::format("tensor x pipeline{} = {} x {}{} are {} ranks, but there are {} workers; expected {}",
+                    parallel.data ? " x data" : "", parallel.tensor, parallel.pipeline,
+                    parallel.data ? fmt::format(" x {}", data) : "", parallel.data ? data * replica : replica, workers,
+                    parallel.data ? fmt::format("cluster.workers = {}", data * replica)
+                                  : fmt::format("a multiple of {} workers", replica)));
+  if (parallel.cuts() && !settings.jobs.empty())
+    return faults.add(settings.places.parallel_table,
+                      "[parallel] cuts the model of a scenario with [[job]]s; leave one of them out");
+  for (StrategyEntry& entry : settings.strategies)
+    if (entry.strategy && parallel.cuts()) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), parallel);
 }
 
 void check_strategies(Settings& settings, const Document& document, Faults& faults) {
@@ -112,6 +139,7 @@ Settings read_sections(const Document& document, Faults& faults) {
   links_by_device(settings.cluster, document);
   settings.places = places_of(document);
   check_strategies(settings, document, faults);
+  lay_on_mesh(settings, document, faults);
   return settings;
 }
 
@@ -128,6 +156,7 @@ Settings SectionReader::read(const Document& document, Faults& faults) {
   keep("data", &Settings::data);
   keep("model", &Settings::model);
   keep("training", &Settings::training);
+  keep("parallel", &Settings::parallel);
   keep("stop", &Settings::stop);
   keep("evaluate", &Settings::evaluate);
   keep("prices", &Settings::prices);
@@ -142,6 +171,7 @@ Settings SectionReader::read(const Document& document, Faults& faults) {
     settings.places.strategies = last_.places.strategies;
   else
     check_strategies(settings, document, faults);
+  lay_on_mesh(settings, document, faults);
   document_.reset();
   if (faults.empty()) {  // those of a section that is not read again would be lost
     document_ = document;

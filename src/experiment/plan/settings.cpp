@@ -30,7 +30,8 @@ cluster::Recovery StrategyEntry::effective(const cluster::Options& cluster) cons
 }
 
 std::int64_t StrategyEntry::hosts(std::int64_t workers) const {
-  return std::int64_t{1} + std::ranges::max(strategy->hosts(static_cast<int>(strategy->workers(workers))));
+  const auto runs = as_run();
+  return std::int64_t{1} + std::ranges::max(runs->hosts(static_cast<int>(runs->workers(workers))));
 }
 
 std::string StrategyEntry::name() const {
@@ -52,12 +53,24 @@ void Settings::describe(base::Describer& d) {
   d.section("data", data, "the samples");
   d.section("model", model, "the model that is fitted to the samples");
   d.section("training", training, "batches, optimizer, partition");
+  d.section("parallel", parallel, "how the model is cut among ranks: tensor and pipeline parallelism");
   d.section("stop", stop, "the rules that end the training; the first to hold decides");
   d.section("evaluate", evaluate, "times of the loss's evaluation, which takes no virtual time");
   d.section("prices", prices, "the prices of hosts, bytes and energy; they do not change the simulation");
   d.list("strategy", strategies, "the strategies to compare");
   d.list("job", jobs, "trainings that run at the same time, each with one of the strategies");
   d.list("expect", expectations, "the expectations that `simgrad check` tests");
+}
+
+scenario::Position Settings::place_of(std::size_t strategy, const std::string& option) const {
+  constexpr std::string_view section = "parallel.";
+  if (option.starts_with(section)) {
+    const auto at = places.parallel.find(option.substr(section.size()));
+    return at == places.parallel.end() ? places.parallel_table : at->second;
+  }
+  const Places::Strategy& place = places.strategies.at(strategy);
+  const auto at = place.options.find(option);
+  return at == place.options.end() ? place.table : at->second;
 }
 
 data::Task Settings::task() const {

@@ -17,6 +17,7 @@
 #include "models/profiles/timings.h"
 #include "outputs/prices.h"
 #include "scenario/document.h"
+#include "strategies/parallel/parallel.h"
 #include "strategies/strategy.h"
 #include "training/options.h"
 
@@ -39,8 +40,11 @@ struct StrategyEntry : base::Described {
   std::optional<std::string> label;           ///< default: the kind, then the options that differ from their defaults
   std::optional<cluster::Recovery> recovery;  ///< default: the cluster's
   std::string known_name;                     ///< name(), once the scenario is read; empty before
+  std::shared_ptr<const strategies::Strategy> on_mesh;  ///< the strategy where [parallel] cuts the model; else null
 
   void describe(base::Describer& d) override;
+  /// The strategy as it runs.
+  std::shared_ptr<const strategies::Strategy> as_run() const { return on_mesh ? on_mesh : strategy.shared(); }
   std::string name() const;
   /// The number of hosts of its workers and its servers, in a cluster of `workers` workers.
   std::int64_t hosts(std::int64_t workers) const;
@@ -55,6 +59,7 @@ struct Settings : base::Described {
   data::Options data;
   ModelSection model;
   training::Options training;
+  strategies::Parallel parallel;
   training::StopOptions stop;
   training::EvaluateOptions evaluate;
   outputs::Prices prices;
@@ -72,6 +77,8 @@ struct Settings : base::Described {
       std::map<std::string, scenario::Position> options;
     };
     std::vector<Strategy> strategies;
+    std::map<std::string, scenario::Position> parallel;  ///< the section's options that are written
+    scenario::Position parallel_table;
   };
   Places places;
 
@@ -84,6 +91,8 @@ struct Settings : base::Described {
 
   void describe(base::Describer& d) override;
 
+  /// Where an option of a strategy is written, or one of [parallel] ("parallel.tensor"); else the table.
+  scenario::Position place_of(std::size_t strategy, const std::string& option) const;
   data::Task task() const;
   /// The problem of a timing-only run whose model decides it, whatever the data; nothing: the data decide it.
   std::optional<models::Problem> own_problem() const;

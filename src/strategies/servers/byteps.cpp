@@ -42,15 +42,15 @@ void BytePs::operator()(Worker& worker) const {
   training::Encoder gradients(*compression, worker);
   const training::Encoder sums_code(*answer_compression, worker);
   State state = worker.start();
-  const std::vector<Piece> all = cut({0, state.w.size()}, partitions);
+  const std::vector<SummedPiece> all = cut({0, state.w.size()}, partitions);
   while (worker.continues(state)) {
     const Tensor g = worker.gradient(state.w);
     std::vector<Pending> answers;
-    for (const Piece& partition : all) {
+    for (const SummedPiece& partition : all) {
       const auto shares = summation_shares(n, worker.servers() - n, partition.count);
       std::vector<Pending> pushes;
       for (int j = 0; j < worker.servers(); ++j)
-        for (const Piece& message : messages_of(partition, shares[static_cast<std::size_t>(j)])) {
+        for (const SummedPiece& message : messages_of(partition, shares[static_cast<std::size_t>(j)])) {
           answers.push_back(worker.comm().start_receive(worker.server() + j));
           const Tensor part = values::slice(g, message.first, message.count);
           const Tensor code = gradients(worker.comm(), part, message.first);

@@ -28,7 +28,7 @@ std::vector<Tensor> SummationService::summed(std::size_t q, Pushes pushes) {
   const int n = service_.workers();
   std::vector<Tensor> sums;
   double add_flops = 0.0;
-  for (const Piece& piece : messages(q)) {
+  for (const SummedPiece& piece : messages(q)) {
     std::vector<Tensor> parts;
     for (Pending& push : pushes[sums.size()]) parts.push_back(push.wait().tensor);
     gradients_.charge_decoding(service_.comm(), piece.count, n, piece.first);
@@ -40,9 +40,9 @@ std::vector<Tensor> SummationService::summed(std::size_t q, Pushes pushes) {
   return sums;
 }
 
-std::vector<Piece> SummationService::messages(std::size_t q) const {
+std::vector<SummedPiece> SummationService::messages(std::size_t q) const {
   const int n = service_.workers();
-  const Piece& partition = partitions_[q];
+  const SummedPiece& partition = partitions_[q];
   const auto shares = summation_shares(n, service_.servers() - n, partition.count);
   return messages_of(partition, shares[static_cast<std::size_t>(service_.shard())]);
 }

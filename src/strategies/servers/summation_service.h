@@ -29,10 +29,10 @@ class SummationService {
   std::vector<Tensor> summed(std::size_t q, Pushes pushes);
 
  private:
-  std::vector<Piece> messages(std::size_t q) const;
+  std::vector<SummedPiece> messages(std::size_t q) const;
 
   const Server& service_;
-  std::vector<Piece> partitions_;
+  std::vector<SummedPiece> partitions_;
   training::Encoder gradients_, sums_;
 };
 

@@ -13,8 +13,8 @@ std::int64_t most_messages(std::int64_t services) { return std::clamp<std::int64
 
 }  // namespace
 
-std::vector<Piece> cut(const Piece& whole, std::int64_t pieces) {
-  std::vector<Piece> all;
+std::vector<SummedPiece> cut(const SummedPiece& whole, std::int64_t pieces) {
+  std::vector<SummedPiece> all;
   for (std::int64_t i = 0; i < pieces; ++i) {
     const std::int64_t first = whole.count * i / pieces;
     all.push_back({whole.first + first, whole.count * (i + 1) / pieces - first});
@@ -22,7 +22,7 @@ std::vector<Piece> cut(const Piece& whole, std::int64_t pieces) {
   return all;
 }
 
-std::vector<Piece> messages_of(const Piece& partition, const SummationShare& share) {
+std::vector<SummedPiece> messages_of(const SummedPiece& partition, const SummationShare& share) {
   if (share.messages == 0) return {};
   return cut({partition.first + share.first, share.count}, share.messages);
 }

@@ -89,8 +89,10 @@ void Zero::operator()(Worker& worker) const {
   if (stage == 1 && bucket_bytes)
     worker.memory().hold(MemoryPart::buckets, worker.number_bytes().gradient * largest(pieces.stretches()));
   worker.keep_on_host(host.takes_optimizer(), false);
-  State state = sharded(worker.start(), pieces, worker.rank(), worker);
-  Tensor w = state.step == 0 ? worker.learning().initial_values() : gathered(worker.comm(), pieces, state.w);
+  const State begun = worker.start();
+  State state = sharded(begun, pieces, worker.rank(), worker);
+  const bool fresh = begun.w.size() == worker.learning().parameters();
+  Tensor w = fresh ? begun.w : gathered(worker.comm(), pieces, state.w);
   while (worker.continues(state)) {
     Tensor g;           // this worker's shard of the sum over all workers
     Tensor not_summed;  // of micro-batches that are not summed over the workers

@@ -32,6 +32,7 @@ struct Zero : Strategy {
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   record::MemoryParts memory(const training::MemoryTerms& terms) const override;
+  bool gathers_units() const override { return stage == 3; }
   void operator()(Worker& worker) const override;
 
  private:

@@ -3,15 +3,9 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "training/learning/units.h"
 
 namespace simgrad::training {
-
-namespace {
-
-/// Whether the backward pass has the gradients of both factors of a product by parameters.
-bool of_both_factors(const models::Layer& layer) { return layer.backward_flops > 1.5 * layer.forward_flops; }
-
-}  // namespace
 
 cluster::ProductFormat multiplies_in(Precision precision) {
   switch (precision) {
@@ -72,6 +66,14 @@ double LayerTimes::backward_s(const models::Layer& layer, double rows) const {
   return seconds + device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation);
 }
 
+double LayerTimes::weights_s(const models::Layer& layer, double rows) const {
+  if (layer.backward_s > 0.0) return measured_weights_s(layer) * rows;
+  double seconds = layer.products.empty() ? flops_s(weight_flops(layer) * rows) : 0.0;
+  for (const models::Product& product : layer.products)
+    if (product.parameters) seconds += backward_s(product, rows, false);
+  return seconds;
+}
+
 KindTimes LayerTimes::forward_by_kind(const models::Layer& layer, double rows) const {
   if (layer.forward_s > 0.0) return {.measured = layer.forward_s * rows};
   KindTimes times{.products = layer.products.empty() ? flops_s(layer.forward_flops * rows) : 0.0,
@@ -104,6 +106,10 @@ double update_bytes(Precision precision, std::size_t optimizer_vectors) {
   const double kept = bytes.master > 0.0 ? bytes.master : bytes.parameter;
   const double written_besides = bytes.master > 0.0 ? bytes.parameter : 0.0;
   return bytes.gradient + 2.0 * kept + written_besides + 2.0 * bytes.moment * static_cast<double>(optimizer_vectors);
+}
+
+double measured_weights_s(const models::Layer& layer) {
+  return layer.weights_s > 0.0 ? layer.weights_s : layer.backward_s / 2.0;
 }
 
 bool any_measured(std::span<const models::Layer> layers) {

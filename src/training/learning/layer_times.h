@@ -49,7 +49,9 @@ class LayerTimes {
 
   double forward_s(const models::Layer& layer, double rows) const;
   double backward_s(const models::Layer& layer, double rows) const;
-  /// The same seconds by kind.
+  /// The seconds of the backward pass that are for the gradients of the parameters.
+  double weights_s(const models::Layer& layer, double rows) const;
+  /// The seconds of both passes by kind.
   KindTimes forward_by_kind(const models::Layer& layer, double rows) const;
   KindTimes backward_by_kind(const models::Layer& layer, double rows) const;
   /// Forwards and backwards through all layers.
@@ -70,6 +72,10 @@ class LayerTimes {
 /// Bytes of the device's memory that an update of one parameter reads and writes: the gradient, the parameter or its
 /// master copy, the optimizer's vectors; a half-precision parameter is written besides.
 double update_bytes(Precision precision, std::size_t optimizer_vectors);
+
+/// A sample's measured seconds for the gradients of the parameters; half of the backward pass where they were not
+/// measured apart.
+double measured_weights_s(const models::Layer& layer);
 
 /// Whether any layer has measured seconds.
 bool any_measured(std::span<const models::Layer> layers);

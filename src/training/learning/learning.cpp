@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/errors.h"
+#include "base/hash.h"
+#include "models/model_part.h"
 
 namespace simgrad::training {
 
@@ -33,6 +35,12 @@ std::shared_ptr<const data::Dataset> training_set(const std::shared_ptr<const da
   return data ? std::shared_ptr<const data::Dataset>(data, &data->train) : nullptr;
 }
 
+/// Whether the model is a part of another, without the loss.
+bool has_layers_behind(const models::Model& model) {
+  const auto* const part = dynamic_cast<const models::ModelPart*>(&model);
+  return part != nullptr && part->chunks().back().segments.back().exit > 0.0;
+}
+
 double squared_deviation(const data::Dataset& set) {
   double sum = 0.0;
   for (const double y : set.targets) sum += y;
@@ -52,6 +60,7 @@ Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
       parameters_(setup_.model->parameters(setup_.problem)),
       layers_(setup_.model->layers(setup_.problem)),
       units_(units_of(layers_)),
+      passes_on_(has_layers_behind(*setup_.model)),
       batches_({.rows = setup_.rows,
                 .batch = setup_.batch,
                 .partition = setup_.partition,
@@ -95,6 +104,15 @@ template <class Work>
 Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const Tensor& w,
                                   const Share& share, Work work, std::uint64_t variant,
                                   const values::WireFormat& wire_format) const {
+  const auto of_w = [work](std::span<const std::span<const double>> in, const models::Samples& samples,
+                           std::span<double> result) { work(in[0], samples, result); };
+  return dispatch_of_inputs(name, flops, size, {&w, 1}, share, of_w, variant, wire_format);
+}
+
+template <class Work>
+Tensor Learning::dispatch_of_inputs(std::string_view name, double flops, std::int64_t size,
+                                    std::span<const Tensor> inputs, const Share& share, Work work,
+                                    std::uint64_t variant, const values::WireFormat& wire_format) const {
   // A full batch is the same in every step, so equal w give equal results.
   const auto [part, parts] = share.micro;
   const std::array<std::uint64_t, 6> key{batches_.full() ? 0 : static_cast<std::uint64_t>(share.step) + 1,
@@ -108,7 +126,6 @@ Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int6
                                     .key = key,
                                     .seconds = flops / flops_per_real_second + 1e-9 * static_cast<double>(size),
                                     .wire_format = wire_format};
-  const std::array inputs{w};
   return dispatcher_.dispatch(operation, size, inputs,
                               [data = setup_.data, batches = batches_, share, work, effort = effort_](
                                   std::span<const std::span<const double>> in, std::span<double> result) {
@@ -119,8 +136,67 @@ Tensor Learning::dispatch_on_rows(std::string_view name, double flops, std::int6
                                 samples.first = rows.first;
                                 samples.count = rows.count;
                                 samples.indices = rows.indices.empty() ? nullptr : rows.indices.data();
-                                work(in[0], samples, result);
+                                work(in, samples, result);
                               });
+}
+
+namespace {
+
+/// A number of its own for every step of every chunk of a model.
+std::uint64_t variant_of(const models::Chunk& chunk, const CutStep& step) {
+  const std::array<std::uint64_t, 7> words{
+      static_cast<std::uint64_t>(chunk.first_unit), static_cast<std::uint64_t>(chunk.end_unit),
+      static_cast<std::uint64_t>(chunk.tensor) << 32 | static_cast<std::uint64_t>(chunk.tensor_rank),
+      chunk.sequence_parallel ? 1U : 0U, step.segment, step.backward ? 1U : 0U, step.step};
+  return base::digest(words).low;
+}
+
+}  // namespace
+
+Tensor Learning::run(const CutStep& step, const Share& share, const CutInputs& inputs) const {
+  const models::PlacedChunk& placed = part_->chunks()[step.chunk];
+  const models::Segment& segment = placed.segments[step.segment];
+  const models::Step& its = (step.backward ? segment.backward : segment.forward)[step.step];
+  const std::int64_t rows = share.micro.count(batches_.count(share.part, share.parts));
+  const std::int64_t numbers = std::llround(static_cast<double>(rows) * its.numbers);
+  std::vector<Tensor> all{inputs.w};
+  if (inputs.in) all.push_back(inputs.in);
+  if (inputs.d_out) all.push_back(inputs.d_out);
+  all.insert(all.end(), inputs.made.begin(), inputs.made.end());
+  const values::Format format = travels_as(setup_.precision);
+  const auto work = [part = part_, problem = setup_.problem, chunk = placed.chunk, step, format,
+                     B = static_cast<double>(batches_.batch()), has_in = static_cast<bool>(inputs.in),
+                     has_out = static_cast<bool>(inputs.d_out)](std::span<const std::span<const double>> in,
+                                                                const models::Samples& samples,
+                                                                std::span<double> result) {
+    std::size_t next = 1;
+    models::StepInputs given{.w = in[0], .rows = samples, .in = {}};
+    if (has_in) given.in = in[next++];
+    if (has_out) given.d_out = in[next++];
+    given.made = in.subspan(next);
+    given.scale = 1.0 / B;
+    given.penalty_scale = static_cast<double>(samples.count) / B;
+    given.format = format;
+    part->cut_model().run(problem, chunk, step.segment, step.backward, step.step, given, result);
+  };
+  double flops = 0.0;
+  for (std::size_t i = segment.first_layer; i < segment.first_layer + segment.layers; ++i)
+    flops += step.backward ? layers_[placed.first_layer + i].backward_flops
+                           : layers_[placed.first_layer + i].forward_flops;
+  return dispatch_of_inputs("pass of a segment", flops * static_cast<double>(rows),
+                            numbers + (its.gradients ? inputs.w.size() : 0), all, share, work,
+                            variant_of(placed.chunk, step), values::wire_format(format));
+}
+
+std::unique_ptr<const Learning> Learning::of_part(std::shared_ptr<const models::ModelPart> part) const {
+  Setup setup = setup_;
+  setup.model = part;
+  setup.trajectory = nullptr;
+  auto learning = std::make_unique<Learning>(std::move(setup), dispatcher_);
+  learning->batches_ = batches_;
+  learning->effort_ = effort_;
+  learning->part_ = std::move(part);
+  return learning;
 }
 
 void Learning::round(State& state) const {

@@ -19,9 +19,28 @@
 #include "training/options.h"
 #include "values/dispatcher.h"
 
+namespace simgrad::models {
+class ModelPart;
+}
+
 namespace simgrad::training {
 
 struct State;
+
+/// A step of a pass through a segment of a part of a model: models::Step.
+struct CutStep {
+  std::size_t chunk = 0;  ///< of models::ModelPart
+  std::size_t segment = 0;
+  bool backward = false;
+  std::size_t step = 0;
+};
+/// The tensors that it reads.
+struct CutInputs {
+  values::Tensor w;      ///< as models::StepInputs has it
+  values::Tensor in;     ///< empty where samples come in
+  values::Tensor d_out;  ///< empty in a forward pass, and where the loss is
+  std::span<const values::Tensor> made = {};
+};
 
 class Learning {
  public:
@@ -42,6 +61,8 @@ class Learning {
     Precision precision = Precision::float64;
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
+  /// The same data, batches and formats for a part of the model.
+  std::unique_ptr<const Learning> of_part(std::shared_ptr<const models::ModelPart> part) const;
 
   std::int64_t parameters() const { return parameters_; }
   /// The parameters in layers, in forward order.
@@ -52,8 +73,10 @@ class Learning {
   /// A sample's flops that the backward pass through a layer takes beside Layer::backward_flops, to compute activations
   /// again.
   double recomputed_flops(std::size_t layer) const {
-    return training::recomputed_flops(layers_, layer, setup_.recompute);
+    return training::recomputed_flops(layers_, layer, setup_.recompute, passes_on_);
   }
+  /// Whether this is a part of a model without the loss: other ranks have the layers behind.
+  bool passes_on() const { return passes_on_; }
   std::int64_t rows() const { return setup_.rows; }
   std::uint64_t seed() const { return setup_.seed; }
   const Batches& batches() const { return batches_; }
@@ -76,6 +99,9 @@ class Learning {
   /// rows: the shares of all ranks add up to the gradient.  w: (d).  Returns (d), computed and rounded as the precision
   /// says.  loss_exponent: of the scale with which float16 gradients are computed; they are returned unscaled.
   values::Tensor gradient(const values::Tensor& w, const Share& share, int loss_exponent = 0) const;
+  /// The step's numbers (rows x numbers), then its gradient where it has one, of the share's rows; scaled as gradient()
+  /// is.  Only of a part (of_part).
+  values::Tensor run(const CutStep& step, const Share& share, const CutInputs& inputs) const;
   /// Rounds parameters and optimizer's vectors to the format that the optimizer keeps: float32, or float64 as they are.
   void round(State& state) const;
   /// Flops of that part, and of so many rows, recomputation included.
@@ -116,6 +142,11 @@ class Learning {
   values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
                                   const Share& share, Work work, std::uint64_t variant = 0,
                                   const values::WireFormat& wire_format = {}) const;
+  /// The same of several inputs.  work(inputs, samples, result).
+  template <class Work>
+  values::Tensor dispatch_of_inputs(std::string_view name, double flops, std::int64_t size,
+                                    std::span<const values::Tensor> inputs, const Share& share, Work work,
+                                    std::uint64_t variant, const values::WireFormat& wire_format) const;
   std::vector<values::Tensor> dispatch_scores(const values::Tensor& w, RowSet rows) const;
   values::Tensor gradient_in_format(const values::Tensor& w, const Share& share, int loss_exponent) const;
   RowSet evaluation_rows(double elapsed_s) const;
@@ -123,10 +154,12 @@ class Learning {
   Setup setup_;
   const models::KMeans* k_means_;  ///< the model, or null
   const models::MultitaskPerceptron* multitask_;
+  std::shared_ptr<const models::ModelPart> part_;  ///< the model, where it is a part of another
   values::Dispatcher& dispatcher_;
   std::int64_t parameters_;
   std::vector<models::Layer> layers_;
   std::vector<ModelUnit> units_;
+  bool passes_on_ = false;
   double recomputed_flops_ = 0.0;  ///< of all layers, a sample's
   Batches batches_;
   std::shared_ptr<Effort> effort_ = std::make_shared<Effort>();  ///< kernels may outlive this object

@@ -3,12 +3,13 @@
 namespace simgrad::training {
 
 RankWork::RankWork(std::span<const models::Layer> layers, const cluster::Device* device, Precision precision,
-                   double speed, Recompute recompute)
+                   double speed, Recompute recompute, bool passes_on)
     : layers_(layers),
       times_(device ? std::optional(LayerTimes(*device, precision)) : std::nullopt),
       by_layer_(device != nullptr || any_measured(layers)),
       speed_(speed),
-      recompute_(recompute) {}
+      recompute_(recompute),
+      passes_on_(passes_on) {}
 
 double RankWork::gradient(double flops, std::int64_t rows) const {
   return by_layer_ ? forward(rows) + backward(rows) : flops;
@@ -36,8 +37,8 @@ double RankWork::forward(std::size_t layer, std::int64_t rows) const {
 double RankWork::backward(std::size_t layer, std::int64_t rows) const {
   const models::Layer& its = layers_[layer];
   const auto count = static_cast<double>(rows);
-  if (!by_layer_) return (its.backward_flops + recomputed_flops(layers_, layer, recompute_)) * count;
   const double again = recomputed(layer, rows);
+  if (!by_layer_) return its.backward_flops * count + again;
   if (times_) return times_->backward_s(its, count) * speed_ + again;
   return (its.backward_s > 0.0 ? its.backward_s * count * speed_ : its.backward_flops * count) + again;
 }
@@ -50,17 +51,25 @@ KindTimes RankWork::by_kind(std::int64_t rows) const {
     const KindTimes forward = times_->forward_by_kind(layer, count);
     all += forward;
     all += times_->backward_by_kind(layer, count);
-    if (recompute_ == Recompute::full && layer.unit != layers_.back().unit) all += forward;
+    if (recompute_ == Recompute::full && (passes_on_ || layer.unit != layers_.back().unit)) all += forward;
     if (recompute_ == Recompute::selective) all.attention += times_->flops_s(layer.selective_flops * count);
   }
   return all;
 }
 
+double RankWork::weights(std::size_t layer, std::int64_t rows) const {
+  const models::Layer& its = layers_[layer];
+  const auto count = static_cast<double>(rows);
+  if (times_) return times_->weights_s(its, count) * speed_;
+  return its.backward_s > 0.0 ? measured_weights_s(its) * count * speed_ : weight_flops(its) * count;
+}
+
 double RankWork::recomputed(std::size_t layer, std::int64_t rows) const {
   if (recompute_ == Recompute::none) return 0.0;
+  if (!by_layer_) return recomputed_flops(layers_, layer, recompute_, passes_on_) * static_cast<double>(rows);
   if (recompute_ == Recompute::selective) return of_flops(layers_[layer].selective_flops * static_cast<double>(rows));
+  if (!recomputed_as_a_whole(layers_, layer, passes_on_)) return 0.0;
   const std::int64_t unit = layers_[layer].unit;
-  if (unit == layers_.back().unit || layers_[layer + 1].unit == unit) return 0.0;
   double work = 0.0;
   for (std::size_t i = layer + 1; i-- > 0 && layers_[i].unit == unit;) work += forward(i, rows);
   return work;

@@ -12,9 +12,10 @@ namespace simgrad::training {
 /// seconds that the layers take, times the speed. It is charged, and the flops are what the record counts.
 class RankWork {
  public:
-  /// device: the host's; null: it has none.  layers must outlive it.  speed: flop/s of the host.
+  /// device: the host's; null: it has none.  layers must outlive it.  speed: flop/s of the host.  passes_on: whether
+  /// other ranks have the layers behind (recomputed_flops).
   RankWork(std::span<const models::Layer> layers, const cluster::Device* device, Precision precision, double speed,
-           Recompute recompute = Recompute::none);
+           Recompute recompute = Recompute::none, bool passes_on = false);
 
   /// Of a gradient over so many rows, which has so many flops.
   double gradient(double flops, std::int64_t rows) const;
@@ -23,6 +24,10 @@ class RankWork {
   double forward(std::int64_t rows) const;
   double forward(std::size_t layer, std::int64_t rows) const;
   double backward(std::size_t layer, std::int64_t rows) const;
+  /// Of that backward pass: what is computed again; and the gradients of the parameters.
+  double recomputed(std::size_t layer, std::int64_t rows) const;
+  double weights(std::size_t layer, std::int64_t rows) const;
+  const models::Layer* layers() const { return layers_.data(); }
   /// The seconds of a gradient by kind, where a device says how long a layer takes; else zeros. What is computed again
   /// in the backward pass belongs to its kind, and that of selective recomputation to attention.
   KindTimes by_kind(std::int64_t rows) const;
@@ -31,13 +36,13 @@ class RankWork {
 
  private:
   double backward(std::int64_t rows) const;
-  double recomputed(std::size_t layer, std::int64_t rows) const;
 
   std::span<const models::Layer> layers_;
   std::optional<LayerTimes> times_;  ///< none: no device
   bool by_layer_;                    ///< whether a device or a measured layer says how long a layer takes
   double speed_;
   Recompute recompute_;
+  bool passes_on_;
 };
 
 }  // namespace simgrad::training

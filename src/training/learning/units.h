@@ -31,9 +31,20 @@ struct ModelUnit {
 /// The units of these layers, in forward order.
 std::vector<ModelUnit> units_of(std::span<const models::Layer> layers);
 
+/// Whether full recomputation computes the layer's unit again before the backward pass through this layer: its last.
+bool recomputed_as_a_whole(std::span<const models::Layer> layers, std::size_t layer, bool passes_on);
+
 /// A sample's flops that the backward pass through that layer begins with: those of its unit's forward pass in the
-/// unit's last layer, or those of the layer's selective part. The last unit has its activations still: nothing comes
-/// between its forward and its backward pass.
-double recomputed_flops(std::span<const models::Layer> layers, std::size_t layer, Recompute recompute);
+/// unit's last layer, or those of the layer's selective part. The last unit has its activations still where nothing
+/// comes between its forward and its backward pass.  passes_on: other ranks have the layers behind, so that much comes.
+double recomputed_flops(std::span<const models::Layer> layers, std::size_t layer, Recompute recompute,
+                        bool passes_on = false);
+
+/// Whether the backward pass has the gradients of both factors of a product by parameters: of the first layer only that
+/// of the parameters is wanted.
+inline bool of_both_factors(const models::Layer& layer) { return layer.backward_flops > 1.5 * layer.forward_flops; }
+
+/// A sample's flops of Layer::backward_flops that are for the gradients of the parameters.
+double weight_flops(const models::Layer& layer);
 
 }  // namespace simgrad::training

@@ -95,7 +95,7 @@ MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its) {
     made += static_cast<double>(terms.layers[i].count);
     now[MemoryPart::activations] = activations[i];
     if (its.dropped.empty())
-      now[MemoryPart::gradients] = terms.bytes.gradient * (its.accumulates ? N : made);
+      now[MemoryPart::gradients] = terms.bytes.gradient * (its.accumulates || terms.accumulates ? N : made);
     else
       drop_reduced(terms, its, N - made, now, peak);
     take_larger(peak, now);

@@ -6,6 +6,7 @@
 #include "cluster/ranks/peer_lost.h"
 #include "training/learning/learning.h"
 #include "training/optimizers/optimizer.h"
+#include "training/parts/model_parts.h"
 
 namespace simgrad::training {
 
@@ -107,6 +108,7 @@ State Generation::start_state(int rank) const {
     return state;
   }
   State state{.w = terms_.learning.initial_values()};
+  if (terms_.parts) state.w = terms_.parts->of_whole(rank, state.w);
   if (terms_.traits.deals_parameters() && rank >= terms_.workers) state.w = shards_.split(state.w)[place(rank)];
   terms_.optimizer.start(state);
   terms_.learning.round(state);

@@ -16,6 +16,7 @@
 namespace simgrad::training {
 
 class Learning;
+class ModelParts;
 class Optimizer;
 
 class Generation {
@@ -23,6 +24,7 @@ class Generation {
   /// Facts that hold for every generation of a training.
   struct Terms {
     const Learning& learning;
+    const ModelParts* parts;  ///< null: every worker has the whole model
     const Traits& traits;
     const Optimizer& optimizer;
     int workers = 0;  ///< the first so many of all ranks

@@ -24,7 +24,7 @@ GradientTimes as_recorded(const KindTimes& times) {
 }  // namespace
 
 void GradientKinds::add(int rank, const cluster::Device& device, const RankWork& work, std::int64_t rows) {
-  const auto [known, is_new] = known_.try_emplace({&device, rows});
+  const auto [known, is_new] = known_.try_emplace({&device, work.layers(), rows});
   if (is_new) known->second = work.by_kind(rows);
   const auto place = static_cast<std::size_t>(rank);
   if (sums_.size() <= place) sums_.resize(place + 1);

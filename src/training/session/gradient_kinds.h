@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "record/record.h"
@@ -23,8 +23,9 @@ class GradientKinds {
   void fill(record::Record& record) const;
 
  private:
-  std::map<std::pair<const cluster::Device*, std::int64_t>, KindTimes> known_;  ///< by device and rows
-  std::vector<KindTimes> sums_;                                                 ///< by rank
+  using Key = std::tuple<const cluster::Device*, const models::Layer*, std::int64_t>;
+  std::map<Key, KindTimes> known_;              ///< by device, layers and rows
+  std::vector<KindTimes> sums_;  ///< by rank
 };
 
 /// Counts a gradient of that rank over so many rows, if its host has a device.

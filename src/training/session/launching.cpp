@@ -32,6 +32,7 @@ Snapshots* Training::launch() {
     return source;
   }
   const Generation::Terms terms{.learning = learning_,
+                                .parts = parts_.get(),
                                 .traits = traits_,
                                 .optimizer = *setup_.options.optimizer,
                                 .workers = world_.workers(),
@@ -112,8 +113,18 @@ void Training::bring_back(int rank) {
   start_rank(rank, static_cast<int>(std::ranges::lower_bound(members, rank) - members.begin()));
 }
 
+double Training::bytes_of_largest_part() const {
+  double most = 0.0;
+  for (int part = 0; part < parts_->mesh().parts(); ++part) {
+    const Learning& its = parts_->learning(parts_->mesh().first_rank_of_part(part));
+    most = std::max(most, static_cast<double>(its.state_bytes(*setup_.options.optimizer)));
+  }
+  return std::ceil(most / std::max(traits_.state_shards, 1));
+}
+
 /// Bytes of the largest part that one rank writes as a checkpoint.
 double Training::checkpoint_bytes() const {
+  if (parts_) return bytes_of_largest_part();
   State state{.w = learning_.initial_values()};
   setup_.options.optimizer->start(state);
   learning_.round(state);

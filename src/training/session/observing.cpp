@@ -27,6 +27,12 @@ void Training::observe(Observed state) {
   if (!world_.ended() && last_step(step)) finish(Status::stopped);
 }
 
+Tensor Training::whole_of_parts(const std::vector<Tensor>& states) const {
+  return parts_->whole(states, [this](const std::vector<Tensor>& group, const Learning& part) {
+    return traits_.assembly ? traits_.assembly(group, part) : mean(group);
+  });
+}
+
 Curve::Whole Training::assemble(const std::vector<Tensor>& replicas) const {
   if (shared_.in_stores()) {
     std::vector<Tensor> parts = replicas;
@@ -34,6 +40,7 @@ Curve::Whole Training::assemble(const std::vector<Tensor>& replicas) const {
       if (!parts[i]) parts[i] = shared_.in_store(generation_->reporter(static_cast<int>(i)));
     return {.w = shared_.sparse()->whole(parts)};
   }
+  if (parts_) return {.w = whole_of_parts(replicas)};
   if (traits_.deals_parameters()) return {.w = generation_->shards().whole(replicas)};
   if (traits_.assembly) return {.w = traits_.assembly(replicas, learning_)};
   Curve::Whole whole{.w = mean(replicas)};

@@ -17,6 +17,7 @@ namespace simgrad::training {
 class Generation;
 class Learning;
 class LossScales;
+class ModelParts;
 class Progress;
 class Replicas;
 class SharedStates;
@@ -30,6 +31,8 @@ class Session {
   virtual ~Session() = default;
 
   virtual const Learning& learning() const = 0;
+  /// The parts of a cut model; null where every worker has the whole one.
+  virtual const ModelParts* parts() const = 0;
   /// The section [training].
   virtual const Options& options() const = 0;
   virtual cluster::World& world() = 0;

@@ -47,6 +47,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     : cluster_(cluster),
       learning_(learning),
       program_(std::move(program)),
+      parts_(program_.cuts ? std::make_unique<const ModelParts>(learning, program_.cuts(learning, workers)) : nullptr),
       traits_(program_.traits(workers)),
       setup_(std::move(setup)),
       world_(cluster, name_of(setup_), workers, traits_.servers, traits_.places(workers)),
@@ -141,7 +142,8 @@ void Training::write_checkpoint(const cluster::Communicator& comm, const State& 
   const auto state =
       progress_->due_checkpoint(rank, reached, [this](std::int64_t step) { return checkpoints_.chosen(step); });
   if (!state) return;
-  const bool writes = holder() != Holder::workers || traits_.replicas_differ || generation_->place(rank) == 0;
+  const bool first = parts_ ? parts_->data_group(rank)->front() == rank : generation_->place(rank) == 0;
+  const bool writes = holder() != Holder::workers || traits_.replicas_differ || first;
   checkpoints_.write(comm, *state, writes, [this] {
     const bool some_are_lost = replicas_.keep_going() && holder() == Holder::workers;
     return some_are_lost ? replicas_.active_count() : generation_->reporters();

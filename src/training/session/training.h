@@ -23,6 +23,7 @@
 #include "training/learning/learning.h"
 #include "training/learning/loss_scales.h"
 #include "training/options.h"
+#include "training/parts/model_parts.h"
 #include "training/program.h"
 #include "training/session/curve.h"
 #include "training/session/divergence.h"
@@ -63,6 +64,7 @@ class Training final : public Session, private Recoverable {
   void show_progress_in(Pulse* pulse) { pulse_ = pulse; }
 
   const Learning& learning() const override { return learning_; }
+  const ModelParts* parts() const override { return parts_.get(); }
   const Options& options() const override { return setup_.options; }
   cluster::World& world() override { return world_; }
   const Generation& generation() const override { return *generation_; }
@@ -92,6 +94,7 @@ class Training final : public Session, private Recoverable {
   Holder holder() const { return traits_.holder; }
   std::unique_ptr<Progress> make_progress();
   double checkpoint_bytes() const;
+  double bytes_of_largest_part() const;
   Snapshots* launch();
   void start_rank(int rank, int position);
   void restart(const cluster::Communicator& comm) const;
@@ -100,6 +103,7 @@ class Training final : public Session, private Recoverable {
   void await_turn(std::int64_t step) const;
   double elapsed_s() const { return world_.now() - world_.start_s(); }
   void observe(Observed state);
+  values::Tensor whole_of_parts(const std::vector<values::Tensor>& states) const;
   Curve::Whole assemble(const std::vector<values::Tensor>& replicas) const;
   void evaluate();
   void schedule_timers();
@@ -121,6 +125,7 @@ class Training final : public Session, private Recoverable {
   cluster::Cluster& cluster_;
   const Learning& learning_;
   Program program_;
+  std::unique_ptr<const ModelParts> parts_;  ///< null: every worker has the whole model
   Traits traits_;
   Setup setup_;
   cluster::World world_;

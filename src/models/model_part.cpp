@@ -1,0 +1,98 @@
+#include "models/model_part.h"
+
+#include "base/errors.h"
+
+namespace simgrad::models {
+
+namespace {
+
+/// The number of parameters of a chunk, copies included.
+std::int64_t all_parameters(const std::vector<Layer>& layers) {
+  return layers.empty() ? 0 : layers.back().first + layers.back().count;
+}
+
+bool has_first_unit(const Chunk& chunk) { return chunk.first_unit == 0; }
+
+}  // namespace
+
+ModelPart::ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks)
+    : whole_(std::move(whole)), problem_(problem) {
+  base::check(whole_->cut() != nullptr, "a part is of a model that can be cut");
+  for (const Chunk& chunk : chunks) add_copy(chunk);
+  for (const Chunk& chunk : chunks) add(chunk);
+}
+
+/// A chunk with the head, on a rank without the first unit, has a copy of the embedding at the end of its w.
+void ModelPart::add_copy(const Chunk& chunk) {
+  const ParameterStretch copy = cut_model().tied(problem_, chunk);
+  if (copy.count == 0 || has_first_unit(chunk)) return;
+  tied_ = {0, copy.count};
+  copied_ = parameters_ = copy.count;
+  layers_.push_back({.count = copy.count, .name = "copy of the tied embedding"});
+}
+
+void ModelPart::add(const Chunk& chunk) {
+  std::vector<Layer> layers = cut_model().layers(problem_, chunk);
+  PlacedChunk placed{.chunk = chunk,
+                     .first = parameters_,
+                     .count = all_parameters(layers),
+                     .first_layer = layers_.size(),
+                     .segments = cut_model().segments(problem_, chunk),
+                     .parameters = {}};
+  const ParameterStretch tied = cut_model().tied(problem_, chunk);
+  if (tied.count > 0 && !has_first_unit(chunk)) {
+    placed.count -= tied.count;
+    layers.back().count -= tied.count;
+    if (layers.back().rows * layers.back().columns > layers.back().count) layers.back().rows = layers.back().columns = 0;
+  }
+  const std::int64_t units = layers_.empty() ? 0 : layers_.back().unit + 1;
+  for (Layer& layer : layers) {
+    layer.first += placed.first;
+    layer.unit += units;
+    layers_.push_back(std::move(layer));
+  }
+  for (const Segment& segment : placed.segments) {
+    std::vector<ParameterStretch>& its = placed.parameters.emplace_back();
+    const std::int64_t own = std::min(segment.first + segment.count, placed.count) - segment.first;
+    its.push_back({placed.first + segment.first, own});
+    if (own < segment.count) its.push_back({0, segment.count - own});
+    if (segment.shared.count > 0) its.push_back({placed.first + segment.shared.first, segment.shared.count});
+  }
+  if (tied.count > 0 && has_first_unit(chunk)) tied_ = of_part(placed, tied);
+  for (const ParameterStretch& stretch : cut_model().partial(problem_, chunk)) partial_.push_back(of_part(placed, stretch));
+  for (const ParameterStretch& stretch : cut_model().replicated(problem_, chunk))
+    replicated_.push_back(of_part(placed, stretch));
+  parameters_ += placed.count;
+  chunks_.push_back(std::move(placed));
+}
+
+ParameterStretch ModelPart::of_part(const PlacedChunk& placed, const ParameterStretch& of_chunk) const {
+  if (of_chunk.first >= placed.count) return {of_chunk.first - placed.count, of_chunk.count};
+  return {placed.first + of_chunk.first, of_chunk.count};
+}
+
+std::vector<ParameterStretch> ModelPart::stretches() const {
+  std::vector<ParameterStretch> all, copies;
+  for (const PlacedChunk& placed : chunks_) {
+    std::int64_t left = placed.count;
+    for (const ParameterStretch& stretch : cut_model().parameters_of(problem_, placed.chunk)) {
+      if (stretch.count > 0) (left > 0 ? all : copies).push_back(stretch);
+      left -= stretch.count;
+    }
+    base::check(left <= 0, "the stretches of a chunk are all of its parameters");
+  }
+  copies.insert(copies.end(), all.begin(), all.end());
+  return copies;
+}
+
+void ModelPart::gradient(const Problem&, const Samples&, std::span<const double>, double, double,
+                         std::span<double>) const {
+  base::check(false, "a part's gradient is made by passes through its chunks");
+}
+
+Score ModelPart::score(const Problem&, const Samples&, std::span<const double>) const {
+  base::check(false, "a part by itself has no score");
+  return {};
+}
+
+}  // namespace simgrad::models

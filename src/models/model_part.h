@@ -1,0 +1,70 @@
+/// The part of a model that one rank of a mesh holds, as a model of its own: its parameters and its layers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/cut_model.h"
+
+namespace simgrad::models {
+
+/// One chunk of a part.
+struct PlacedChunk {
+  Chunk chunk;
+  std::int64_t first = 0;       ///< where its parameters begin in the part's w
+  std::int64_t count = 0;       ///< how many they are, a copy of what another part holds not counted
+  std::size_t first_layer = 0;  ///< of the part's layers
+  std::vector<Segment> segments;
+  /// By segment: the stretches of the part's w that make up StepInputs::w, and of how many the first is the segment's
+  /// own. The others are a copy of what another part holds, and what an earlier segment of the chunk holds, too.
+  std::vector<std::vector<ParameterStretch>> parameters;
+};
+
+/// w holds the copy of a tied matrix first, if there is one, then the chunks' parameters. So the copy is complete last in
+/// a backward pass, when its gradient is summed with the original's. The layers of the chunks follow each other in
+/// forward order; the copy is a layer without work before them. Losses and gradients are the whole model's.
+class ModelPart final : public Model {
+ public:
+  /// whole: a model that can be cut.  chunks: in forward order.
+  ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks);
+
+  const Model& whole() const { return *whole_; }
+  const CutModel& cut_model() const { return *whole_->cut(); }
+  const std::vector<PlacedChunk>& chunks() const { return chunks_; }
+  /// Where the part's w stands in the whole's, in order. Costly: for runs with numbers.
+  std::vector<ParameterStretch> stretches() const;
+  /// Stretches of the part's w: the tied one, whose gradient is summed with another part's (empty: none); those whose
+  /// gradient is summed over the tensor ranks; those that every tensor rank holds.
+  ParameterStretch tied() const { return tied_; }
+  const std::vector<ParameterStretch>& partial() const { return partial_; }
+  const std::vector<ParameterStretch>& replicated() const { return replicated_; }
+  /// Whether this part has the copy of what is tied, and not the original.
+  bool holds_copy() const { return copied_ > 0; }
+
+  Predicts predicts() const override { return whole_->predicts(); }
+  std::int64_t parameters(const Problem&) const override { return parameters_; }
+  std::vector<Layer> layers(const Problem&) const override { return layers_; }
+  double tokens_a_sample(const Problem& problem) const override { return whole_->tokens_a_sample(problem); }
+  std::int64_t sequence() const override { return whole_->sequence(); }
+  std::int64_t sample_bytes(const Problem& problem) const override { return whole_->sample_bytes(problem); }
+  void gradient(const Problem&, const Samples&, std::span<const double>, double, double,
+                std::span<double>) const override;
+  Score score(const Problem&, const Samples&, std::span<const double>) const override;
+
+ private:
+  void add_copy(const Chunk& chunk);
+  void add(const Chunk& chunk);
+  ParameterStretch of_part(const PlacedChunk& placed, const ParameterStretch& of_chunk) const;
+
+  std::shared_ptr<const Model> whole_;
+  Problem problem_;
+  std::vector<PlacedChunk> chunks_;
+  std::vector<Layer> layers_;
+  std::int64_t parameters_ = 0;
+  ParameterStretch tied_ = {};
+  std::int64_t copied_ = 0;  ///< numbers of the copy
+  std::vector<ParameterStretch> partial_, replicated_;
+};
+
+}  // namespace simgrad::models

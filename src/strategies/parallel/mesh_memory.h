@@ -1,0 +1,20 @@
+/// The memory of a rank that holds a part of a model.
+///
+/// Source: V. Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", MLSys 2023; D.
+/// Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC 2021.
+#pragma once
+
+#include "strategies/parallel/parallel.h"
+#include "strategies/strategy.h"
+
+namespace simgrad::strategies {
+
+/// The part that needs most: that of the strategy for the part's layers, with the activations of as many micro-batches
+/// as the table has in flight.  terms: of the whole model, with its rows of a step on a rank of a replica.
+record::MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, const PipelineTable& table,
+                                 const training::MemoryTerms& terms);
+
+/// The table of one stage: every micro-batch forward and back.
+PipelineTable one_stage(int micro_batches);
+
+}  // namespace simgrad::strategies

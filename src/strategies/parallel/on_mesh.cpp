@@ -1,0 +1,114 @@
+#include "strategies/parallel/on_mesh.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "strategies/circumstances.h"
+#include "strategies/parallel/mesh_memory.h"
+#include "strategies/parallel/stage_passes.h"
+#include "strategies/parallel/stages.h"
+#include "training/learning/learning.h"
+#include "training/learning/units.h"
+
+namespace simgrad::strategies {
+
+OnMesh::OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel)
+    : strategy_(std::move(strategy)), parallel_(std::move(parallel)) {}
+
+const PipelineTable& OnMesh::table() const {
+  if (!table_)
+    table_ = parallel_.pipeline > 1 ? parallel_.schedule->table(parallel_.shape())
+                                    : one_stage(static_cast<int>(parallel_.micro_batch_count()));
+  return *table_;
+}
+
+void OnMesh::operator()(Worker& worker) const {
+  StagePasses passes(worker, parallel_, table());
+  worker.make_gradients_with(passes);
+  (*strategy_)(worker);
+}
+
+Traits OnMesh::traits(int P) const {
+  Traits traits = strategy_->traits(static_cast<int>(replicas(P)));
+  if (traits.workers) *traits.workers *= parallel_.ranks_a_replica();
+  // Hops, sums among tensor ranks and sums among replicas may be under way at one time.
+  traits.many_to_many = traits.many_to_many || parallel_.pipeline > 1;
+  traits.few_neighbours = true;
+  return traits;
+}
+
+training::Cuts OnMesh::cuts() const {
+  return [this](const training::Learning& whole, int ranks) {
+    return training::MeshLayout{parallel_.mesh(ranks), chunks_of_parts(parallel_, whole.layers())};
+  };
+}
+
+std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
+  const models::CutModel* const cut = of.model.cut();
+  if (!cut)
+    return Refusal{"", fmt::format("[parallel] cuts the model, but {} cannot be cut; take transformer, perceptron or a "
+                                   "model of layers, or leave [parallel] out",
+                                   of.model_kind)};
+  if (const std::string why = cut->refusal(*of.problem, static_cast<int>(parallel_.tensor), parallel_.sequence_parallel);
+      !why.empty())
+    return Refusal{"parallel.tensor", why};
+  const auto units = static_cast<std::int64_t>(training::units_of(of.layers).size());
+  if (const std::string why = stages_refusal(parallel_, units); !why.empty()) return Refusal{"parallel.pipeline", why};
+  const std::int64_t pieces = replicas(of.workers) * parallel_.micro_batch_count();
+  if (of.batch % pieces == 0) return {};
+  const std::int64_t below = of.batch / pieces * pieces;
+  return Refusal{"parallel.micro_batches",
+                 fmt::format("a batch of {} rows does not divide into {} micro-batches on each of {} replica{}; take a "
+                             "batch of {}{} rows, or another number of micro-batches",
+                             of.batch, parallel_.micro_batch_count(), replicas(of.workers),
+                             replicas(of.workers) == 1 ? "" : "s", below > 0 ? fmt::format("{} or ", below) : "",
+                             below + pieces)};
+}
+
+std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
+  const Traits traits = strategy_->traits(static_cast<int>(replicas(of.workers)));
+  if (!traits.lockstep() || traits.servers > 0 || traits.holder != Holder::workers || !traits.optimizes)
+    return Refusal{"kind",
+                   "under [parallel] a strategy works among ranks that hold the same part of the model, each a replica, "
+                   "in lockstep; take allreduce, zero (stage 1 or 2), local_sgd, diloco, gossip or single"};
+  if (strategy_->gathers_units())
+    return Refusal{"kind", "it gathers the parameters of one unit of the model after the other, but under [parallel] a "
+                           "rank works on its part as a whole; take zero with stage 1 or 2, or allreduce"};
+  if (!of.optimizer.elementwise() && parallel_.tensor > 1)
+    return Refusal{"kind", fmt::format("optimizer = \"{}\" needs whole matrices, but tensor = {} deals them to ranks; "
+                                       "take an optimizer that works element by element",
+                                       of.optimizer_kind, parallel_.tensor)};
+  if (of.clips)
+    return Refusal{"kind", "training.clip_norm needs the norm of the whole gradient, but each rank has a part of it; "
+                           "leave clip_norm out"};
+  if (of.precision == training::Precision::float16)
+    return Refusal{"kind", "precision = \"float16\" leaves out a step whose gradient overflows, but each rank sees a part "
+                           "of the gradient alone; take precision = \"bfloat16\""};
+  if (of.cluster.failures.any())
+    return Refusal{"kind", "cluster.failures beside [parallel]: a part of the model would be lost with its rank; leave "
+                           "failures out"};
+  return {};
+}
+
+std::optional<Refusal> OnMesh::refusal(const Circumstances& circumstances) const {
+  if (auto why = model_refusal(circumstances)) return why;
+  if (auto why = strategy_refusal(circumstances)) return why;
+  Circumstances inner = circumstances;
+  inner.workers = replicas(circumstances.workers);
+  return strategy_->refusal(inner);
+}
+
+std::vector<std::string> OnMesh::warnings(std::int64_t P, std::uint64_t seed) const {
+  return strategy_->warnings(replicas(P), seed);
+}
+
+record::MemoryParts OnMesh::memory(const training::MemoryTerms& terms) const {
+  return largest_part(*strategy_, parallel_, table(), terms);
+}
+
+std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel) {
+  return parallel.cuts() ? std::make_shared<const OnMesh>(std::move(strategy), parallel) : strategy;
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,44 @@
+/// A strategy among the ranks of a mesh that hold the same part of a model.
+///
+/// The strategy is any that works in lockstep on replicas: it sees a communicator of the ranks with its own part, that
+/// part as its model, and a gradient that the ranks of its replica make together.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "strategies/parallel/parallel.h"
+#include "strategies/strategy.h"
+
+namespace simgrad::strategies {
+
+class OnMesh final : public Strategy {
+ public:
+  OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel);
+
+  void operator()(Worker& worker) const override;
+  Traits traits(int P) const override;
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;
+  record::MemoryParts memory(const training::MemoryTerms& terms) const override;
+  std::shared_ptr<const Strategy> alone() const override { return strategy_->alone(); }
+  training::Cuts cuts() const override;
+
+ private:
+  /// The strategy's ranks: those with one part, of P.
+  std::int64_t replicas(std::int64_t P) const { return P / parallel_.ranks_a_replica(); }
+  std::optional<Refusal> model_refusal(const Circumstances& circumstances) const;
+  std::optional<Refusal> strategy_refusal(const Circumstances& circumstances) const;
+  const PipelineTable& table() const;
+
+  std::shared_ptr<const Strategy> strategy_;
+  Parallel parallel_;
+  mutable std::optional<PipelineTable> table_;  ///< made by the first rank; the same for all
+};
+
+/// The strategy among the ranks of the mesh; itself if the model is not cut.
+std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel);
+
+}  // namespace simgrad::strategies

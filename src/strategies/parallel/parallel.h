@@ -1,0 +1,47 @@
+/// The section [parallel]: how a model is cut among ranks, whatever the strategy does among those with the same part.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/describe.h"
+#include "base/registry.h"
+#include "models/cut_model.h"
+#include "strategies/parallel/schedules/schedule.h"
+#include "training/parts/mesh.h"
+
+namespace simgrad::strategies {
+
+/// How layers are dealt to the stages of a pipeline.
+enum class Balance : unsigned char {
+  flops,   ///< the stage with most flops has as few as possible
+  blocks,  ///< as many units between the first and the last to each stage; these two join the ends
+};
+
+struct Parallel : base::Described {
+  std::int64_t tensor = 1;
+  std::int64_t pipeline = 1;
+  std::optional<std::int64_t> data;  ///< default: as many as there are workers for
+  std::vector<std::string> order = {"tensor", "data", "pipeline"};
+  base::Slot<PipelineSchedule> schedule{pipeline_schedules(), "1f1b"};
+  std::optional<std::int64_t> micro_batches;  ///< of a rank's share of a step; default: one a stage
+  std::int64_t chunks = 1;
+  Balance balance = Balance::flops;
+  std::vector<double> stages;  ///< units of each piece; empty: as `balance` says
+  bool sequence_parallel = false;
+
+  void describe(base::Describer& d) override;
+
+  /// Whether a rank has a part of the model and not all of it.
+  bool cuts() const { return tensor > 1 || pipeline > 1; }
+  /// Ranks that train one replica together.
+  std::int64_t ranks_a_replica() const { return tensor * pipeline; }
+  std::int64_t micro_batch_count() const { return micro_batches.value_or(pipeline); }
+  PipelineShape shape() const;
+  /// The mesh of so many ranks, which are a multiple of those of a replica.
+  training::Mesh mesh(std::int64_t ranks) const;
+};
+
+}  // namespace simgrad::strategies

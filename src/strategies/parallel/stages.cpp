@@ -1,0 +1,126 @@
+#include "strategies/parallel/stages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "training/learning/units.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+/// As many stretches as it takes if none may cost more than that; filled from the front.
+std::vector<std::int64_t> filled_up_to(std::span<const double> costs, double most) {
+  std::vector<std::int64_t> firsts{0};
+  double sum = 0.0;
+  for (std::size_t unit = 0; unit < costs.size(); ++unit) {
+    if (unit > 0 && sum + costs[unit] > most && static_cast<std::int64_t>(unit) > firsts.back()) {
+      firsts.push_back(static_cast<std::int64_t>(unit));
+      sum = 0.0;
+    }
+    sum += costs[unit];
+  }
+  return firsts;
+}
+
+/// Splits stretches of several units until there are enough, the last ones first.
+void split_until(std::vector<std::int64_t>& firsts, std::int64_t pieces, std::int64_t units) {
+  for (auto at = static_cast<std::int64_t>(firsts.size()) - 1; std::cmp_less(firsts.size(), pieces); --at) {
+    const std::int64_t end =
+        std::cmp_less(at + 1, firsts.size()) ? firsts[static_cast<std::size_t>(at) + 1] : units;
+    for (std::int64_t unit = end - 1; unit > firsts[static_cast<std::size_t>(at)] && std::cmp_less(firsts.size(), pieces);
+         --unit)
+      firsts.insert(firsts.begin() + at + 1, unit);
+  }
+}
+
+std::vector<double> flops_of_units(std::span<const models::Layer> layers) {
+  std::vector<double> flops;
+  for (const training::ModelUnit& unit : training::units_of(layers)) {
+    double sum = 0.0;
+    for (std::size_t i = unit.first_layer; i < unit.first_layer + unit.layers; ++i)
+      sum += layers[i].forward_flops + layers[i].backward_flops;
+    flops.push_back(sum);
+  }
+  return flops;
+}
+
+/// As many units between the first and the last to each piece; the first ones have one more where they do not divide.
+std::vector<std::int64_t> equal_blocks(std::int64_t units, std::int64_t pieces) {
+  const std::int64_t blocks = units - 2;
+  std::vector<std::int64_t> firsts{0};
+  for (std::int64_t piece = 1; piece <= pieces; ++piece)
+    firsts.push_back(1 + blocks / pieces * piece + std::min(piece, blocks % pieces));
+  firsts.back() = units;
+  return firsts;
+}
+
+std::vector<std::int64_t> firsts_of_pieces(const Parallel& parallel, std::span<const models::Layer> layers) {
+  const std::int64_t pieces = parallel.shape().pieces();
+  const std::vector<double> flops = flops_of_units(layers);
+  if (!parallel.stages.empty()) {
+    std::vector<std::int64_t> firsts{0};
+    for (const double units : parallel.stages) firsts.push_back(firsts.back() + static_cast<std::int64_t>(units));
+    return firsts;
+  }
+  const auto units = static_cast<std::int64_t>(flops.size());
+  return parallel.balance == Balance::blocks && units >= pieces + 2 ? equal_blocks(units, pieces)
+                                                                    : balanced(flops, pieces);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> balanced(std::span<const double> costs, std::int64_t pieces) {
+  const auto units = static_cast<std::int64_t>(costs.size());
+  const double largest = *std::ranges::max_element(costs);
+  std::vector<double> sums;  // of consecutive units: the largest cost is one of them
+  for (std::size_t first = 0; first < costs.size(); ++first) {
+    double sum = 0.0;
+    for (std::size_t unit = first; unit < costs.size(); ++unit)
+      if ((sum += costs[unit]) >= largest) sums.push_back(sum);
+  }
+  std::ranges::sort(sums);
+  const double least = *std::ranges::partition_point(
+      sums, [&](double sum) { return std::cmp_greater(filled_up_to(costs, sum).size(), pieces); });
+  std::vector<std::int64_t> firsts = filled_up_to(costs, least);
+  split_until(firsts, pieces, units);
+  firsts.push_back(units);
+  return firsts;
+}
+
+std::string stages_refusal(const Parallel& parallel, std::int64_t units) {
+  const std::int64_t pieces = parallel.shape().pieces();
+  if (pieces > units)
+    return fmt::format("pipeline x chunks = {} pieces of a model of {} units; expected at most one piece a unit: take "
+                       "pipeline = {}, or a model with more layers",
+                       pieces, units, std::max<std::int64_t>(1, units / parallel.chunks));
+  const auto given = static_cast<std::int64_t>(std::accumulate(parallel.stages.begin(), parallel.stages.end(), 0.0));
+  if (!parallel.stages.empty() && given != units)
+    return fmt::format("stages has {} units in all, but the model has {}; expected as many", given, units);
+  return {};
+}
+
+std::vector<std::vector<models::Chunk>> chunks_of_parts(const Parallel& parallel,
+                                                        std::span<const models::Layer> layers) {
+  const std::vector<std::int64_t> firsts = firsts_of_pieces(parallel, layers);
+  const PipelineShape shape = parallel.shape();
+  std::vector<std::vector<models::Chunk>> parts;
+  for (int stage = 0; stage < shape.stages; ++stage)
+    for (int tensor = 0; tensor < parallel.tensor; ++tensor) {
+      std::vector<models::Chunk>& chunks = parts.emplace_back();
+      for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+        const auto piece = static_cast<std::size_t>(shape.piece(stage, chunk));
+        chunks.push_back({.first_unit = firsts[piece],
+                          .end_unit = firsts[piece + 1],
+                          .tensor = static_cast<int>(parallel.tensor),
+                          .tensor_rank = tensor,
+                          .sequence_parallel = parallel.sequence_parallel});
+      }
+    }
+  return parts;
+}
+
+}  // namespace simgrad::strategies

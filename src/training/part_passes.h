@@ -1,0 +1,51 @@
+/// The passes of a micro-batch through the chunks of a rank's part of a cut model.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "training/learning/learning.h"
+#include "training/memory/pass_memory.h"
+#include "values/tensor.h"
+
+namespace simgrad::models {
+class ModelPart;
+}
+
+namespace simgrad::training {
+
+class Worker;
+
+/// The pieces of a backward pass that are done at one time.
+enum class BackwardPiece : unsigned char {
+  whole,
+  inputs,   ///< the derivatives by what came in, for which the stage before waits; what is computed again counts here
+  weights,  ///< the gradients of the parameters
+};
+
+/// One micro-batch on one rank. Its work is charged segment by segment.
+class PartPasses {
+ public:
+  /// micro: the rank's share of the step's batch is cut into so many.  step_work: of the step's gradient on this part,
+  /// over all micro-batches; for stragglers.
+  PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, double step_work);
+
+  std::int64_t rows() const { return rows_; }
+  /// Virtual time: the flops of the segment's layers / speed, or what the device takes.
+  void forward(std::size_t chunk, std::size_t segment);
+  void backward(std::size_t chunk, std::size_t segment, BackwardPiece piece);
+  /// The numbers of a step of the pass.  Virtual time: none.
+  values::Tensor run(const CutStep& step, const CutInputs& inputs) const;
+
+ private:
+  void charge(double work, double flops, record::Work kind) const;
+
+  Worker& worker_;
+  const models::ModelPart& part_;
+  Share share_;
+  std::int64_t rows_;
+  double step_work_;
+  PassMemory memory_;
+};
+
+}  // namespace simgrad::training
