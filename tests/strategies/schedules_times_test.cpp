@@ -118,6 +118,7 @@ TEST_CASE("the zero-bubble pipeline schedules have their papers' bubbles, with h
     CHECK(h2.steady_bubble() == 0.0);
     // One that waits for all stages at the end of the step still has the way to the last stage: (p - 1) F.
     CHECK(h2.bubble() == p - 1.0);
+    CHECK(timed_pipeline("zb_h1", {p, 2 * p}, {}).makespan == h2.makespan);
   }
 }
 
