@@ -13,6 +13,29 @@ std::int64_t all_parameters(const std::vector<Layer>& layers) {
 
 bool has_first_unit(const Chunk& chunk) { return chunk.first_unit == 0; }
 
+/// Stretches of a chunk's w, in order, cut where the copy begins and ends.
+std::vector<ParameterStretch> around_copy(const ParameterStretch& whole, const ParameterStretch& copy) {
+  std::vector<ParameterStretch> pieces;
+  const std::int64_t end = whole.first + whole.count, copy_end = copy.first + copy.count;
+  const auto add = [&](std::int64_t from, std::int64_t to) {
+    if (from < to) pieces.push_back({from, to - from});
+  };
+  add(whole.first, copy.count > 0 ? std::min(end, copy.first) : end);
+  if (copy.count == 0) return pieces;
+  add(std::max(whole.first, copy.first), std::min(end, copy_end));
+  add(std::max(whole.first, copy_end), end);
+  return pieces;
+}
+
+/// A stretch of a chunk's w, all or none of it in the copy, in the part's w.
+ParameterStretch of_part(const PlacedChunk& placed, const ParameterStretch& of_chunk) {
+  const ParameterStretch& copy = placed.copy;
+  if (of_chunk.first < copy.first || copy.count == 0) return {placed.first + of_chunk.first, of_chunk.count};
+  const std::int64_t behind = of_chunk.first - copy.first - copy.count;
+  if (behind < 0) return {of_chunk.first - copy.first, of_chunk.count};
+  return {placed.first + copy.first + behind, of_chunk.count};
+}
+
 }  // namespace
 
 ModelPart::ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks)
@@ -22,7 +45,7 @@ ModelPart::ModelPart(std::shared_ptr<const Model> whole, const Problem& problem,
   for (const Chunk& chunk : chunks) add(chunk);
 }
 
-/// A chunk with the head, on a rank without the first unit, has a copy of the embedding at the end of its w.
+/// A chunk with the head, on a rank without the first unit, has a copy of the embedding in its w.
 void ModelPart::add_copy(const Chunk& chunk) {
   const ParameterStretch copy = cut_model().tied(problem_, chunk);
   if (copy.count == 0 || has_first_unit(chunk)) return;
@@ -41,6 +64,7 @@ void ModelPart::add(const Chunk& chunk) {
                      .parameters = {}};
   const ParameterStretch tied = cut_model().tied(problem_, chunk);
   if (tied.count > 0 && !has_first_unit(chunk)) {
+    placed.copy = tied;
     placed.count -= tied.count;
     layers.back().count -= tied.count;
     if (layers.back().rows * layers.back().columns > layers.back().count) layers.back().rows = layers.back().columns = 0;
@@ -53,10 +77,9 @@ void ModelPart::add(const Chunk& chunk) {
   }
   for (const Segment& segment : placed.segments) {
     std::vector<ParameterStretch>& its = placed.parameters.emplace_back();
-    const std::int64_t own = std::min(segment.first + segment.count, placed.count) - segment.first;
-    its.push_back({placed.first + segment.first, own});
-    if (own < segment.count) its.push_back({0, segment.count - own});
-    if (segment.shared.count > 0) its.push_back({placed.first + segment.shared.first, segment.shared.count});
+    for (const ParameterStretch& own : around_copy({segment.first, segment.count}, placed.copy))
+      its.push_back(of_part(placed, own));
+    if (segment.shared.count > 0) its.push_back(of_part(placed, segment.shared));
   }
   if (tied.count > 0 && has_first_unit(chunk)) tied_ = of_part(placed, tied);
   for (const ParameterStretch& stretch : cut_model().partial(problem_, chunk)) partial_.push_back(of_part(placed, stretch));
@@ -66,20 +89,18 @@ void ModelPart::add(const Chunk& chunk) {
   chunks_.push_back(std::move(placed));
 }
 
-ParameterStretch ModelPart::of_part(const PlacedChunk& placed, const ParameterStretch& of_chunk) const {
-  if (of_chunk.first >= placed.count) return {of_chunk.first - placed.count, of_chunk.count};
-  return {placed.first + of_chunk.first, of_chunk.count};
-}
-
 std::vector<ParameterStretch> ModelPart::stretches() const {
   std::vector<ParameterStretch> all, copies;
   for (const PlacedChunk& placed : chunks_) {
-    std::int64_t left = placed.count;
+    std::int64_t at = 0;  // in the chunk's w
     for (const ParameterStretch& stretch : cut_model().parameters_of(problem_, placed.chunk)) {
-      if (stretch.count > 0) (left > 0 ? all : copies).push_back(stretch);
-      left -= stretch.count;
+      for (const ParameterStretch& piece : around_copy({at, stretch.count}, placed.copy)) {
+        const bool copied = piece.first >= placed.copy.first && piece.first < placed.copy.first + placed.copy.count;
+        (copied ? copies : all).push_back({stretch.first + piece.first - at, piece.count});
+      }
+      at += stretch.count;
     }
-    base::check(left <= 0, "the stretches of a chunk are all of its parameters");
+    base::check(at == placed.count + placed.copy.count, "the stretches of a chunk are all of its parameters");
   }
   copies.insert(copies.end(), all.begin(), all.end());
   return copies;

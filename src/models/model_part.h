@@ -14,10 +14,11 @@ struct PlacedChunk {
   Chunk chunk;
   std::int64_t first = 0;       ///< where its parameters begin in the part's w
   std::int64_t count = 0;       ///< how many they are, a copy of what another part holds not counted
+  ParameterStretch copy = {};   ///< that copy, in the chunk's w; empty: none
   std::size_t first_layer = 0;  ///< of the part's layers
   std::vector<Segment> segments;
-  /// By segment: the stretches of the part's w that make up StepInputs::w, and of how many the first is the segment's
-  /// own. The others are a copy of what another part holds, and what an earlier segment of the chunk holds, too.
+  /// By segment: the stretches of the part's w that make up StepInputs::w. Where Segment::shared is not empty, it is the
+  /// last one, which an earlier segment of the chunk has as its own.
   std::vector<std::vector<ParameterStretch>> parameters;
 };
 
@@ -55,7 +56,6 @@ class ModelPart final : public Model {
  private:
   void add_copy(const Chunk& chunk);
   void add(const Chunk& chunk);
-  ParameterStretch of_part(const PlacedChunk& placed, const ParameterStretch& of_chunk) const;
 
   std::shared_ptr<const Model> whole_;
   Problem problem_;

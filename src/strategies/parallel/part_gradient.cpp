@@ -13,10 +13,13 @@ using values::Tensor;
 PartGradient::PartGradient(const training::Worker& worker, bool followed)
     : worker_(worker), part_(worker.part()), followed_(followed) {
   if (!followed) return;
-  if (part_.holds_copy()) pieces_.push_back({part_.tied(), {}});
   for (const models::PlacedChunk& chunk : part_.chunks())
-    for (const std::vector<ParameterStretch>& its : chunk.parameters)
-      if (its.front().count > 0) pieces_.push_back({its.front(), {}});
+    for (std::size_t s = 0; s < chunk.segments.size(); ++s) {
+      const std::vector<ParameterStretch>& its = chunk.parameters[s];
+      const std::size_t own = its.size() - (chunk.segments[s].shared.count > 0 ? 1 : 0);
+      for (std::size_t k = 0; k < own; ++k) pieces_.push_back({its[k], {}});
+    }
+  std::ranges::sort(pieces_, {}, [](const Piece& piece) { return piece.place.first; });
 }
 
 /// Zeros in the format of gradients.

@@ -261,7 +261,7 @@ void StagePasses::complete(int chunk, std::size_t segment, UnderWay& micro, bool
   if (followed()) gradient_->add(c, segment, micro.gradients[segment]);
   if (!completes) return;
   const models::PlacedChunk& its = placed(chunk);
-  sum_partial(its.parameters[segment].front());
+  sum_partial(its.parameters[segment]);
   if (!ready_) return;
   const std::vector<models::Layer>& layers = worker_.learning().layers();
   const std::size_t first_layer = its.first_layer + its.segments[segment].first_layer;
@@ -270,11 +270,14 @@ void StagePasses::complete(int chunk, std::size_t segment, UnderWay& micro, bool
     if (!tied_ || !overlaps(part().tied(), layers[i])) (*ready_)(g, layers[i]);
 }
 
-/// Sums over the tensor ranks the gradients in that stretch of which each has a part.
-void StagePasses::sum_partial(const ParameterStretch& within) {
+/// Sums over the tensor ranks the gradients in these stretches of which each has a part.
+void StagePasses::sum_partial(const std::vector<ParameterStretch>& within) {
+  const auto is_in = [](const ParameterStretch& inner, const ParameterStretch& outer) {
+    return inner.first >= outer.first && inner.first + inner.count <= outer.first + outer.count;
+  };
   std::vector<ParameterStretch> stretches;
   for (const ParameterStretch& stretch : part().partial())
-    if (stretch.first >= within.first && stretch.first + stretch.count <= within.first + within.count)
+    if (std::ranges::any_of(within, [&](const ParameterStretch& outer) { return is_in(stretch, outer); }))
       stretches.push_back(stretch);
   if (stretches.empty()) return;
   std::vector<Tensor> parts;

@@ -68,7 +68,7 @@ class StagePasses final : public training::Worker::GradientMaker {
   static void add_to_gradient(UnderWay& micro, std::size_t segment, const values::Tensor& g);
   values::Tensor combined(models::Step::Then then, values::Tensor numbers, std::int64_t rows) const;
   void complete(int chunk, std::size_t segment, UnderWay& micro, bool completes);
-  void sum_partial(const models::ParameterStretch& within);
+  void sum_partial(const std::vector<models::ParameterStretch>& within);
   void sum_tied();
   values::Tensor parameters(int chunk, std::size_t segment) const;
 
