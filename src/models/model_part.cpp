@@ -67,7 +67,8 @@ void ModelPart::add(const Chunk& chunk) {
     placed.copy = tied;
     placed.count -= tied.count;
     layers.back().count -= tied.count;
-    if (layers.back().rows * layers.back().columns > layers.back().count) layers.back().rows = layers.back().columns = 0;
+    if (layers.back().rows * layers.back().columns > layers.back().count)
+      layers.back().rows = layers.back().columns = 0;
   }
   const std::int64_t units = layers_.empty() ? 0 : layers_.back().unit + 1;
   for (Layer& layer : layers) {
@@ -82,7 +83,8 @@ void ModelPart::add(const Chunk& chunk) {
     if (segment.shared.count > 0) its.push_back(of_part(placed, segment.shared));
   }
   if (tied.count > 0 && has_first_unit(chunk)) tied_ = of_part(placed, tied);
-  for (const ParameterStretch& stretch : cut_model().partial(problem_, chunk)) partial_.push_back(of_part(placed, stretch));
+  for (const ParameterStretch& stretch : cut_model().partial(problem_, chunk))
+    partial_.push_back(of_part(placed, stretch));
   for (const ParameterStretch& stretch : cut_model().replicated(problem_, chunk))
     replicated_.push_back(of_part(placed, stretch));
   parameters_ += placed.count;

@@ -17,13 +17,13 @@ struct PlacedChunk {
   ParameterStretch copy = {};   ///< that copy, in the chunk's w; empty: none
   std::size_t first_layer = 0;  ///< of the part's layers
   std::vector<Segment> segments;
-  /// By segment: the stretches of the part's w that make up StepInputs::w. Where Segment::shared is not empty, it is the
-  /// last one, which an earlier segment of the chunk has as its own.
+  /// By segment: the stretches of the part's w that make up StepInputs::w. Where Segment::shared is not empty, it is
+  /// the last one, which an earlier segment of the chunk has as its own.
   std::vector<std::vector<ParameterStretch>> parameters;
 };
 
-/// w holds the copy of a tied matrix first, if there is one, then the chunks' parameters. So the copy is complete last in
-/// a backward pass, when its gradient is summed with the original's. The layers of the chunks follow each other in
+/// w holds the copy of a tied matrix first, if there is one, then the chunks' parameters. So the copy is complete last
+/// in a backward pass, when its gradient is summed with the original's. The layers of the chunks follow each other in
 /// forward order; the copy is a layer without work before them. Losses and gradients are the whole model's.
 class ModelPart final : public Model {
  public:

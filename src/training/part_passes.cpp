@@ -32,7 +32,8 @@ void PartPasses::forward(std::size_t chunk, std::size_t segment) {
   const models::Segment& its = placed.segments[segment];
   const RankWork rank = worker_.work();
   double work = 0.0, flops = 0.0;
-  for (std::size_t i = placed.first_layer + its.first_layer; i < placed.first_layer + its.first_layer + its.layers; ++i) {
+  for (std::size_t i = placed.first_layer + its.first_layer; i < placed.first_layer + its.first_layer + its.layers;
+       ++i) {
     work += rank.forward(i, rows_);
     flops += worker_.learning().layers()[i].forward_flops;
     memory_.forward(i);

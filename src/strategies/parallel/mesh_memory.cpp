@@ -37,7 +37,8 @@ MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, con
     its.accumulates = shape.micro_batches > 1;
     MemoryParts parts = strategy.memory(its);
     const int stage = static_cast<int>(part) / static_cast<int>(parallel.tensor);
-    const double others = in_flight(table, stage) - shape.chunks;  // a micro-batch on all chunks is in the parts already
+    const double others =
+        in_flight(table, stage) - shape.chunks;  // a micro-batch on all chunks is in the parts already
     parts[MemoryPart::activations] += std::max(others, 0.0) * kept_by_chunk(its, shape.chunks);
     if (parts.sum() > largest.sum()) largest = parts;
   }

@@ -50,7 +50,8 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
     return Refusal{"", fmt::format("[parallel] cuts the model, but {} cannot be cut; take transformer, perceptron or a "
                                    "model of layers, or leave [parallel] out",
                                    of.model_kind)};
-  if (const std::string why = cut->refusal(*of.problem, static_cast<int>(parallel_.tensor), parallel_.sequence_parallel);
+  if (const std::string why =
+          cut->refusal(*of.problem, static_cast<int>(parallel_.tensor), parallel_.sequence_parallel);
       !why.empty())
     return Refusal{"parallel.tensor", why};
   const auto units = static_cast<std::int64_t>(training::units_of(of.layers).size());
@@ -58,36 +59,41 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
   const std::int64_t pieces = replicas(of.workers) * parallel_.micro_batch_count();
   if (of.batch % pieces == 0) return {};
   const std::int64_t below = of.batch / pieces * pieces;
-  return Refusal{"parallel.micro_batches",
-                 fmt::format("a batch of {} rows does not divide into {} micro-batches on each of {} replica{}; take a "
-                             "batch of {}{} rows, or another number of micro-batches",
-                             of.batch, parallel_.micro_batch_count(), replicas(of.workers),
-                             replicas(of.workers) == 1 ? "" : "s", below > 0 ? fmt::format("{} or ", below) : "",
-                             below + pieces)};
+  return Refusal{
+      "parallel.micro_batches",
+      fmt::format("a batch of {} rows does not divide into {} micro-batches on each of {} replica{}; take a "
+                  "batch of {}{} rows, or another number of micro-batches",
+                  of.batch, parallel_.micro_batch_count(), replicas(of.workers), replicas(of.workers) == 1 ? "" : "s",
+                  below > 0 ? fmt::format("{} or ", below) : "", below + pieces)};
 }
 
 std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
   const Traits traits = strategy_->traits(static_cast<int>(replicas(of.workers)));
   if (!traits.lockstep() || traits.servers > 0 || traits.holder != Holder::workers || !traits.optimizes)
-    return Refusal{"kind",
-                   "under [parallel] a strategy works among ranks that hold the same part of the model, each a replica, "
-                   "in lockstep; take allreduce, zero (stage 1 or 2), local_sgd, diloco, gossip or single"};
+    return Refusal{
+        "kind",
+        "under [parallel] a strategy works among ranks that hold the same part of the model, each a replica, "
+        "in lockstep; take allreduce, zero (stage 1 or 2), local_sgd, diloco, gossip or single"};
   if (strategy_->gathers_units())
-    return Refusal{"kind", "it gathers the parameters of one unit of the model after the other, but under [parallel] a "
-                           "rank works on its part as a whole; take zero with stage 1 or 2, or allreduce"};
+    return Refusal{"kind",
+                   "it gathers the parameters of one unit of the model after the other, but under [parallel] a "
+                   "rank works on its part as a whole; take zero with stage 1 or 2, or allreduce"};
   if (!of.optimizer.elementwise() && parallel_.tensor > 1)
     return Refusal{"kind", fmt::format("optimizer = \"{}\" needs whole matrices, but tensor = {} deals them to ranks; "
                                        "take an optimizer that works element by element",
                                        of.optimizer_kind, parallel_.tensor)};
   if (of.clips)
-    return Refusal{"kind", "training.clip_norm needs the norm of the whole gradient, but each rank has a part of it; "
-                           "leave clip_norm out"};
+    return Refusal{"kind",
+                   "training.clip_norm needs the norm of the whole gradient, but each rank has a part of it; "
+                   "leave clip_norm out"};
   if (of.precision == training::Precision::float16)
-    return Refusal{"kind", "precision = \"float16\" leaves out a step whose gradient overflows, but each rank sees a part "
-                           "of the gradient alone; take precision = \"bfloat16\""};
+    return Refusal{"kind",
+                   "precision = \"float16\" leaves out a step whose gradient overflows, but each rank sees a part "
+                   "of the gradient alone; take precision = \"bfloat16\""};
   if (of.cluster.failures.any())
-    return Refusal{"kind", "cluster.failures beside [parallel]: a part of the model would be lost with its rank; leave "
-                           "failures out"};
+    return Refusal{"kind",
+                   "cluster.failures beside [parallel]: a part of the model would be lost with its rank; leave "
+                   "failures out"};
   return {};
 }
 

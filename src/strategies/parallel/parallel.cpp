@@ -26,9 +26,8 @@ std::optional<Dimension> dimension_of(const std::string& text) {
 
 bool names_each_once(const std::vector<std::string>& order) {
   if (order.size() != training::dimensions_of_mesh) return false;
-  return std::ranges::all_of(order, [&](const std::string& text) {
-    return dimension_of(text) && std::ranges::count(order, text) == 1;
-  });
+  return std::ranges::all_of(
+      order, [&](const std::string& text) { return dimension_of(text) && std::ranges::count(order, text) == 1; });
 }
 
 }  // namespace
@@ -36,40 +35,49 @@ bool names_each_once(const std::vector<std::string>& order) {
 void Parallel::describe(base::Describer& d) {
   const Bounds ranks = Bounds::between(1, ranks_most);
   d.integer("tensor", tensor, "ranks that share the products of each layer (tensor parallelism)", ranks);
-  d.integer("pipeline", pipeline, "stages, each of them some layers on a rank of its own (pipeline parallelism)", ranks);
-  d.integer("data", data, "ranks that hold the same part of the model, among which the strategy works; default: workers / "
-            "(tensor x pipeline)", ranks);
+  d.integer("pipeline", pipeline, "stages, each of them some layers on a rank of its own (pipeline parallelism)",
+            ranks);
+  d.integer("data", data,
+            "ranks that hold the same part of the model, among which the strategy works; default: workers / "
+            "(tensor x pipeline)",
+            ranks);
   d.names_or_indices("order", order,
                      "the dimensions from the innermost on: ranks along the first one have consecutive numbers, and so "
                      "neighbouring hosts");
   d.component("schedule", schedule, "the order in which stages work on micro-batches");
-  d.integer("micro_batches", micro_batches,
-            "parts of a rank's share of the batch that go through the pipeline one after the other; default: one a stage",
-            Bounds::between(1, 1e6));
+  d.integer(
+      "micro_batches", micro_batches,
+      "parts of a rank's share of the batch that go through the pipeline one after the other; default: one a stage",
+      Bounds::between(1, 1e6));
   d.integer("chunks", chunks, "pieces of the model that each stage has (interleaved schedules have 2 or more)",
             Bounds::between(1, 1e4));
   d.choice("balance", balance, balances, "how layers are dealt to the stages");
-  d.numbers("stages", stages,
-            "units of each piece of the model, in forward order, in place of balance (`simgrad explain layers` shows the "
-            "units)",
-            Bounds::at_least(1.0));
+  d.numbers(
+      "stages", stages,
+      "units of each piece of the model, in forward order, in place of balance (`simgrad explain layers` shows the "
+      "units)",
+      Bounds::at_least(1.0));
   d.flag("sequence_parallel", sequence_parallel,
          "norms and sums between products are done by each tensor rank for its part of a sequence's tokens");
   if (!names_each_once(order))
     d.refuse("order", "order names each dimension of the mesh once: \"tensor\", \"data\", \"pipeline\"");
   if (sequence_parallel && tensor == 1)
-    d.refuse("sequence_parallel", "sequence_parallel deals a sequence's tokens to tensor ranks, but tensor = 1; set tensor "
+    d.refuse("sequence_parallel",
+             "sequence_parallel deals a sequence's tokens to tensor ranks, but tensor = 1; set tensor "
              "to 2 or more, or leave sequence_parallel out");
   if (!stages.empty() && static_cast<std::int64_t>(stages.size()) != pipeline * chunks)
-    d.refuse("stages", fmt::format("{} numbers in stages, but pipeline x chunks = {}; expected one a piece", stages.size(),
-                                   pipeline * chunks));
-  if (std::ranges::any_of(stages, [](double units) { return units != static_cast<double>(static_cast<std::int64_t>(units)); }))
+    d.refuse("stages", fmt::format("{} numbers in stages, but pipeline x chunks = {}; expected one a piece",
+                                   stages.size(), pipeline * chunks));
+  if (std::ranges::any_of(stages,
+                          [](double units) { return units != static_cast<double>(static_cast<std::int64_t>(units)); }))
     d.refuse("stages", "units are counted: expected whole numbers, as in stages = [3, 3, 2]");
   if (pipeline == 1)
     for (const char* key : {"schedule", "chunks", "stages", "balance"})
       if (d.given(key))
-        d.refuse(key, fmt::format("{} is about the stages of a pipeline, but pipeline = 1; set pipeline to 2 or more, or "
-                                  "leave {} out", key, key));
+        d.refuse(key,
+                 fmt::format("{} is about the stages of a pipeline, but pipeline = 1; set pipeline to 2 or more, or "
+                             "leave {} out",
+                             key, key));
   if (schedule && pipeline > 1)
     if (const std::string why = schedule->refusal(shape()); !why.empty()) d.refuse("schedule", why);
 }

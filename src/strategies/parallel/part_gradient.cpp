@@ -29,7 +29,8 @@ Tensor PartGradient::of_length(std::int64_t numbers) const {
 }
 
 std::size_t PartGradient::piece_of(const ParameterStretch& stretch) const {
-  const auto behind = std::ranges::upper_bound(pieces_, stretch.first, {}, [](const Piece& p) { return p.place.first; });
+  const auto behind =
+      std::ranges::upper_bound(pieces_, stretch.first, {}, [](const Piece& p) { return p.place.first; });
   base::check(behind != pieces_.begin(), "every stretch of a part is a segment's");
   const Piece& piece = *(behind - 1);
   base::check(stretch.first + stretch.count <= piece.place.first + piece.place.count, "a stretch is of one segment");
@@ -48,7 +49,8 @@ void PartGradient::add_to(const ParameterStretch& stretch, const Tensor& g) {
     return;
   }
   const std::int64_t first = stretch.first - piece.place.first, end = first + stretch.count;
-  const std::vector<Tensor> parts{values::slice(piece.sum, 0, first), values::slice(piece.sum, first, stretch.count) + g,
+  const std::vector<Tensor> parts{values::slice(piece.sum, 0, first),
+                                  values::slice(piece.sum, first, stretch.count) + g,
                                   values::slice(piece.sum, end, piece.place.count - end)};
   piece.sum = values::concatenate(parts);
 }
@@ -79,8 +81,7 @@ Tensor PartGradient::stretch(const ParameterStretch& stretch) const {
 Tensor PartGradient::whole() const {
   if (!followed_) return of_length(worker_.learning().parameters());
   std::vector<Tensor> all;
-  for (const Piece& piece : pieces_)
-    all.push_back(piece.sum ? piece.sum : of_length(piece.place.count));
+  for (const Piece& piece : pieces_) all.push_back(piece.sum ? piece.sum : of_length(piece.place.count));
   return values::concatenate(all);
 }
 

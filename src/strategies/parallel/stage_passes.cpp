@@ -77,8 +77,7 @@ Tensor StagePasses::of_length(double numbers) const {
   return values::rounded(learning.dispatcher().zeros(std::llround(numbers)), travels_as(learning.precision()));
 }
 
-Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micro,
-                             const Worker::LayerReady& ready) {
+Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micro, const Worker::LayerReady& ready) {
   w_ = w;
   step_ = step;
   outer_ = micro;
@@ -135,12 +134,12 @@ void StagePasses::forward(const PipelineTask& task) {
   const MicroBatch micro{outer_.part * shape_.micro_batches + task.micro, outer_.parts * shape_.micro_batches};
   Tensor x = first(task.chunk) ? Tensor() : receive(forwards_, task);
   const std::size_t segments = placed(task.chunk).segments.size();
-  UnderWay& under_way = under_way_
-                            .emplace(Key(task.chunk, task.micro),
-                                     UnderWay{.passes = PartPasses(worker_, step_, micro, step_work_),
-                                              .in = std::vector<Tensor>(segments),
-                                              .gradients = std::vector<Tensor>(segments)})
-                            .first->second;
+  UnderWay& under_way =
+      under_way_
+          .emplace(Key(task.chunk, task.micro), UnderWay{.passes = PartPasses(worker_, step_, micro, step_work_),
+                                                         .in = std::vector<Tensor>(segments),
+                                                         .gradients = std::vector<Tensor>(segments)})
+          .first->second;
   for (std::size_t segment = 0; segment < segments; ++segment) {
     under_way.in[segment] = x;
     x = pass_forward(task.chunk, segment, under_way);
@@ -155,11 +154,11 @@ Tensor StagePasses::pass_forward(int chunk, std::size_t segment, UnderWay& micro
   std::vector<Tensor> made;
   for (std::size_t k = 0; k < its.forward.size(); ++k) {
     const Step& step = its.forward[k];
-    Tensor numbers = followed() ? micro.passes.run({c, segment, false, k}, {.w = parameters(chunk, segment),
-                                                                            .in = micro.in[segment],
-                                                                            .d_out = {},
-                                                                            .made = made})
-                                : of_length(step.numbers * static_cast<double>(micro.passes.rows()));
+    Tensor numbers =
+        followed()
+            ? micro.passes.run({c, segment, false, k},
+                               {.w = parameters(chunk, segment), .in = micro.in[segment], .d_out = {}, .made = made})
+            : of_length(step.numbers * static_cast<double>(micro.passes.rows()));
     made.push_back(combined(step.then, std::move(numbers), micro.passes.rows()));
   }
   return made.empty() ? Tensor() : made.back();
@@ -211,10 +210,9 @@ Tensor StagePasses::pass_backward(int chunk, std::size_t segment, UnderWay& micr
     }
     Tensor numbers = of_length(step.numbers * static_cast<double>(rows));
     if (followed()) {
-      const Tensor result = micro.passes.run({c, segment, true, k}, {.w = parameters(chunk, segment),
-                                                                     .in = micro.in[segment],
-                                                                     .d_out = d_out,
-                                                                     .made = made});
+      const Tensor result =
+          micro.passes.run({c, segment, true, k},
+                           {.w = parameters(chunk, segment), .in = micro.in[segment], .d_out = d_out, .made = made});
       const std::int64_t count = numbers.size();
       numbers = values::slice(result, 0, count);
       if (step.gradients) add_to_gradient(micro, segment, values::slice(result, count, result.size() - count));

@@ -29,10 +29,9 @@ std::vector<std::int64_t> filled_up_to(std::span<const double> costs, double mos
 /// Splits stretches of several units until there are enough, the last ones first.
 void split_until(std::vector<std::int64_t>& firsts, std::int64_t pieces, std::int64_t units) {
   for (auto at = static_cast<std::int64_t>(firsts.size()) - 1; std::cmp_less(firsts.size(), pieces); --at) {
-    const std::int64_t end =
-        std::cmp_less(at + 1, firsts.size()) ? firsts[static_cast<std::size_t>(at) + 1] : units;
-    for (std::int64_t unit = end - 1; unit > firsts[static_cast<std::size_t>(at)] && std::cmp_less(firsts.size(), pieces);
-         --unit)
+    const std::int64_t end = std::cmp_less(at + 1, firsts.size()) ? firsts[static_cast<std::size_t>(at) + 1] : units;
+    for (std::int64_t unit = end - 1;
+         unit > firsts[static_cast<std::size_t>(at)] && std::cmp_less(firsts.size(), pieces); --unit)
       firsts.insert(firsts.begin() + at + 1, unit);
   }
 }
@@ -94,9 +93,10 @@ std::vector<std::int64_t> balanced(std::span<const double> costs, std::int64_t p
 std::string stages_refusal(const Parallel& parallel, std::int64_t units) {
   const std::int64_t pieces = parallel.shape().pieces();
   if (pieces > units)
-    return fmt::format("pipeline x chunks = {} pieces of a model of {} units; expected at most one piece a unit: take "
-                       "pipeline = {}, or a model with more layers",
-                       pieces, units, std::max<std::int64_t>(1, units / parallel.chunks));
+    return fmt::format(
+        "pipeline x chunks = {} pieces of a model of {} units; expected at most one piece a unit: take "
+        "pipeline = {}, or a model with more layers",
+        pieces, units, std::max<std::int64_t>(1, units / parallel.chunks));
   const auto given = static_cast<std::int64_t>(std::accumulate(parallel.stages.begin(), parallel.stages.end(), 0.0));
   if (!parallel.stages.empty() && given != units)
     return fmt::format("stages has {} units in all, but the model has {}; expected as many", given, units);

@@ -19,6 +19,7 @@ std::vector<std::int64_t> balanced(std::span<const double> costs, std::int64_t p
 std::string stages_refusal(const Parallel& parallel, std::int64_t units);
 
 /// The chunks of every part: piece c x pipeline + i of the model is chunk c of stage i.  layers: of the whole model.
-std::vector<std::vector<models::Chunk>> chunks_of_parts(const Parallel& parallel, std::span<const models::Layer> layers);
+std::vector<std::vector<models::Chunk>> chunks_of_parts(const Parallel& parallel,
+                                                        std::span<const models::Layer> layers);
 
 }  // namespace simgrad::strategies

@@ -145,9 +145,13 @@ namespace {
 /// A number of its own for every step of every chunk of a model.
 std::uint64_t variant_of(const models::Chunk& chunk, const CutStep& step) {
   const std::array<std::uint64_t, 7> words{
-      static_cast<std::uint64_t>(chunk.first_unit), static_cast<std::uint64_t>(chunk.end_unit),
+      static_cast<std::uint64_t>(chunk.first_unit),
+      static_cast<std::uint64_t>(chunk.end_unit),
       static_cast<std::uint64_t>(chunk.tensor) << 32 | static_cast<std::uint64_t>(chunk.tensor_rank),
-      chunk.sequence_parallel ? 1U : 0U, step.segment, step.backward ? 1U : 0U, step.step};
+      chunk.sequence_parallel ? 1U : 0U,
+      step.segment,
+      step.backward ? 1U : 0U,
+      step.step};
   return base::digest(words).low;
 }
 
@@ -181,8 +185,8 @@ Tensor Learning::run(const CutStep& step, const Share& share, const CutInputs& i
   };
   double flops = 0.0;
   for (std::size_t i = segment.first_layer; i < segment.first_layer + segment.layers; ++i)
-    flops += step.backward ? layers_[placed.first_layer + i].backward_flops
-                           : layers_[placed.first_layer + i].forward_flops;
+    flops +=
+        step.backward ? layers_[placed.first_layer + i].backward_flops : layers_[placed.first_layer + i].forward_flops;
   return dispatch_of_inputs("pass of a segment", flops * static_cast<double>(rows),
                             numbers + (its.gradients ? inputs.w.size() : 0), all, share, work,
                             variant_of(placed.chunk, step), values::wire_format(format));

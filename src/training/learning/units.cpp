@@ -18,8 +18,7 @@ bool recomputed_as_a_whole(std::span<const models::Layer> layers, std::size_t la
   return layers[layer + 1].unit != unit;
 }
 
-double recomputed_flops(std::span<const models::Layer> layers, std::size_t layer, Recompute recompute,
-                        bool passes_on) {
+double recomputed_flops(std::span<const models::Layer> layers, std::size_t layer, Recompute recompute, bool passes_on) {
   if (recompute == Recompute::none) return 0.0;
   if (recompute == Recompute::selective) return layers[layer].selective_flops;
   if (!recomputed_as_a_whole(layers, layer, passes_on)) return 0.0;

@@ -31,12 +31,11 @@ ModelParts::ModelParts(const Learning& whole, MeshLayout layout) : whole_(whole)
     auto model = std::make_shared<const models::ModelPart>(whole.shared_model(), whole.problem(),
                                                            layout_.chunks[static_cast<std::size_t>(part)]);
     const int first = layout_.mesh.first_rank_of_part(part);
-    parts_.push_back(
-        {.model = model,
-         .learning = whole.of_part(model),
-         .ranks = std::make_shared<const std::vector<int>>(layout_.mesh.group(first, Dimension::data)),
-         .stretches =
-             places ? std::make_shared<const std::vector<ParameterStretch>>(model->stretches()) : Stretches()});
+    parts_.push_back({.model = model,
+                      .learning = whole.of_part(model),
+                      .ranks = std::make_shared<const std::vector<int>>(layout_.mesh.group(first, Dimension::data)),
+                      .stretches = places ? std::make_shared<const std::vector<ParameterStretch>>(model->stretches())
+                                          : Stretches()});
   }
 }
 
@@ -68,20 +67,18 @@ Tensor ModelParts::whole(std::span<const Tensor> states, const OfPart& of_part) 
     for (const std::uint64_t word : key_of(*its.stretches)) key.push_back(word);
   }
   if (stretches.empty()) return whole_.dispatcher().zeros(whole_.parameters());
-  const values::Operation operation{.name = "parameters of all parts",
-                                    .key = key,
-                                    .seconds = 2e-9 * static_cast<double>(whole_.parameters())};
-  return whole_.dispatcher().dispatch(
-      operation, whole_.parameters(), w,
-      [stretches](std::span<const std::span<const double>> in, std::span<double> out) {
-        for (std::size_t part = 0; part < in.size(); ++part) {
-          auto from = in[part].begin();
-          for (const auto& [first, count] : *stretches[part]) {
-            std::copy_n(from, count, out.begin() + first);
-            from += count;
-          }
-        }
-      });
+  const values::Operation operation{
+      .name = "parameters of all parts", .key = key, .seconds = 2e-9 * static_cast<double>(whole_.parameters())};
+  return whole_.dispatcher().dispatch(operation, whole_.parameters(), w,
+                                      [stretches](std::span<const std::span<const double>> in, std::span<double> out) {
+                                        for (std::size_t part = 0; part < in.size(); ++part) {
+                                          auto from = in[part].begin();
+                                          for (const auto& [first, count] : *stretches[part]) {
+                                            std::copy_n(from, count, out.begin() + first);
+                                            from += count;
+                                          }
+                                        }
+                                      });
 }
 
 }  // namespace simgrad::training

@@ -24,8 +24,8 @@ class GradientKinds {
 
  private:
   using Key = std::tuple<const cluster::Device*, const models::Layer*, std::int64_t>;
-  std::map<Key, KindTimes> known_;              ///< by device, layers and rows
-  std::vector<KindTimes> sums_;  ///< by rank
+  std::map<Key, KindTimes> known_;  ///< by device, layers and rows
+  std::vector<KindTimes> sums_;     ///< by rank
 };
 
 /// Counts a gradient of that rank over so many rows, if its host has a device.
