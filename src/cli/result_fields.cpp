@@ -215,6 +215,10 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"predicted_s", of_collective, "s", "time of one call on an idle network by alpha, beta and gamma"},
     {"simulated_s", of_collective, "s", "mean time of a call, from the arrival of the last member to the end of all"},
     {"skew_s", of_collective, "s", "mean lateness of the last member, relative to the members' mean arrival"},
+    {"duration_s", of_collective, "s",
+     "mean time of a member in a call, from its own arrival to its own end; waiting for the last member is a part"},
+    {"exposed_s", of_collective, "s",
+     "the part of duration_s in which the member's rank did nothing else; the rest is hidden behind other work"},
 
     {"reached", of_summary, "", "the number of seeds whose run reached the target"},
     {"diverged", of_summary, "", "the number of seeds whose run diverged"},

@@ -120,6 +120,8 @@ void describe(Given& use, Visitor& v) {
   v.value("predicted_s", use.predicted_s);
   v.value("simulated_s", use.simulated_s);
   v.value("skew_s", use.skew_s);
+  v.value("duration_s", use.duration_s, Presence::newer);
+  v.value("exposed_s", use.exposed_s, Presence::newer);
 }
 
 }  // namespace simgrad::record

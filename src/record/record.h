@@ -100,6 +100,9 @@ struct CollectiveUse {
       0.0;  ///< time of one call on an idle network if all members arrive together: alpha, beta, gamma alone
   double simulated_s = 0.0;  ///< mean, from the arrival of the last member to the end of the last one
   double skew_s = 0.0;       ///< mean lateness of the last member, relative to the members' mean arrival
+  /// Mean over members and calls, from a member's arrival to its end. Null in records of older releases.
+  std::optional<double> duration_s = {};
+  std::optional<double> exposed_s = {};  ///< mean of the part in which the member's main actor did nothing else
 };
 
 /// Work a second, of a run on devices or of one whose samples have tokens. Nothing else has these numbers.

@@ -17,7 +17,7 @@ using cluster::CollectiveLog;
 namespace {
 
 struct Use {
-  double predicted_s, simulated_s, skew_s;
+  double predicted_s, simulated_s, skew_s, duration_s, exposed_s;
   std::int64_t calls, bytes, members;
 };
 
@@ -50,13 +50,25 @@ Use use_of(const std::string& algorithm, int P, std::int64_t d, std::vector<doub
     world.fill(record);
     std::vector<double> numbers;
     for (const record::CollectiveUse& use : record.collectives)
-      numbers.insert(numbers.end(), {use.predicted_s, use.simulated_s, use.skew_s, static_cast<double>(use.calls),
-                                     static_cast<double>(use.bytes), static_cast<double>(use.members)});
+      numbers.insert(numbers.end(), {use.predicted_s, use.simulated_s, use.skew_s, *use.duration_s, *use.exposed_s,
+                                     static_cast<double>(use.calls), static_cast<double>(use.bytes),
+                                     static_cast<double>(use.members)});
     return numbers;
   });
-  REQUIRE(flat.size() == 6);
+  REQUIRE(flat.size() == 8);
   const auto whole = [&](std::size_t at) { return static_cast<std::int64_t>(flat[at]); };
-  return {flat[0], flat[1], flat[2], whole(3), whole(4), whole(5)};
+  return {flat[0], flat[1], flat[2], flat[3], flat[4], whole(5), whole(6), whole(7)};
+}
+
+/// A call whose members come at 1, the last one at 2, and end at 4; each is awaited from 3 on.
+cluster::CollectiveCall call_of(std::size_t members) {
+  cluster::CollectiveCall call;
+  for (std::size_t m = 0; m < members; ++m) {
+    const double arrival_s = m + 1 < members ? 1.0 : 2.0;
+    call.arrive(arrival_s);
+    call.end(arrival_s, 4.0, 3.0);
+  }
+  return call;
 }
 
 }  // namespace
@@ -85,6 +97,8 @@ TEST_CASE("how far apart the members of a collective come is its skew, and no pa
     const Use use = use_of("recursive_doubling", 4, 1000, {0.0, 0.1, 0.5, 0.6}, how);
     CHECK(use.skew_s == Approx(0.6 - 0.3).epsilon(1e-9));  // each round anew: all leave the first one together
     CHECK(use.simulated_s == Approx(use.predicted_s).epsilon(1e-9));
+    CHECK(use.duration_s == Approx(use.skew_s + use.predicted_s).epsilon(1e-9));  // all end together
+    CHECK(use.exposed_s == Approx(use.duration_s).epsilon(1e-9));                 // the ranks' own calls
   }
 }
 
@@ -100,6 +114,7 @@ TEST_CASE("calls of one collective may overlap: a member's n-th belongs to the o
   CHECK(log.uses().front().calls == 1);
   CHECK(log.uses().front().skew_s == Approx(0.5));
   CHECK(log.uses().front().simulated_s == Approx(2.0));
+  CHECK(*log.uses().front().duration_s == Approx((1.0 + 2.0) / 2));
   calls.arrive(1, 5.0);  // and never leaves: does not count
   calls.leave(0, 6.0);
   CHECK(log.uses().front().calls == 1);
@@ -111,12 +126,15 @@ TEST_CASE("the same collective in groups of equal size is one line, of another s
   for (const std::vector<int>& group : {std::vector{0, 1}, std::vector{2, 3}, std::vector{4, 5, 6}})
     log.calls(std::make_shared<const std::vector<int>>(group), 0, "ring", 8,
               [&] { return static_cast<double>(group.size()); })
-        .add(1.0, 2.0, 4.0);
+        .add(call_of(group.size()));
   const auto uses = log.uses();
   REQUIRE(uses.size() == 2);
   CHECK(uses[0].calls == 2);
   CHECK(uses[0].predicted_s == 2.0);
   CHECK(uses[1].members == 3);
+  CHECK(*uses[0].duration_s == Approx((3.0 + 2.0) / 2));
+  CHECK(*uses[1].duration_s == Approx((3.0 + 3.0 + 2.0) / 3));
+  CHECK(*uses[1].exposed_s == Approx(1.0));
 }
 
 }  // namespace collective_log_test

@@ -87,6 +87,13 @@ def check_parts(run, row):
             raise Fault(f"{run['label']}: the parts of {part} = {row[part]} do not add up to it: {smaller}")
 
 
+def check_collectives(run):
+    for use in run.get("collectives") or []:
+        most = (use["simulated_s"] + use["skew_s"]) * (1 + 1e-9) + clock_tolerance(run)
+        if not 0 <= use["exposed_s"] <= use["duration_s"] * (1 + 1e-9) <= most:
+            raise Fault(f"{run['label']}: {use['name']} is exposed for {use['exposed_s']} s of {use['duration_s']} s: {use}")
+
+
 def check_run(run, last_steps):
     if run["status"] == "failed":
         if not run["error"]:
@@ -99,6 +106,7 @@ def check_run(run, last_steps):
     check_parts(run, run)
     for rank in run.get("ranks", []):
         check_parts(run, rank)
+    check_collectives(run)
     for name, value in ratios(run):
         if not -1e-9 <= value <= 1 + 1e-6:
             raise Fault(f"{run['label']}: {name} = {value}")
@@ -191,6 +199,13 @@ def compare_by_messages(found, by_messages):
         for name in ("simulated_s", "compute_s", "bytes", "messages", "steps", "final_loss"):
             if not close(run[name], other[name], clock_tolerance(other) if name.endswith("_s") else 1e-12):
                 raise Fault(f"{run['label']}: {name} is {run[name]} with computed collectives, {other[name]} by messages")
+        uses = [{(use["name"], use["members"], use["bytes"], use["calls"]): use for use in each.get("collectives") or []}
+                for each in (run, other)]
+        for key in uses[0].keys() & uses[1].keys():
+            for name in ("duration_s", "exposed_s"):
+                a, b = (each[key][name] for each in uses)
+                if not close(a, b, clock_tolerance(other)):
+                    raise Fault(f"{run['label']}: {name} of {key} is {a} s with computed collectives, {b} s by messages")
 
 
 def run_ids(text):

@@ -61,7 +61,7 @@ inline Run full_run() {
       .hosts = {{"gpu", 1.0, 0.5, false, true, 2.5, 100.0, {}}},
       .links = {{"up-0", 7000, 0.25, "nic"}},
       .wires = {{"up-0", "host-0", "switch-0"}},
-      .collectives = {{"ring", 2, 80, 5, 0.25, 0.5, 0.125}},
+      .collectives = {{"ring", 2, 80, 5, 0.25, 0.5, 0.125, 0.75, 0.25}},
       .stored_bytes = 640};
   run.bill.cost_usd = 0.5;
   run.bill.co2e_g = 2.0;

@@ -160,7 +160,7 @@ TEST_CASE("results.json of one small run, byte for byte") {
             R"("links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
             R"("link_class":"nic"}],"wires":[{"link":"up-0","from":"host-0","to":"switch-0"}],)"
             R"("collectives":[{"name":"ring","members":2,"bytes":80,"calls":5,"predicted_s":0.25,)"
-            R"("simulated_s":0.5,"skew_s":0.125}]}
+            R"("simulated_s":0.5,"skew_s":0.125,"duration_s":0.75,"exposed_s":0.25}]}
   ],
   "baselines": [],
   "summary": [
@@ -231,6 +231,10 @@ TEST_CASE("a run read back is the run that was written") {
   CHECK(run.record.links[0].link == "up-0");
   CHECK(run.record.wires[0].to == "switch-0");
   CHECK(run.record.collectives[0].skew_s == 0.125);
+  CHECK(run.record.collectives[0].exposed_s == 0.25);
+  Json older = to_json(full_run());
+  for (const char* field : {"duration_s", "exposed_s"}) older["collectives"][0].erase(field);
+  CHECK_FALSE(run_from_json(older).record.collectives[0].exposed_s);
   CHECK(run.record.staleness_counts == std::map<std::int64_t, std::int64_t>{{0, 3}, {1, 7}});
 }
 

@@ -133,6 +133,12 @@ TEST_CASE("a collective's gap is explained by a known cause and by skew, in numb
         "as predicted; members first wait 250 ms on average for the last one, a straggler");
   CHECK_FALSE(explained(use(1.0, 1.0, 0.25), {}).ends_with("straggler"));
   CHECK(explained(use(0.0, 1.0, 0.0), {}) == "no prediction");
+  record::CollectiveUse beside = use(1.0, 1.0, 0.0);
+  beside.duration_s = 1.0;
+  beside.exposed_s = 0.25;
+  CHECK(explained(beside, {}) == "as predicted; 75 % of its time is hidden behind other work");
+  beside.exposed_s = 1.0;
+  CHECK(explained(beside, {}) == "as predicted");
 }
 
 TEST_CASE("the causes are the scenario's and the record's") {

@@ -135,6 +135,11 @@ void carry(Archive& a, record::LinkBin& x) {
   a(x.link), a(x.from_s), a(x.to_s), a(x.bytes), a(x.utilisation);
 }
 template <class Archive>
+void carry(Archive& a, record::CollectiveUse& x) {
+  a(x.name), a(x.members), a(x.bytes), a(x.calls), a(x.predicted_s), a(x.simulated_s), a(x.skew_s), a(x.duration_s),
+      a(x.exposed_s);
+}
+template <class Archive>
 void carry(Archive& a, record::Record& x) {
   a(x.status), a(x.error), a(x.simulated_s), a(x.steps), a(x.samples), a(x.samples_seen), a(x.diverged_step),
       a(x.epochs);
@@ -145,7 +150,8 @@ void carry(Archive& a, record::Record& x) {
   a(x.throughput.tokens), a(x.throughput.samples_per_s), a(x.throughput.tokens_per_s), a(x.throughput.mfu),
       a(x.throughput.hfu);
   a(x.staleness_counts);
-  a(x.metric_name), a(x.network_model), a(x.notes), a(x.curve), a(x.ranks), a(x.links), a(x.link_bins);
+  a(x.metric_name), a(x.network_model), a(x.notes), a(x.curve), a(x.ranks), a(x.links), a(x.link_bins),
+      a(x.collectives);
 }
 template <class Archive>
 void carry(Archive& a, Outcome& x) {

@@ -75,6 +75,7 @@ export interface MissingTimelines { sentence: string; command: string }
 export interface CollectiveRow extends Row {
   name: string; members: number; bytes: number; calls: number;
   predicted_s: number; simulated_s: number; skew_s: number; explanation: string;
+  duration_s?: N; exposed_s?: N;  // of a member; null in results of older releases
 }
 export interface Collectives extends Chart { rows: CollectiveRow[] }
 

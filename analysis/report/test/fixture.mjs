@@ -67,7 +67,7 @@ export function fixture({ strategies = 4, sizes = [1, 2, 4, 8, 16], evaluations 
   const unbeaten = (row, paid) => !pareto.some((other) => other !== row && other.time_s <= row.time_s && other[paid] <= row[paid] && (other.time_s < row.time_s || other[paid] < row[paid]));
   for (const row of pareto) Object.assign(row, { front: unbeaten(row, 'cost_usd'), front_energy: unbeaten(row, 'energy_j') });
   const collectives = rows.filter(({ strategy, workers }) => strategy < 2 && workers > 1).map(({ strategy, point, workers }) => ({ strategy, point, name: strategy ? 'allreduce ring' : 'reduce binomial',
-    members: workers, bytes: 808, calls: 300, predicted_s: 1e-4 * workers, simulated_s: 1.2e-4 * workers, skew_s: 3e-5, explanation: 'The last rank comes 30 µs after the mean; two flows share the server\'s link.' }));
+    members: workers, bytes: 808, calls: 300, predicted_s: 1e-4 * workers, simulated_s: 1.2e-4 * workers, skew_s: 3e-5, duration_s: 1.5e-4 * workers, exposed_s: 4e-5 * workers, explanation: 'The last rank comes 30 µs after the mean; two flows share the server\'s link.' }));
   const chart = (sentence, columns, cells) => ({ sentence, table: table(columns, cells) });
   return {
     schema: 1, name: 'house_prices', title: 'House prices: four ways to parallelise gradient descent', version: '0.1.0', complete: true,

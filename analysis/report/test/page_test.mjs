@@ -85,7 +85,12 @@ test('bars are the data: time, staleness, collectives', async () => {
   const drawn = (await option(page, 'staleness')).series[0].data;
   stale.counts.forEach((count, i) => assert.ok(Math.abs(drawn[i] - count / sum) < 1e-12));
   const collectives = (await option(page, 'collectives')).series;
-  assert.deepEqual(collectives.map(({ data }) => data.map(({ value }) => value)), ['predicted_s', 'simulated_s'].map((of) => report.collectives.rows.filter(({ point }) => point === 4).map((row) => row[of])));
+  const calls = report.collectives.rows.filter(({ point }) => point === 4);
+  assert.deepEqual(collectives.map(({ data }) => data.map(({ value }) => value)), ['predicted_s', 'simulated_s'].map((of) => calls.map((row) => row[of])));
+  await page.locator('#collectives .toggle', { hasText: 'Exposed and hidden' }).locator('input').check();
+  const divided = (await option(page, 'collectives')).series;
+  assert.deepEqual(divided.map(({ id, data }) => [id, data.map(({ value }) => value)]), [
+    ['exposed', calls.map(({ exposed_s }) => exposed_s)], ['hidden', calls.map(({ duration_s, exposed_s }) => duration_s - exposed_s)]]);
 });
 
 test('the network has its vertices and its links, the busiest of them first', async () => {

@@ -67,6 +67,12 @@ function network({ lot, chance }, ranks, bytes) {
   return { links, wires };
 }
 
+/** The time of a member in a call, and its exposed part; results of older releases have neither. */
+function divided({ lot, chance }) {
+  const duration_s = lot() * 1e-3;
+  return chance(0.2) ? {} : { duration_s, exposed_s: duration_s * lot() };
+}
+
 /** One run of a strategy at a grid point. */
 function run(draws, settings) {
   const { lot, pick, chance, whole, spread } = draws;
@@ -101,7 +107,7 @@ function run(draws, settings) {
       return { rank: i, role: i < workers ? 'worker' : 'server', compute_s, communicate_s, wait_s, down_s: settings.spot ? simulated_s - compute_s - communicate_s - wait_s : 0, bytes_sent: bytes, bytes_received: bytes, host_class: 'host', host: i };
     }),
     stored_bytes: 0, ...(baseline ? { links: [] } : network(draws, ranks, bytes)),
-    collectives: strategy === 'allreduce' && workers > 1 ? Array.from({ length: whole(1, 3) }, (_, i) => ({ name: pick(['ring', 'tree', 'recursive_halving_doubling']), members: workers, bytes: 800 * (i + 1), calls: 10, predicted_s: spread(-6, 0), simulated_s: spread(-6, 0), skew_s: lot() * 1e-4 })) : undefined,
+    collectives: strategy === 'allreduce' && workers > 1 ? Array.from({ length: whole(1, 3) }, (_, i) => ({ name: pick(['ring', 'tree', 'recursive_halving_doubling']), members: workers, bytes: 800 * (i + 1), calls: 10, predicted_s: spread(-6, 0), simulated_s: spread(-6, 0), skew_s: lot() * 1e-4, ...divided(draws) })) : undefined,
     link_utilisation: settings.bins && !baseline ? Array.from({ length: 2 * ranks * 10 }, (_, i) => ({ link: `nic-${Math.floor(i / 20)}_${Math.floor(i / 10) % 2 ? 'DOWN' : 'UP'}`, from_s: ((i % 10) * simulated_s) / 10, to_s: ((i % 10 + 1) * simulated_s) / 10, bytes: 100 * lot(), utilisation: lot() })) : undefined,
   };
 }

@@ -1,7 +1,6 @@
 // Where the time of members went in computed collectives, and what they sent.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "cluster/computed/collective_group.h"
@@ -21,6 +20,7 @@ ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all,
                                                      const CollectiveTimes& times, std::size_t member) const {
   const double now = world_.now();
   ActorState& actor = *std::exchange(collective.actors[member], nullptr);
+  collective.awaited_since_s[member] = actor.awaited_since_s();
   const MemberTiming its = times.of(member);
   const SinceCollective& since = collective.since[member];
   const record::TimeParts causes = times.causes(member, since, collective.arrivals[member], now);
@@ -59,8 +59,9 @@ void ComputedCollectives::find_lateness(const CollectiveGroup& all, const Collec
   });
 }
 
-void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times, std::int64_t bytes) const {
+void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times, const Collective& collective) const {
   CollectiveGroup& all = *part.group;
+  const std::int64_t bytes = part.bytes.value_or(collective.bytes);
   CollectiveGroup::Times& over = all.over[part.signature];
   over.timing = part.timing;
   if (over.times++ == 0)
@@ -70,12 +71,13 @@ void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times,
   for (std::size_t m = 0; m < times.timings.size(); ++m)
     if (const double a_flop_s = all.apart.seconds_per_flop[m]; a_flop_s > 0.0)
       world_.ranks().count_flops(std::round(times.timings[m].compute_s / a_flop_s));
-  const auto members = static_cast<double>(all.members->size());
-  const double mean_s = std::accumulate(times.arrivals.begin(), times.arrivals.end(), 0.0) / members;
+  CollectiveCall call;
+  for (std::size_t m = 0; m < times.timings.size(); ++m) {
+    call.arrive(times.arrivals[m]);
+    call.end(times.arrivals[m], times.timings[m].end_s, collective.awaited_since_s[part.position(m)]);
+  }
   const auto alone_s = [&] { return part.timing->alone_s(all.idle, all.members->size()); };
-  world_.collective_log()
-      .calls(all.members, all.generation, part.timing->name(), bytes, alone_s)
-      .add(mean_s, std::ranges::max(times.arrivals), last_end_s(times.timings));
+  world_.collective_log().calls(all.members, all.generation, part.timing->name(), bytes, alone_s).add(call);
 }
 
 void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective, double now) const {
@@ -88,7 +90,7 @@ void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective
     world_.timekeeper().cut_collective(*actor, left.compute_s, left.communicate_s, left.causes);
   }
   times.each([&](const PlannedPart& part, const PartTimes& its) {
-    if (!part.last && last_end_s(its.timings) <= now) return count(part, its, part.bytes.value_or(collective.bytes));
+    if (!part.last && last_end_s(its.timings) <= now) return count(part, its, collective);
     for (const auto& [ends, sent] : part.timing->sent(*part.costs, its.arrivals, now))
       part.group->sent_when_cut[ends] += sent;
   });

@@ -16,6 +16,7 @@ struct ComputedCollectives::Collective {
       : plan(std::move(its_plan)),
         arrivals(members, Until::never),
         since(members),
+        awaited_since_s(members, Until::never),
         order(members),
         actors(members),
         after(members),
@@ -24,6 +25,7 @@ struct ComputedCollectives::Collective {
   std::shared_ptr<const CollectivePlan> plan;
   std::vector<double> arrivals;
   std::vector<SinceCollective> since;
+  std::vector<double> awaited_since_s;                  ///< of members that have left: as ActorState has it
   std::vector<int> order;                               ///< in which members have arrived
   std::vector<ActorState*> actors;                      ///< that are in the collective; null: not come yet, or gone
   std::vector<std::shared_ptr<AfterCollective>> after;  ///< where a member does not block in it; null: it does

@@ -1,6 +1,7 @@
 #include "cluster/computed/collective_log.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "cluster/ranks/actor_state.h"
@@ -8,6 +9,8 @@
 #include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
+
+constexpr double never_awaited = std::numeric_limits<double>::infinity();
 
 CollectiveCalls& CollectiveLog::calls(const Members& members, int generation, std::string_view name, std::int64_t bytes,
                                       const Prediction& prediction) {
@@ -41,12 +44,16 @@ std::vector<record::CollectiveUse> CollectiveLog::uses() const {
     sum.predicted_s += use.predicted_s * static_cast<double>(use.calls);
     sum.simulated_s += use.simulated_s;
     sum.skew_s += use.skew_s;
+    sum.duration_s = sum.duration_s.value_or(0.0) + *use.duration_s;
+    sum.exposed_s = sum.exposed_s.value_or(0.0) + *use.exposed_s;
   }
   for (record::CollectiveUse& sum : sums) {
     const auto calls = static_cast<double>(sum.calls);
     sum.predicted_s /= calls;
     sum.simulated_s /= calls;
     sum.skew_s /= calls;
+    *sum.duration_s /= calls;
+    *sum.exposed_s /= calls;
   }
   return sums;
 }
@@ -56,7 +63,9 @@ CollectiveCalls::CollectiveCalls(Members members, std::string_view name, std::in
       use_{.name = std::string(name),
            .members = static_cast<std::int64_t>(members_->size()),
            .bytes = bytes,
-           .predicted_s = predicted_s},
+           .predicted_s = predicted_s,
+           .duration_s = 0.0,
+           .exposed_s = 0.0},
       arrived_(static_cast<int>(members_->size()), 0),
       left_(static_cast<int>(members_->size()), 0),
       arrivals_(static_cast<int>(members_->size())) {}
@@ -66,8 +75,8 @@ void CollectiveCalls::arrive(int member, double now, ActorState* actor) {
   if (call == first_open_ + static_cast<std::int64_t>(open_.size())) open_.emplace_back();
   Open& its = open(call);
   ++its.come;
-  its.sum_s += now;
-  its.last_s = now;
+  its.call.arrive(now);
+  arrivals_[member].at_s = now;
   if (!actor) return;
   arrivals_[member] = {now, actor->parts(now), actor->since_collective(now), actor};
   if (its.come == use_.members) its.lateness = {now, arrivals_[member].since};
@@ -112,15 +121,19 @@ void CollectiveCalls::leave(int member, double now, ActorState* actor) {
   Open& its = open(left_[member]++);
   if (actor && arrivals_[member].actor == actor && its.come == use_.members)
     explain(arrivals_[member], its.lateness, now);
+  its.call.end(arrivals_[member].at_s, now, actor ? actor->awaited_since_s() : never_awaited);
   if (++its.gone < use_.members) return;
-  add(its.sum_s / static_cast<double>(use_.members), its.last_s, now);
+  add(its.call);
   for (; !open_.empty() && open_.front().gone == use_.members; ++first_open_) open_.pop_front();
 }
 
-void CollectiveCalls::add(double mean_arrival_s, double last_arrival_s, double end_s) {
+void CollectiveCalls::add(const CollectiveCall& call) {
+  const auto members = static_cast<double>(use_.members);
   ++use_.calls;
-  use_.simulated_s += std::max(0.0, end_s - last_arrival_s);
-  use_.skew_s += std::max(0.0, last_arrival_s - mean_arrival_s);
+  use_.simulated_s += std::max(0.0, call.last_end_s - call.last_arrival_s);
+  use_.skew_s += std::max(0.0, call.last_arrival_s - call.arrivals_s / members);
+  *use_.duration_s += call.durations_s / members;
+  *use_.exposed_s += call.exposed_s / members;
 }
 
 }  // namespace simgrad::cluster

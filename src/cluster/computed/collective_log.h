@@ -1,6 +1,7 @@
 /// Durations of collectives, beside their durations on an idle network.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -46,6 +47,26 @@ class CollectiveLog {
   std::vector<CollectiveCalls*> order_;
 };
 
+/// One call that is over: sums over its members, and the last of them.
+struct CollectiveCall {
+  double arrivals_s = 0.0;
+  double durations_s = 0.0;
+  double exposed_s = 0.0;
+  double last_arrival_s = 0.0;
+  double last_end_s = 0.0;
+
+  void arrive(double at_s) {
+    arrivals_s += at_s;
+    last_arrival_s = std::max(last_arrival_s, at_s);
+  }
+  /// awaited_since_s: since when the member's rank has waited for its end; infinity: it does not.
+  void end(double arrival_s, double at_s, double awaited_since_s) {
+    durations_s += std::max(0.0, at_s - arrival_s);
+    exposed_s += std::max(0.0, at_s - std::max(arrival_s, awaited_since_s));
+    last_end_s = std::max(last_end_s, at_s);
+  }
+};
+
 /// One collective among the same members: the n-th call of each member is one call of all.
 class CollectiveCalls {
  public:
@@ -63,7 +84,7 @@ class CollectiveCalls {
   /// The actors of calls under way are gone.
   void forget_actors();
   /// A whole call.
-  void add(double mean_arrival_s, double last_arrival_s, double end_s);
+  void add(const CollectiveCall& call);
 
   const record::CollectiveUse& use() const { return use_; }
   bool holds(const Members& members) const { return members_ == members; }
@@ -72,8 +93,7 @@ class CollectiveCalls {
   struct Open {
     int come = 0;
     int gone = 0;
-    double sum_s = 0.0;  ///< sum of the arrivals
-    double last_s = 0.0;
+    CollectiveCall call;
     Lateness lateness;
   };
   struct Arrival {

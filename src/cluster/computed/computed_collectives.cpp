@@ -169,9 +169,7 @@ void ComputedCollectives::arrive(const Call& call, CollectiveGroup& all, const s
 Tensor ComputedCollectives::result(CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
                                    std::size_t member) const {
   if (std::cmp_equal(++collective->left, all.members->size())) {
-    collective->times->each([&](const PlannedPart& part, const PartTimes& times) {
-      count(part, times, part.bytes.value_or(collective->bytes));
-    });
+    collective->times->each([&](const PlannedPart& part, const PartTimes& times) { count(part, times, *collective); });
     std::erase(all.live, collective);
   }
   return std::move(collective->tensors[member]);

@@ -102,7 +102,7 @@ class ComputedCollectives {
              std::size_t member) const;
   static void find_unfollowed(Collective& collective, const CollectiveTimes& times, std::size_t member, double since_s);
   void cut(const CollectiveGroup& group, Collective& collective, double now) const;
-  void count(const PlannedPart& part, const PartTimes& times, std::int64_t bytes) const;
+  void count(const PlannedPart& part, const PartTimes& times, const Collective& collective) const;
   void record(const Collective& collective) const;
 
   World& world_;

@@ -1,6 +1,7 @@
 /// An actor's state: the operation that blocks it, and where its time goes.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -46,6 +47,8 @@ class ActorState {
   const BlockedOn& blocked_on() const { return blocked_on_; }
   /// Since when its rank has waited for this side actor, which was in a computed collective then, and still is.
   std::optional<double> followed_in_collective_s() const { return followed_in_collective_s_; }
+  /// Since when its rank has waited for this actor: always where it is the rank's main one; infinity: it does not wait.
+  double awaited_since_s() const { return beside_ ? awaited_since_s_ : -std::numeric_limits<double>::infinity(); }
   /// The actor's wait will end by itself from now on.
   void ends_by_itself() { blocked_on_.ends_by_itself = true; }
   /// Goes on after the collectives that this side actor's calls enter without blocking; null: they block.
@@ -92,6 +95,7 @@ class ActorState {
   const ActorState* beside_ = nullptr;
   AfterCollective* after_collective_ = nullptr;
   std::optional<double> followed_in_collective_s_;
+  double awaited_since_s_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace simgrad::cluster

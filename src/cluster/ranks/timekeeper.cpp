@@ -31,6 +31,7 @@ void Timekeeper::follow(int rank, ActorState& side) {
   self.state.enter(Account::State::blocked, now);
   self.state.blocked_on_.awaited = &side;
   self.followed = &side;
+  side.awaited_since_s_ = now;
   if (Track* const track = side.track()) track->buffer(true, now);
   self.followed_compute_s = side.account_.compute_s();
   self.followed_communicate_s = side.account_.communicate_s();
@@ -64,6 +65,7 @@ void Timekeeper::settle(Rank& rank) {
   const double now = clock_.now();
   side->settle(now);
   side->followed_in_collective_s_.reset();
+  side->awaited_since_s_ = std::numeric_limits<double>::infinity();
   if (Track* const track = side->track()) {
     if (rank.state.track()) rank.state.track()->record(track->buffered(now));
     track->buffer(false, now);

@@ -175,6 +175,7 @@ constexpr Translation chart_texts[] = {
     {"{} more ({}){}", "多 {}（{}）{}"},
     {"{} less ({}): part of the work was done before the last member arrived",
      "少 {}（{}）：一部分工作在最后一个成员到达之前已经完成"},
+    {"; {} of its time is hidden behind other work", "；其时间的 {} 被其他工作掩盖"},
     {"; members first wait {} on average for the last one", "；成员先要等待最后一个成员，平均 {}"},
     {"; members first wait {} on average for the last one, a straggler",
      "；成员先要等待最后一个成员（掉队者），平均 {}"},

@@ -147,6 +147,12 @@ def explanation(reader, case, use):
         if got["straggler"]:
             slowest = case.of_live(reasons.slowest) or 1.0
             reader.claim("stragglers", case.conditions["stragglers"] or slowest > 1.05, f"{slowest}")
+    got = reader.take("; <percent p> of its time is hidden behind other work")
+    hidden = 1 - use["exposed_s"] / use["duration_s"] if use.get("duration_s") else 0.0
+    if got:
+        reader.number("percent", "hidden share", got["p"], hidden)
+    else:
+        reader.claim("hidden share", hidden <= 0.005 * (1 + 1e-9), f"{hidden}")
 
 
 def cause(reader, case):

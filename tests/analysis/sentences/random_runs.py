@@ -230,11 +230,14 @@ def collectives(dice, case, simulated_s, steps):
     for name in dice.sample(["ring", "tree", "recursive_halving_doubling"], dice.choice([1, 1, 2])):
         predicted_s = simulated_s / max(steps, 1) * 0.2
         late = dice.choice([0.0, 0.0, 0.001, 0.3, 2.0])
+        duration_s = predicted_s * (1 + late)
         made.append({"name": name, "members": case.workers, "bytes": dice.choice([800, 4_000_000]),
                      "calls": max(steps, 1),
                      "predicted_s": predicted_s,
                      "simulated_s": predicted_s * dice.choice([1, 1, 1.3, 4, 0.7] if late else [1, 1, 1.3, 4]),
-                     "skew_s": predicted_s * late})
+                     "skew_s": predicted_s * late,
+                     "duration_s": duration_s,
+                     "exposed_s": duration_s * dice.choice([1, 1, 0.999, 0.4, 0])})
     return made
 
 

@@ -24,6 +24,12 @@ double relative_gap(const record::CollectiveUse& use) {
   return use.predicted_s > 0.0 ? gap(use) / use.predicted_s : 0.0;
 }
 
+/// Returns the share of the members' time in which their ranks did something else; 0 where it is not known.
+double hidden_share(const record::CollectiveUse& use) {
+  const double duration_s = use.duration_s.value_or(0.0);
+  return duration_s > 0.0 ? std::max(0.0, 1.0 - use.exposed_s.value_or(duration_s) / duration_s) : 0.0;
+}
+
 std::string named(const ReportModel& model, const CollectiveRow& row) {
   return tr("{} of {} ({} members, {})", printable(row.use.name), model.named(*row.one), row.use.members,
             byte_count(static_cast<double>(row.use.bytes)));
@@ -108,20 +114,24 @@ std::string explained(const record::CollectiveUse& use, const Causes& causes) {
     text += causes.stragglers
                 ? tr("; members first wait {} on average for the last one, a straggler", duration(use.skew_s))
                 : tr("; members first wait {} on average for the last one", duration(use.skew_s));
+  if (const double hidden = hidden_share(use); hidden > equal_times_within)
+    text += tr("; {} of its time is hidden behind other work", percent(hidden));
   return text;
 }
 
 std::optional<Collectives> collectives(const ReportModel& model) {
   Collectives chart;
-  chart.table.columns = {{"strategy"}, {"parameters"},     {"collective"},     {"members"},   {"bytes", "B"},
-                         {"calls"},    {"predicted", "s"}, {"simulated", "s"}, {"skew", "s"}, {"explanation"}};
+  chart.table.columns = {{"strategy"}, {"parameters"},     {"collective"},     {"members"},
+                         {"bytes", "B"}, {"calls"},    {"predicted", "s"}, {"simulated", "s"}, {"skew", "s"},
+                         {"duration", "s"}, {"exposed", "s"}, {"explanation"}};
   for (const Case* one : model.ran()) {
     const Causes around = causes(*one);
     for (const record::CollectiveUse& use : one->runs.front()->record.collectives) {
       const std::string explanation = explained(use, around);
       chart.rows.push_back({one, use, explanation});
       chart.table.rows.push_back({model.label(*one), model.text(*one), use.name, use.members, use.bytes, use.calls,
-                                  use.predicted_s, use.simulated_s, use.skew_s, explanation});
+                                  use.predicted_s, use.simulated_s, use.skew_s, use.duration_s, use.exposed_s,
+                                  explanation});
     }
   }
   if (chart.rows.empty()) return std::nullopt;
@@ -146,6 +156,8 @@ void write(Writer& writer, const Collectives& chart) {
     writer.member("predicted_s", row.use.predicted_s);
     writer.member("simulated_s", row.use.simulated_s);
     writer.member("skew_s", row.use.skew_s);
+    writer.member("duration_s", row.use.duration_s);
+    writer.member("exposed_s", row.use.exposed_s);
     writer.member("explanation", row.explanation);
   });
   writer.end_object();

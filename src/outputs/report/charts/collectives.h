@@ -36,7 +36,7 @@ struct Causes {
 Causes causes(const Case& one);
 
 /// Returns the gap between prediction and simulation, with a cause if one is known, and the skew: the time that members
-/// wait for the last one.
+/// wait for the last one. Its end is the share that is hidden behind other work.
 std::string explained(const record::CollectiveUse& use, const Causes& causes);
 
 void write(Writer& writer, const Collectives& collectives);
