@@ -77,7 +77,7 @@ bool reads_storage(const Group& runs) {
   double storage_s = 0.0, all_s = 0.0;
   for (const Run* run : runs)
     if (const auto parts = time_by_part(run->record)) {
-      storage_s += (*parts)[record::TimePart::communicate_storage];
+      storage_s += record::storage_s(*parts);
       all_s += parts->sum(record::Activity::communicate);
     }
   return storage_s > 0.0 && storage_s >= 0.5 * all_s;

@@ -19,7 +19,9 @@ std::string_view field_name(TimePart part) {
                                                                   "compute_encoding_s",
                                                                   "compute_other_s",
                                                                   "communicate_transfer_s",
+                                                                  "communicate_input_s",
                                                                   "communicate_storage_s",
+                                                                  "communicate_checkpoint_s",
                                                                   "wait_gradient_s",
                                                                   "wait_worker_s",
                                                                   "wait_server_s",
@@ -43,6 +45,11 @@ TimePart first_part(Activity activity) {
   static constexpr std::array<TimePart, 4> firsts{TimePart::compute_gradient, TimePart::communicate_transfer,
                                                   TimePart::wait_gradient, TimePart::down};
   return firsts.at(static_cast<std::size_t>(activity));
+}
+
+double storage_s(const TimeParts& parts) {
+  return parts[TimePart::communicate_input] + parts[TimePart::communicate_storage] +
+         parts[TimePart::communicate_checkpoint];
 }
 
 TimePart longest_wait(const TimeParts& parts) {

@@ -135,7 +135,8 @@ TEST_CASE("the CSV files have the columns of the contract, and one column for ea
   CHECK(head_of(scratch, "ranks.csv") ==
         "run,rank,role,compute_s,communicate_s,wait_s,down_s,bytes_sent,bytes_received,host_class,compute_gradient_s,"
         "compute_reduction_s,compute_update_s,compute_encoding_s,compute_other_s,communicate_transfer_s,"
-        "communicate_storage_s,wait_gradient_s,wait_worker_s,wait_server_s,wait_transfer_s,wait_turn_s,wait_storage_s,"
+        "communicate_input_s,communicate_storage_s,communicate_checkpoint_s,wait_gradient_s,wait_worker_s,"
+        "wait_server_s,wait_transfer_s,wait_turn_s,wait_storage_s,"
         "wait_checkpoint_s,wait_recovery_s,wait_other_s,staleness_mean,memory_bytes,memory_parameters_bytes,"
         "memory_gradients_bytes,memory_optimizer_bytes,memory_activations_bytes,memory_gathered_bytes,"
         "memory_buckets_bytes,memory_workspace_bytes");

@@ -36,7 +36,8 @@ TEST_CASE("runs.csv has the contract's columns, one of each parameter, and empty
   results.baselines.push_back(sample_run("one worker", 1, {}));
   const std::string parts =
       "compute_gradient_s,compute_reduction_s,compute_update_s,compute_encoding_s,compute_other_s,"
-      "communicate_transfer_s,communicate_storage_s,wait_gradient_s,wait_worker_s,wait_server_s,wait_transfer_s,"
+      "communicate_transfer_s,communicate_input_s,communicate_storage_s,communicate_checkpoint_s,"
+      "wait_gradient_s,wait_worker_s,wait_server_s,wait_transfer_s,"
       "wait_turn_s,wait_storage_s,wait_checkpoint_s,wait_recovery_s,wait_other_s";
   CHECK(
       lines(runs_csv(results)) ==
@@ -51,9 +52,9 @@ TEST_CASE("runs.csv has the contract's columns, one of each parameter, and empty
           "notes," +
               parts,
           R"(gossip-2,gossip,gossip,"{""graph"":""ring"",""every"":2}",50us,,1,stopped,2.0,100,2000000,)"
-          "100.0,,,,,,1.0,0.5,0.5,0.0,0,0,,,,,0.0,,2,,,,,,,,,,,,,,,,,,,,,,,,,,,first; second,,,,,,,,,,,,,,,,",
+          "100.0,,,,,,1.0,0.5,0.5,0.0,0,0,,,,,0.0,,2,,,,,,,,,,,,,,,,,,,,,,,,,,,first; second,,,,,,,,,,,,,,,,,,",
           "allreduce-4,allreduce,allreduce,{},,4,1,failed,0.0,0,0,0.0,,,,,,,,,,0,0,,,,,0.0,\"lost, \"\"for good\"\"\","
-          "4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"});
+          "4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"});
 }
 
 TEST_CASE("curves.csv has a column for each metric that occurs") {
@@ -85,10 +86,13 @@ TEST_CASE("ranks.csv and links.csv have a row for each rank and each link") {
   CHECK(ranks_csv(one(run)) ==
         "run,rank,role,compute_s,communicate_s,wait_s,down_s,bytes_sent,bytes_received,host_class,"
         "compute_gradient_s,compute_reduction_s,compute_update_s,compute_encoding_s,compute_other_s,"
-        "communicate_transfer_s,communicate_storage_s,wait_gradient_s,wait_worker_s,wait_server_s,wait_transfer_s,"
+        "communicate_transfer_s,communicate_input_s,communicate_storage_s,communicate_checkpoint_s,"
+        "wait_gradient_s,wait_worker_s,wait_server_s,wait_transfer_s,"
         "wait_turn_s,wait_storage_s,wait_checkpoint_s,wait_recovery_s,wait_other_s,staleness_mean\n"
-        "a-1,0,worker,1.0,0.5,0.25,0.0,0,0,host,1.0,0.0,0.0,0.0,0.0,0.0,0.5,0.0,0.0,0.0,0.0,0.0,0.25,0.0,0.0,0.0,\n"
-        "a-1,1,server,0.0,1.0,0.75,0.0,30,40,gpu,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,\n");
+        "a-1,0,worker,1.0,0.5,0.25,0.0,0,0,host,1.0,0.0,0.0,0.0,0.0,0.0,0.0,0.5,0.0,0.0,0.0,0.0,0.0,0.0,0.25,0.0,0.0,0."
+        "0,\n"
+        "a-1,1,server,0.0,1.0,0.75,0.0,30,40,gpu,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0."
+        "0,\n");
   CHECK(links_csv(one(run)) == "run,link,bytes,utilisation,link_class\na-1,up-0,30,0.125,nic\na-1,down-0,0,0.0,link\n");
 }
 

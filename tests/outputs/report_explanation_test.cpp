@@ -41,6 +41,18 @@ TEST_CASE("reading and writing a storage has its own name, and waiting its main 
   }
   CHECK(limit_of(run) == "reading and writing a storage takes 50 % of the time");
   CHECK(table(results_of({run}), {.width = 120}).find("75% communicating, mostly with a storage") != std::string::npos);
+  const auto alone = [&](record::TimePart part, double other_s) {
+    Run its = run;
+    for (auto& rank : its.record.ranks) {
+      rank.parts[record::TimePart::communicate_storage] = other_s;
+      rank.parts[part] += 4.0 - other_s;
+    }
+    return limit_of(its);
+  };
+  using enum record::TimePart;
+  CHECK(alone(communicate_input, 0.0) == "reading the training data takes 50 % of the time");
+  CHECK(alone(communicate_checkpoint, 0.0) == "writing and reading checkpoints takes 50 % of the time");
+  CHECK(alone(communicate_input, 1.0) == "reading and writing a storage takes 50 % of the time");
   Run waits = sample_run("a", 2, {1.0, 0.0, 3.0, 0.0});
   for (auto& rank : waits.record.ranks) {
     rank.parts[record::TimePart::compute_gradient] = 1.0;

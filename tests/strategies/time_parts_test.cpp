@@ -103,7 +103,9 @@ TEST_CASE("rows that are read from a shared storage are no transfers") {
   const double reading = 4 * 1000 * 8.0 * 1000 / D;  // four workers share it
   const double sending = 6 * (alpha + trial.message_bytes() / 4 / B);
   for (const record::RankUse& rank : record.ranks) {
-    check_part(rank, TimePart::communicate_storage, made * reading);
+    check_part(rank, TimePart::communicate_input, made * reading);
+    check_part(rank, TimePart::communicate_storage, 0.0);
+    check_part(rank, TimePart::communicate_checkpoint, 0.0);
     check_part(rank, TimePart::communicate_transfer, made * sending);
   }
 }
@@ -114,9 +116,14 @@ TEST_CASE("the others wait for the rank that writes a checkpoint") {
   trial.stop.steps = 5;
   trial.training.checkpoint_every_steps = 2;
   trial.cluster.storage_bandwidth_bytes_per_s = D;
+  trial.training.input.from = training::InputFrom::local;
+  trial.training.input.bandwidth_bytes_per_s = 1e12;
+  trial.training.input.prefetch = 0;
   const record::Record record = trial.run().record;
   const double writing = 2 * trial.message_bytes() / D;  // after steps 2 and 4
-  check_part(record.ranks[0], TimePart::communicate_storage, writing);
+  check_part(record.ranks[0], TimePart::communicate_checkpoint, writing);
+  check_part(record.ranks[0], TimePart::communicate_input, 5 * 1000 * 8.0 * 1000 / 1e12);
+  check_part(record.ranks[0], TimePart::communicate_storage, 0.0);
   // Rank 3 receives its first chunk before it waits for rank 0 to take one.
   const double hop = alpha + trial.message_bytes() / 4 / B;
   for (const std::size_t r : {1u, 2u, 3u})

@@ -44,10 +44,10 @@ export const symbol = (strategy: number): string => `path://${outline(strategy)}
 export const activityColours = (onDark: boolean): string[] => (onDark ? ['#9d92f0', '#f5e08a', '#4d5765', '#e0506a'] : ['#6a5acd', '#f2d75c', '#c3cad4', '#8f1f3f']);
 export const partColours = (): string[] => activityColours(dark());
 
-/** The parts of the four, in the order of record/time_part.h: five of computing, two of communicating, nine of waiting, down; then three parts of gradients on a device. */
-const detailLight = ['#6a5acd', '#8f83dc', '#b5acea', '#463a9e', '#d4cff3', '#f2d75c', '#a8882a',
+/** The parts of the four, in the order of record/time_part.h: five of computing, four of communicating, nine of waiting, down; then three parts of gradients on a device. */
+const detailLight = ['#6a5acd', '#8f83dc', '#b5acea', '#463a9e', '#d4cff3', '#f2d75c', '#c9a63c', '#a8882a', '#7d641c',
   '#7f95b2', '#a8b8cc', '#b089b3', '#dcc49c', '#8fbfae', '#cbc58a', '#dba9b8', '#d39a83', '#d5dae1', '#8f1f3f', '#3f51b5', '#8e44ad', '#64b5f6'];
-const detailBright = ['#9d92f0', '#b7aef5', '#d2ccf9', '#6f62c9', '#e4e0fc', '#f5e08a', '#b59a3c',
+const detailBright = ['#9d92f0', '#b7aef5', '#d2ccf9', '#6f62c9', '#e4e0fc', '#f5e08a', '#d6bd62', '#b59a3c', '#8a742c',
   '#6c84a5', '#506179', '#86608a', '#85704c', '#4f7d6d', '#77713f', '#8c5b68', '#965c4a', '#414a57', '#e0506a', '#7986e8', '#c586e0', '#90caf9'];
 export const detailColours = (): string[] => (dark() ? detailBright : detailLight);
 /** The parts of a rank's memory, in the order of record/memory.h. */
@@ -56,7 +56,7 @@ const memoryBright = ['#8fa0e6', '#965c4a', '#e0506a', '#f5e08a', '#6c84a5', '#4
 export const memoryColours = (): string[] => (dark() ? memoryBright : memoryLight);
 
 /** The colour of reading and writing, in the timeline. */
-export const storageColour = (): string => detailColours()[6];
+export const storageColour = (): string => detailColours()[7];
 
 /** Hatches of the four parts; the first has none. */
 export function decal(part: number): object | undefined {

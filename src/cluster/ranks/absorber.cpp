@@ -75,8 +75,7 @@ class Absorber::Taker final : public ParcelTaker {
     const double flops = world.cluster().options().charge_reductions ? absorption_.flops(entry.packet) : 0.0;
     const double nominal_s = world.ranks().nominal_s(rank(), world.ranks().reduction(rank(), flops));
     const double lasting_s = nominal_s > 0.0 ? world.cluster().duration(world.host(rank()), nominal_s) : 0.0;
-    if (!busy_)
-      busy_.emplace(world.cluster(), actor_.get(), Account::State::computing, SpanLabel{.work = record::Work::update});
+    if (!busy_) busy_.emplace(world.cluster(), actor_.get(), SpanLabel{.work = record::Work::update});
     due_.emplace(world.now() + lasting_s, Due{std::move(entry), flops});
   }
 

@@ -101,7 +101,7 @@ TimePart Account::cause(TimePart part) const {
       if (server_) return TimePart::wait_server;
       return part == TimePart::compute_gradient ? TimePart::wait_gradient : TimePart::wait_worker;
     case Activity::communicate:
-      return part == TimePart::communicate_storage ? TimePart::wait_storage : TimePart::wait_transfer;
+      return part == TimePart::communicate_transfer ? TimePart::wait_transfer : TimePart::wait_storage;
     case Activity::wait:
       return part;
     case Activity::down:

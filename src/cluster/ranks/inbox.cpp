@@ -118,22 +118,22 @@ bool Inbox::compute(double flops) {
   base::check(!world.ranks().shares_cores(world_rank()), "a computation that may be given up shares no cores");
   const double seconds = world.ranks().nominal_s(world_rank(), flops);
   const double lasting_s = seconds > 0.0 ? world.cluster().duration(world.host(world_rank()), seconds) : 0.0;
-  if (!undisturbed_for(lasting_s, Account::State::computing, record::Work::gradient)) return false;
+  if (!undisturbed_for(lasting_s, record::TimePart::compute_gradient, record::Work::gradient)) return false;
   world.ranks().count_flops(flops);
   return true;
 }
 
 bool Inbox::use_storage(double seconds) {
-  return undisturbed_for(seconds, Account::State::communicating, record::Work::read);
+  return undisturbed_for(seconds, record::TimePart::communicate_storage, record::Work::read);
 }
 
-bool Inbox::undisturbed_for(double seconds, Account::State state, record::Work work) {
+bool Inbox::undisturbed_for(double seconds, record::TimePart part, record::Work work) {
   if (!queue_->entries.empty()) return false;
   if (!(seconds > 0.0)) return true;
   World& world = communicator_.world();
   bool undisturbed = false;
   {
-    const BusyScope busy(world.cluster(), &world.timekeeper().main(world_rank()), state, {.work = work});
+    const BusyScope busy(world.cluster(), &world.timekeeper().main(world_rank()), part, {.work = work});
     undisturbed = queue_->filled->acquire_timeout(seconds);
   }
   if (!undisturbed) queue_->filled->release();  // next() will take it

@@ -46,7 +46,7 @@ class Inbox {
   /// Receives from a member, for ever.
   PeerActors::Body body(int member) const;
   std::optional<Arrival> take(std::optional<double> timeout_s);
-  bool undisturbed_for(double seconds, Account::State state, record::Work work);
+  bool undisturbed_for(double seconds, record::TimePart part, record::Work work);
   int world_rank() const { return communicator_.world_rank(communicator_.rank()); }
 
   const Communicator& communicator_;

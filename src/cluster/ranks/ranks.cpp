@@ -171,7 +171,7 @@ void Ranks::compute(int rank, double flops, ActorState* actor, record::Work work
   const double seconds = nominal_s(rank, flops);
   if (!(seconds > 0.0)) return;
   const Rank& self = ranks_[rank];
-  const BusyScope computing(cluster_, actor, Account::State::computing, {.work = work});
+  const BusyScope computing(cluster_, actor, {.work = work});
   const double alone_s = cluster_.duration(self.host, seconds);  // throws where the host stands still for ever
   if (self.shares_cores) {
     const Busy busy(loads_.at(self.host), cluster_);

@@ -14,9 +14,8 @@ double transfer_start_s(const AnyTransfer* transfer) { return transfer ? transfe
 
 namespace {
 
-/// The part of time that busy work is.
-TimePart part_of(Account::State state, Work work) {
-  if (state == Account::State::communicating) return TimePart::communicate_storage;
+/// The part of time that computing is.
+TimePart part_of(Work work) {
   switch (work) {
     case Work::gradient:
     case Work::forward:
@@ -49,13 +48,17 @@ WithinScope::~WithinScope() {
   if (actor_ && std::uncaught_exceptions() == exceptions_) actor_->set_within(TimePart::wait_other, clock_.now());
 }
 
-BusyScope::BusyScope(const Cluster& clock, ActorState* actor, Account::State state, const SpanLabel& label)
+BusyScope::BusyScope(const Cluster& clock, ActorState* actor, const SpanLabel& label)
+    : BusyScope(clock, actor, part_of(label.work), label) {}
+
+BusyScope::BusyScope(const Cluster& clock, ActorState* actor, TimePart part, const SpanLabel& label)
     : clock_(clock), actor_(actor), exceptions_(std::uncaught_exceptions()) {
   if (!actor_) return;
-  actor_->enter(state, clock_.now(), part_of(state, label.work));
+  const bool communicates = record::activity_of(part) == record::Activity::communicate;
+  actor_->enter(communicates ? Account::State::communicating : Account::State::computing, clock_.now(), part);
   Track* const track = actor_->track();
   if (!track) return;
-  if (state == Account::State::communicating)
+  if (communicates)
     track->transfer(label);
   else
     track->begin(label);

@@ -28,7 +28,10 @@ class WithinScope {
 /// While it lives, the calling actor computes, or communicates with a storage.  actor: null where its time is not kept.
 class BusyScope {
  public:
-  BusyScope(const Cluster& clock, ActorState* actor, Account::State state, const SpanLabel& label);
+  /// part: of the actor's time, of computing or communicating.
+  BusyScope(const Cluster& clock, ActorState* actor, record::TimePart part, const SpanLabel& label);
+  /// Computes: the label's work says which part it is.
+  BusyScope(const Cluster& clock, ActorState* actor, const SpanLabel& label);
   ~BusyScope();
   BusyScope(const BusyScope&) = delete;
   BusyScope& operator=(const BusyScope&) = delete;

@@ -1,9 +1,10 @@
-/// The storage of the training set's rows: a disk in every host, or one storage for all.
+/// The storage of the training set's rows or of checkpoints: a disk in every host, or one storage for all.
 #pragma once
 
 #include <cstdint>
 
 #include "cluster/ranks/communicator.h"
+#include "record/time_part.h"
 
 namespace simgrid::s4u {
 class Disk;
@@ -20,7 +21,8 @@ class Storage {
     local,  ///< each rank reads at the full bandwidth
     shared  ///< ranks that read at the same time share it fairly
   };
-  Storage(Cluster& cluster, Place place, double bandwidth_bytes_per_s, double latency_s);
+  /// part: that of a rank's time which reads and writes are.
+  Storage(Cluster& cluster, Place place, double bandwidth_bytes_per_s, double latency_s, record::TimePart part);
 
   /// Blocks the calling actor.  Virtual time: latency + bytes / its share of the bandwidth.
   void read(const Communicator& comm, std::int64_t bytes) const;
@@ -30,6 +32,7 @@ class Storage {
  private:
   double bandwidth_bytes_per_s_;
   double latency_s_;
+  record::TimePart part_;
   simgrid::s4u::Disk* shared_ = nullptr;
 };
 

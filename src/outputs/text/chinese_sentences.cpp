@@ -67,6 +67,8 @@ constexpr Translation sentence_texts[] = {
     {"computing takes {} of the time{}", "计算占时间的 {}{}"},
     {", mostly {}", "，主要是{}"},
     {"reading and writing a storage takes {} of the time", "读写存储占时间的 {}"},
+    {"reading the training data takes {} of the time", "读取训练数据占时间的 {}"},
+    {"writing and reading checkpoints takes {} of the time", "读写检查点占时间的 {}"},
     {"{} takes {} of the time", "{}占时间的 {}"},
     {"waiting", "等待"},
     {"communicating", "通信"},

@@ -24,7 +24,8 @@ std::vector<std::string> CheckpointStore::plan(const Options& options, const std
   const std::optional<double> bandwidth = conditions.storage_bandwidth_bytes_per_s;
   if (!options.checkpoints() || !(conditions.failures.hosts_fail() || bandwidth)) return {};
   if (bandwidth) {
-    storage_.emplace(cluster_, cluster::Storage::Place::local, *bandwidth, 0.0);
+    storage_.emplace(cluster_, cluster::Storage::Place::local, *bandwidth, 0.0,
+                     record::TimePart::communicate_checkpoint);
     cost_s_ = state_bytes() / *bandwidth;
   }
   std::optional<double> mtbf_s = conditions.failures.of_hosts().mtbf_s();

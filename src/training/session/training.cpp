@@ -76,7 +76,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
   if (const InputOptions& input = setup_.options.input; input.from != InputFrom::memory)
     input_.emplace(cluster,
                    input.from == InputFrom::local ? cluster::Storage::Place::local : cluster::Storage::Place::shared,
-                   *input.bandwidth_bytes_per_s, input.latency_s.value_or(0.0));
+                   *input.bandwidth_bytes_per_s, input.latency_s.value_or(0.0), record::TimePart::communicate_input);
   if (learning.scores()) record_.metric_name = learning.model().metric(learning.problem());
   record_.network_model = name(cluster.options().network_model);
 }

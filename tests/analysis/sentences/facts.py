@@ -158,9 +158,10 @@ class Case:
                            for run in self.live) for name in names}
 
     def reads_storage(self):
-        sums = {name: math.fsum(mean(rank.get(name, 0.0) for rank in run["ranks"] if rank["role"] == "worker")
-                                for run in self.good) for name in ("communicate_storage_s", "communicate_transfer_s")}
-        return sums["communicate_storage_s"] > 0 and sums["communicate_storage_s"] >= 0.5 * sum(sums.values())
+        names = ("communicate_transfer_s", "communicate_input_s", "communicate_storage_s", "communicate_checkpoint_s")
+        sums = [math.fsum(mean(rank.get(name, 0.0) for rank in run["ranks"] if rank["role"] == "worker")
+                          for run in self.good) for name in names]
+        return sum(sums[1:]) > 0 and sum(sums[1:]) >= 0.5 * sum(sums)
 
     def shares(self):
         parts = self.parts() or [0.0] * 4

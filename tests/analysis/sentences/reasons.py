@@ -161,10 +161,16 @@ def limit_clause(reader, case, whole):
     if whole:
         reader.claim("bottleneck", communicate + wait + down + sum(faults(case).values()) >= compute - lost,
                      f"{case.shares()}, {faults(case)}")
-    got = reader.take("reading and writing a storage takes <percent p> of the time")
+    got = reader.take("(?P<what>reading and writing a storage|reading the training data|writing and reading checkpoints)"
+                      " takes <percent p> of the time")
     if got:
         parts = case.detail("communicate")
-        storage = parts["communicate_storage_s"]
+        rows, results, checkpoints = (parts.get(f"communicate_{kind}_s", 0.0)
+                                      for kind in ("input", "storage", "checkpoint"))
+        storage = rows + results + checkpoints
+        what = ("reading the training data" if storage == rows else
+                "writing and reading checkpoints" if storage == checkpoints else "reading and writing a storage")
+        reader.claim("storage", got["what"] == what, f"{parts}")
         reader.number("percent", "share of the time", got["p"], communicate * storage / sum(parts.values()))
         reader.claim("storage", storage >= 0.5 * sum(parts.values()) * (1 - 1e-9) and communicate >= wait, f"{parts}")
         return

@@ -108,15 +108,21 @@ std::string late_text(const Case& one) {
 
 /// Returns whether a storage takes at least half of the time that is spent communicating.
 bool reads_storage(const Case& one) {
-  return main_part(one, record::Activity::communicate) == record::TimePart::communicate_storage;
+  const auto parts = parts_of(one).value_or(record::TimeParts{});
+  const double storage_s = record::storage_s(parts);
+  return storage_s > 0.0 && storage_s >= half * parts.sum(record::Activity::communicate);
 }
 
-/// Returns "reading and writing a storage takes 40 % of the time".
+/// Returns "reading the training data takes 40 % of the time".
 std::string storage_text(const Case& one) {
   const auto parts = parts_of(one).value_or(record::TimeParts{});
-  const double of_communicating =
-      parts[record::TimePart::communicate_storage] / parts.sum(record::Activity::communicate);
-  return tr("reading and writing a storage takes {} of the time", percent(shares(one)[1] * of_communicating));
+  const double storage_s = record::storage_s(parts);
+  const std::string share = percent(shares(one)[1] * storage_s / parts.sum(record::Activity::communicate));
+  if (parts[record::TimePart::communicate_input] == storage_s)
+    return tr("reading the training data takes {} of the time", share);
+  if (parts[record::TimePart::communicate_checkpoint] == storage_s)
+    return tr("writing and reading checkpoints takes {} of the time", share);
+  return tr("reading and writing a storage takes {} of the time", share);
 }
 
 /// Returns ", mostly waiting for a server's processor": the largest part of an activity, if it is not the usual one.
