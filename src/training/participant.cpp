@@ -68,6 +68,7 @@ std::int64_t Participant::batch() const { return learning().batches().batch(); }
 std::int64_t Participant::rows(int worker) const { return learning().batches().count(worker, workers()); }
 const Optimizer& Participant::optimizer() const { return *session_.options().optimizer; }
 bool Participant::clips() const { return session_.options().clip_norm.has_value(); }
+bool Participant::needs_norm() const { return clips() || session_.options().precision == Precision::float16; }
 const Shards& Participant::shards() const { return session_.generation().shards(); }
 State Participant::start() const { return session_.generation().start_state(world_rank()); }
 void Participant::note(std::string text) const { session_.tally().note(std::move(text)); }
@@ -110,17 +111,17 @@ bool Participant::continues(const std::shared_ptr<const Store>& store, std::int6
 
 void Participant::set_step(std::int64_t step) const { session_.world().ranks().set_step(world_rank(), step); }
 
-void Participant::update(State& state, const Tensor& g, double rate_factor) const {
+void Participant::update(State& state, const Tensor& g, double rate_factor, const Tensor& squares) const {
   memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
   charge_update(state);
-  apply(session_.generation().rounds(state.step), state, g, rate_factor);
+  apply(session_.generation().rounds(state.step), state, g, rate_factor, squares);
   memory().set(MemoryPart::gradients, 0.0);
 }
 
-void Participant::update_on_host(State& state, const Tensor& g, double seconds) const {
+void Participant::update_on_host(State& state, const Tensor& g, double seconds, const Tensor& squares) const {
   memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
   spend(seconds, Work::update);
-  apply(session_.generation().rounds(state.step), state, g);
+  apply(session_.generation().rounds(state.step), state, g, 1.0, squares);
   memory().set(MemoryPart::gradients, 0.0);
 }
 
@@ -158,9 +159,9 @@ RankWork Participant::work() const {
           learning().recompute(), learning().passes_on()};
 }
 
-void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor) const {
-  if (applies(g)) {
-    optimizer().update(state, clipped(g), learning_rate_after(rounds) * rate_factor, learning().layers());
+void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor, const Tensor& squares) const {
+  if (applies(squares ? squares : g)) {
+    optimizer().update(state, clipped(g, squares), learning_rate_after(rounds) * rate_factor, learning().layers());
     learning().round(state);
   }
   set_step(++state.step);
@@ -172,9 +173,10 @@ bool Participant::applies(const Tensor& g) const {
   return session_.loss_scales().applies(world_rank(), finite);
 }
 
-Tensor Participant::clipped(const Tensor& g) const {
+Tensor Participant::clipped(const Tensor& g, const Tensor& squares) const {
   const std::optional<double>& most = session_.options().clip_norm;
-  return most ? scaled_to_norm(g, *most) : g;
+  if (!most) return g;
+  return squares ? scaled_to_norm(g, squares, *most) : scaled_to_norm(g, *most);
 }
 
 double Participant::learning_rate(std::int64_t step) const {

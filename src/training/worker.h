@@ -63,6 +63,8 @@ class Participant {
   const Learning& learning() const { return *learning_; }
   const Optimizer& optimizer() const;
   bool clips() const;  ///< whether gradients are clipped by their norm (training.clip_norm)
+  /// Whether an update depends on the norm of the whole gradient: it is clipped, or left out where it has overflowed.
+  bool needs_norm() const;
   std::uint64_t seed() const;
   /// The rows of a step's batch, over all workers; and a worker's share of them.
   std::int64_t batch() const;
@@ -82,9 +84,11 @@ class Participant {
 
   /// One update with gradient g, at the learning rate times a factor.  Virtual time: the optimizer's flops, and 3 a
   /// number where training.clip_norm clips g, unless reductions are free.
-  void update(State& state, const values::Tensor& g, double rate_factor = 1.0) const;
+  /// squares: (1), the sum of squares of the whole gradient, where g is a shard and the update needs the norm.
+  void update(State& state, const values::Tensor& g, double rate_factor = 1.0,
+              const values::Tensor& squares = {}) const;
   /// Likewise on the host of its device, which takes so long.
-  void update_on_host(State& state, const values::Tensor& g, double seconds) const;
+  void update_on_host(State& state, const values::Tensor& g, double seconds, const values::Tensor& squares = {}) const;
   /// The learning rate of the update that follows `step` updates.
   double learning_rate(std::int64_t step) const;
   /// The number of gradients that a worker has given after `step` steps, on average, rounded down.
@@ -124,13 +128,16 @@ class Participant {
   /// The work of this rank's gradients.
   RankWork work() const;
   double learning_rate_after(double rounds) const;
-  /// Whether the summed gradient is applied: not if a float16 one has overflowed, which halves the loss scale.
+  /// Whether the summed gradient is applied: not if a float16 one has overflowed, which halves the loss scale.  g: the
+  /// gradient, or the sum of its squares.
   bool applies(const values::Tensor& g) const;
   /// g, or g times clip_norm / |g| where |g| is above clip_norm. Source: R. Pascanu, T. Mikolov, Y. Bengio, On the
   /// difficulty of training recurrent neural networks, 2013; PyTorch's clip_grad_norm_, which adds 1e-6 to |g|.
-  values::Tensor clipped(const values::Tensor& g) const;
+  /// squares: as for `update`.
+  values::Tensor clipped(const values::Tensor& g, const values::Tensor& squares = {}) const;
   /// One update at the learning rate of that many rounds, times a factor; takes no time.
-  void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0) const;
+  void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0,
+             const values::Tensor& squares = {}) const;
 
  private:
   void count_memory(const State& state) const;

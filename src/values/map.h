@@ -16,6 +16,10 @@ namespace simgrad::values {
 /// identify the kernel: no other kernel may have the same.
 Tensor mapped(std::string_view name, std::span<const double> scalars, std::span<const Tensor> operands, Kernel kernel);
 
+/// Likewise, where operands and result have sizes of their own; the result takes over no storage.
+Tensor computed(std::string_view name, std::span<const double> scalars, std::span<const Tensor> operands,
+                std::int64_t size, Kernel kernel);
+
 /// result[i] = f(a[i], b[i], ...).  f: a pure function of N doubles.
 template <std::size_t N, class F>
 Tensor map(std::string_view name, std::span<const double> scalars, const std::array<Tensor, N>& operands, F f) {

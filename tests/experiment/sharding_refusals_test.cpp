@@ -1,4 +1,4 @@
-// Refusals of gradient accumulation.
+// Refusals of gradient accumulation and of shards.
 #include "experiment/refused.h"
 
 namespace sharding_refusals_test {
@@ -25,6 +25,19 @@ TEST_CASE("a worker has no more micro-batches than rows") {
     CHECK(planned(in_micro_batches(kind, 5, "batch_size = 17")).runs.size() == 1);
     check_refused_text(in_micro_batches(kind, 6, "batch_size = 17"), "6 micro-batches of the 5 rows");
     check_refused_text(in_micro_batches(kind, 2, "batch_size = 4"), "2 micro-batches of the 1 row that");
+  }
+}
+
+TEST_CASE("shards are updated apart, so optimizers that need all of a gradient are refused, and its norm is not") {
+  for (const std::string kind : {"zero", "fsdp"}) {
+    CAPTURE(kind);
+    const auto with = [&](const std::string& training) {
+      return small + "[training]\n" + training + "\n[[strategy]]\nkind = \"" + kind + "\"\n";
+    };
+    check_refused_text(with("optimizer = \"lamb\""),
+                       "under optimizer = \"lamb\" the update of one parameter depends on");
+    CHECK(planned(with("clip_norm = 1.0")).runs.size() == 1);
+    CHECK(planned(with("precision = \"float16\"")).runs.size() == 1);
   }
 }
 

@@ -43,6 +43,12 @@ Communicator Communicator::subgroup(std::span<const int> positions) const {
   return smaller;
 }
 
+Communicator Communicator::unrounded() const {
+  Communicator same = *this;
+  same.rounds_ = false;
+  return same;
+}
+
 Communicator Communicator::for_side_actor(ActorState* actor) const {
   Communicator same(*world_, members_, position_, generation_);
   same.actor_ = actor;
@@ -104,7 +110,8 @@ void Communicator::let_others_go_on() const {
 
 values::Tensor Communicator::on_wire(values::Tensor x) const {
   const values::Format format = world_->travels_as();
-  if (format == values::Format::float64 || !x || x.wire_format().format == values::Format::encoded) return x;
+  if (!rounds_ || format == values::Format::float64 || !x || x.wire_format().format == values::Format::encoded)
+    return x;
   return x.wire_format().bytes_per_number > values::wire_format(format).bytes_per_number ? values::rounded(x, format)
                                                                                          : x;
 }

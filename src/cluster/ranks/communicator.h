@@ -98,6 +98,8 @@ class Communicator {
   Communicator subgroup(std::span<const int> positions) const;
   /// This member for a side actor, whose time goes into `actor`; null: nowhere.
   Communicator for_side_actor(ActorState* actor = nullptr) const;
+  /// This member, whose messages keep all digits of their numbers.
+  Communicator unrounded() const;
   /// This member on channels of their own: a message sent on them is received on them alone.
   Communicator on_own_channels() const;
 
@@ -116,6 +118,7 @@ class Communicator {
   int position_;
   int generation_;
   ActorState* actor_;
+  bool rounds_ = true;                 ///< whether messages have the world's format
   bool main_ = true;                   ///< whether the calling actor is the rank's main one
   mutable double last_call_s_ = -1.0;  ///< when it last sent or received
   mutable Channels outgoing_;          ///< by target, those used so far

@@ -47,15 +47,16 @@ std::optional<Refusal> HostMemory::refusal(const Circumstances& circumstances) c
   return {};
 }
 
-void HostMemory::update(Worker& worker, State& state, const Tensor& g) const {
-  if (offload == Offload::none) return worker.update(state, g);
+void HostMemory::update(Worker& worker, State& state, const Tensor& g, const Tensor& squares) const {
+  if (offload == Offload::none) return worker.update(state, g, 1.0, squares);
   const training::NumberBytes bytes = worker.number_bytes();
   const auto numbers = static_cast<double>(state.w.size());
   const double over_link = bytes.gradient + (takes_parameters() ? 0.0 : bytes.parameter);
   const double on_host = training::update_bytes(worker.learning().precision(), state.optimizer.size());
   worker.update_on_host(state, g,
                         numbers * on_host / bandwidth_bytes_per_s.value_or(default_bandwidth_bytes_per_s) +
-                            worker.host_link_s(numbers * over_link));
+                            worker.host_link_s(numbers * over_link),
+                        squares);
 }
 
 }  // namespace simgrad::strategies

@@ -24,8 +24,8 @@ struct HostMemory {
   /// The options `offload` and `host_bandwidth`.
   void describe(base::Describer& d);
   std::optional<Refusal> refusal(const Circumstances& circumstances) const;
-  /// One update of this worker's shard, where its optimizer is.
-  void update(Worker& worker, State& state, const Tensor& g) const;
+  /// One update of this worker's shard, where its optimizer is.  squares: as for Worker::update.
+  void update(Worker& worker, State& state, const Tensor& g, const Tensor& squares) const;
 };
 
 }  // namespace simgrad::strategies

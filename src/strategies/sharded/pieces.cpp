@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "collectives/butterfly.h"
 #include "collectives/ring.h"
 #include "strategies/circumstances.h"
+#include "training/learning/clipping.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
 
@@ -73,18 +75,17 @@ State sharded(State started, const Pieces& pieces, int member, const Worker& wor
   return state;
 }
 
+Tensor squares_of_whole(const Worker& worker, const cluster::Communicator& sharers, const Tensor& g) {
+  if (!worker.needs_norm()) return {};
+  return collectives::RecursiveDoubling()(sharers.unrounded(), training::sum_of_squares(g));
+}
+
 std::optional<Refusal> sharding_refusal(const Circumstances& circumstances) {
-  if (circumstances.precision == training::Precision::float16)
-    return Refusal{"kind",
-                   "precision = \"float16\" leaves out a step whose gradient overflows, but each worker sees its shard "
-                   "of the gradient alone; take precision = \"bfloat16\", or strategy allreduce"};
-  const std::string whole = circumstances.needs_whole_gradient();
-  if (whole.empty()) return {};
-  return Refusal{"kind",
-                 fmt::format("each worker updates its shard alone, but under {} the update of one parameter depends on "
-                             "others, which other workers have; take an optimizer that works element by element "
-                             "without clip_norm, or strategy allreduce",
-                             whole)};
+  if (circumstances.optimizer.elementwise()) return {};
+  return Refusal{"kind", fmt::format("each worker updates its shard alone, but under optimizer = \"{}\" the update of "
+                                     "one parameter depends on others, which other workers have; take an optimizer "
+                                     "that works element by element, or strategy allreduce",
+                                     circumstances.optimizer_kind)};
 }
 
 }  // namespace simgrad::strategies

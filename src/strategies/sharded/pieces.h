@@ -11,6 +11,10 @@
 #include "strategies/strategy.h"
 #include "training/learning/units.h"
 
+namespace simgrad::cluster {
+class Communicator;
+}
+
 namespace simgrad::strategies {
 
 using collectives::Stretch;
@@ -44,6 +48,10 @@ class Pieces {
 
 /// The state of a member that holds a shard: its part of the fresh state, or its own as it was restored.
 State sharded(State started, const Pieces& pieces, int member, const Worker& worker);
+
+/// The sum of squares of the whole gradient, where the update needs its norm; else nothing.  g: this member's shard.
+/// sharers: the members who share the parameters.  Returns (1).  Virtual time: T_recursive_doubling of one float64.
+Tensor squares_of_whole(const Worker& worker, const cluster::Communicator& sharers, const Tensor& g);
 
 /// The reason why shards cannot be updated apart, or nothing.
 std::optional<Refusal> sharding_refusal(const Circumstances& circumstances);

@@ -25,6 +25,12 @@ std::vector<int> every(int from, int step, int end) {
   return members;
 }
 
+/// The group of successive members that this one is in.
+Communicator group_of(const Communicator& all, int group) {
+  const int first = all.rank() - all.rank() % group;
+  return all.subgroup(every(first, 1, first + group));
+}
+
 }  // namespace
 
 UnitStream::UnitStream(Worker& worker, const Pieces& units, const UnitOptions& options)
@@ -37,12 +43,13 @@ UnitStream::UnitStream(Worker& worker, const Pieces& units, const UnitOptions& o
       stream_(worker.comm()) {
   // Parts of the side actor's communicator, so that they are its own.
   stream_.start_collective([beside = beside_, group = options.group](const Communicator& comm) {
-    const int first = comm.rank() - comm.rank() % group;
-    beside->inside = comm.subgroup(every(first, 1, first + group));
+    beside->inside = group_of(comm, group);
     beside->across = comm.subgroup(every(comm.rank() % group, group, comm.size()));
     return Tensor();
   });
 }
+
+Communicator UnitStream::sharers(const Communicator& all) const { return group_of(all, options_.group); }
 
 void UnitStream::begin(const Tensor& shard) {
   shard_ = shard;

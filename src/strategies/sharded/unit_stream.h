@@ -20,6 +20,8 @@ class UnitStream {
 
   /// The member's place in the group that shares the parameters.
   int member() const { return member_; }
+  /// The members of that group, of all.
+  cluster::Communicator sharers(const cluster::Communicator& all) const;
   /// Begins the passes of a micro-batch.  shard: this member's parameters.
   void begin(const Tensor& shard);
   /// Blocks until the unit of that pass is gathered; meanwhile, those of the next passes are, as far as the limit

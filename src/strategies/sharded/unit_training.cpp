@@ -22,6 +22,7 @@ void train_by_units(Worker& worker, const UnitOptions& options) {
   UnitStream stream(worker, pieces, options);
   worker.keep_on_host(options.host.takes_optimizer(), options.host.takes_parameters());
   State state = sharded(worker.start(), pieces, stream.member(), worker);
+  const cluster::Communicator sharers = stream.sharers(worker.comm());
   collectives::Stretches of_units;
   const bool whole_gradient = options.no_sync && options.micro_batches > 1;
   while (worker.continues(state)) {
@@ -49,7 +50,7 @@ void train_by_units(Worker& worker, const UnitOptions& options) {
       if (options.no_sync && !micro.last()) not_summed = not_summed ? not_summed + part : part;
       if (const Tensor reduced = stream.reduced()) accumulate(worker, g, reduced);
     }
-    options.host.update(worker, state, g);
+    options.host.update(worker, state, g, squares_of_whole(worker, sharers, g));
   }
 }
 

@@ -106,7 +106,7 @@ void Zero::operator()(Worker& worker) const {
           w, [&](const Tensor& part, const models::Layer& layer) { sums.ready(part, layer); }, micro);
       accumulate(worker, g, sums.reduced());
     }
-    host.update(worker, state, g);
+    host.update(worker, state, g, squares_of_whole(worker, worker.comm(), g));
     w = gathered(worker.comm(), pieces, state.w);
   }
 }

@@ -12,19 +12,44 @@ namespace {
 
 constexpr double clipping_epsilon = 1e-6;  // PyTorch's
 
+double factor_of(double squares, double most) { return std::min(1.0, most / (std::sqrt(squares) + clipping_epsilon)); }
+
+double squares_of(std::span<const double> g) {
+  double squares = 0.0;
+  for (const double g_i : g) squares += g_i * g_i;
+  return squares;
+}
+
+/// The result may be written over g.
+void scale(std::span<const double> g, double factor, std::span<double> out) {
+  std::ranges::transform(g, out.begin(), [factor](double g_i) { return factor < 1.0 ? factor * g_i : g_i; });
+}
+
 }  // namespace
 
 values::Tensor scaled_to_norm(const values::Tensor& g, double most) {
   const std::array scalars{most};
   const std::array operands{g};
-  return values::mapped(
-      "clip", scalars, operands, [most](std::span<const std::span<const double>> in, std::span<double> out) {
-        double squares = 0.0;
-        for (const double g_i : in[0]) squares += g_i * g_i;
-        const double factor = most / (std::sqrt(squares) + clipping_epsilon);
-        // The result may be written over g.
-        std::ranges::transform(in[0], out.begin(), [factor](double g_i) { return factor < 1.0 ? factor * g_i : g_i; });
-      });
+  return values::mapped("clip", scalars, operands,
+                        [most](std::span<const std::span<const double>> in, std::span<double> out) {
+                          scale(in[0], factor_of(squares_of(in[0]), most), out);
+                        });
+}
+
+values::Tensor scaled_to_norm(const values::Tensor& shard, const values::Tensor& squares, double most) {
+  const std::array scalars{most};
+  const std::array operands{shard, squares};
+  return values::computed("clip a shard", scalars, operands, shard.size(),
+                          [most](std::span<const std::span<const double>> in, std::span<double> out) {
+                            scale(in[0], factor_of(in[1][0], most), out);
+                          });
+}
+
+values::Tensor sum_of_squares(const values::Tensor& g) {
+  const std::array operands{g};
+  return values::computed(
+      "sum of squares", {}, operands, 1,
+      [](std::span<const std::span<const double>> in, std::span<double> out) { out[0] = squares_of(in[0]); });
 }
 
 }  // namespace simgrad::training
