@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Published measurements beside simulated ones: the table of docs/published.md, from the scenarios of scenarios/published.
+"""Published measurements beside simulated ones: the tables of docs/published.md and docs/published.zh.md, from the scenarios
+of scenarios/published.
 
     python3 analysis/published_table.py > docs/published.md
+    python3 analysis/published_table.py --language zh > docs/published.zh.md
     python3 analysis/published_table.py --fit vtrain_a100
 
 Each [[expect]] of such a scenario has a published number, and a comment that names it: `# fitted: NAME` where the number
@@ -23,7 +25,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "scenarios" / "published"
 
-HEAD = """# Published and simulated
+@dataclass
+class Words:
+    """The texts of a page."""
+
+    head: str
+    reasons: str  #: where errors come from, by scenario
+    summary: str  #: the columns of the first table
+    both: str
+    rows: str  #: the columns of the second table
+    fitted: str
+    predicted: str
+    images: str  #: samples a second
+
+
+ENGLISH = Words(
+    head="""# Published and simulated
+
+[中文](published.zh.md)
 
 Measurements that others have published, beside what simgrad computes for the same clusters. A scenario of
 [scenarios/published](../scenarios/published) says which of its numbers are measured, fitted, assumed and computed;
@@ -38,10 +57,8 @@ formula describes the measurements. A *predicted* row had no part in that: its e
 {reasons}
 
 {rows}
-"""
-
-#: Where errors come from, by scenario.
-REASONS = """* `tensorflow_k80`: TensorFlow pushes gradients while the backward pass goes on. The parameter servers of simgrad are sent
+""",
+    reasons="""* `tensorflow_k80`: TensorFlow pushes gradients while the backward pass goes on. The parameter servers of simgrad are sent
   the whole gradient after the pass, so that the simulated throughput is too low wherever the messages take long beside
   the pass: with a batch of 32, and most with four servers for eight hosts. A step of TensorFlow on 16 GPUs is at most 0.7 %
   longer than on one host: it hides nearly all messages. That 32 and 64 GPUs come out right at a batch of 64 is thus in
@@ -50,7 +67,34 @@ REASONS = """* `tensorflow_k80`: TensorFlow pushes gradients while the backward 
   measured step grows more than the simulated one, for which the GPUs have one efficiency.
 * `deepbench_*`: a ring has one bandwidth and one latency for all sizes. Over InfiniBand the rows of 3 to 7 million floats
   are off the most. The rows of Knights Landing are left out: their bandwidth is smaller for larger vectors, by a fifth to a
-  half, which no ring has."""
+  half, which no ring has.""",
+    summary="| scenario | fitted rows | predicted rows | median error | worst error |",
+    both="Both errors are those of the predicted rows, simulated / published - 1.",
+    rows="| scenario | row | published | simulated | error | |", fitted="fitted", predicted="predicted", images="images/s")
+
+CHINESE = Words(
+    head="""# 公布的与模拟的
+
+[English](published.md)
+
+这里把他人公布的测量结果，与 simgrad 对同样的集群算出的结果放在一起。[scenarios/published](../scenarios/published) 里的每个场景都说明，其中哪些数是测量的、拟合的、假设的、计算的；`build/simgrad check scenarios/published/*.toml` 检验本页的所有行。本页由 `python3 analysis/published_table.py --language zh` 生成。
+
+*拟合*的行用来确定场景的某个选项，例如设备的效率：其误差表明公式描述测量结果有多好。*预测*的行没有参与拟合：其误差是预测的误差。行名是场景文件里的注释。
+
+{summary}
+
+{reasons}
+
+{rows}
+""",
+    reasons="""* `tensorflow_k80`：TensorFlow 在反向传播进行时就推送梯度。simgrad 的参数服务器在反向传播之后才收到整个梯度，所以只要消息用时与反向传播相比较长，模拟的吞吐量就太低：批量为 32 时如此，八台主机配四个服务器时最明显。TensorFlow 在 16 个 GPU 上的一步最多比单台主机长 0.7 %：几乎所有消息都被掩盖。因此批量为 64 时，32 和 64 个 GPU 的结果正确，有一部分是巧合。
+* `vtrain_a100`：这里只有不切分张量、也不切分层的三行。微批次较小时，测得的一步比模拟的增长得多，因为模拟中 GPU 只有一个效率。
+* `deepbench_*`：环对所有大小只有一个带宽和一个延迟。在 InfiniBand 上，3 百万到 7 百万个浮点数的行偏差最大。Knights Landing 的行略去了：向量越长，其带宽越小，小五分之一到一半，而任何环都不会这样。""",
+    summary="| 场景 | 拟合的行 | 预测的行 | 误差的中位数 | 最大误差 |",
+    both="两个误差都是预测的行的误差：模拟值 / 公布值 - 1。",
+    rows="| 场景 | 行 | 公布的 | 模拟的 | 误差 | |", fitted="拟合", predicted="预测", images="张图像/s")
+
+LANGUAGES = {"en": ENGLISH, "zh": CHINESE}
 
 
 @dataclass
@@ -145,28 +189,28 @@ def simulated_rows(program, path):
     return rows
 
 
-def number(row, value):
+def number(row, value, words):
     if row.metric == "samples_per_s":
-        return f"{value:.0f} images/s"
+        return f"{value:.0f} {words.images}"
     return f"{value:#.4g} s" if value >= 1.0 else f"{1e3 * value:#.4g} ms"
 
 
-def summary(by_scenario):
-    lines = ["| scenario | fitted rows | predicted rows | median error | worst error |", "|---|---|---|---|---|"]
+def summary(by_scenario, words):
+    lines = [words.summary, "|---|---|---|---|---|"]
     for name, rows in by_scenario.items():
         errors = [row.error for row in rows if not row.fitted]
         median = statistics.median(abs(error) for error in errors)
         lines.append(f"| [{name}](../scenarios/published/{name}.toml) | {len(rows) - len(errors)} | {len(errors)} | "
                      f"{median:.1%} | {max(errors, key=abs):+.1%} |")
-    return "\n".join(lines) + "\n\nBoth errors are those of the predicted rows, simulated / published - 1."
+    return "\n".join(lines) + "\n\n" + words.both
 
 
-def page(by_scenario):
-    lines = ["| scenario | row | published | simulated | error | |", "|---|---|---|---|---|---|"]
+def page(by_scenario, words=ENGLISH):
+    lines = [words.rows, "|---|---|---|---|---|---|"]
     for name, rows in by_scenario.items():
-        lines += [f"| {name} | {row.name} | {number(row, row.published)} | {number(row, row.simulated)} | {row.error:+.1%} | "
-                  f"{'fitted' if row.fitted else 'predicted'} |" for row in rows]
-    return HEAD.format(summary=summary(by_scenario), reasons=REASONS, rows="\n".join(lines))
+        lines += [f"| {name} | {row.name} | {number(row, row.published, words)} | {number(row, row.simulated, words)} | "
+                  f"{row.error:+.1%} | {words.fitted if row.fitted else words.predicted} |" for row in rows]
+    return words.head.format(summary=summary(by_scenario, words), reasons=words.reasons, rows="\n".join(lines))
 
 
 def seconds_of_a_step(row, text):
@@ -202,13 +246,15 @@ def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default=ROOT / "build" / "simgrad", help="default: build/simgrad")
     parser.add_argument("--fit", metavar="SCENARIO", choices=sorted(FITS), help="prints the options that the fitted rows give")
+    parser.add_argument("--language", choices=sorted(LANGUAGES), default="en", help="of the page; default: en")
     chosen = parser.parse_args(words)
     try:
         if chosen.fit:
             print("\n".join(fitted_options(chosen.program, chosen.fit)), end="")
         else:
             paths = sorted(FOLDER.glob("*.toml"))
-            print(page({path.stem: simulated_rows(chosen.program, path) for path in paths}), end="")
+            print(page({path.stem: simulated_rows(chosen.program, path) for path in paths},
+                       LANGUAGES[chosen.language]), end="")
     except (PublishedError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -44,7 +44,7 @@ class ConfigFile {
     std::vector<std::string> quoted;
     for (const std::string_view key : keys) quoted.push_back(fmt::format("\"{}\"", key));
     throw base::ScenarioError(
-        fmt::format("{}: no {}; expected a whole number above 0", path_, base::joined(quoted, " and no ")));
+        fmt::format("{}{}: no {}; expected a whole number above 0", path_, begin(), base::joined(quoted, " and no ")));
   }
   std::optional<std::int64_t> number_if_any(Keys keys) const {
     for (const std::string_view key : keys) {
@@ -77,7 +77,7 @@ class ConfigFile {
   }
   std::string text(std::string_view key, std::string_view expected) const {
     const json* value = find(key);
-    if (!value) throw base::ScenarioError(fmt::format("{}: no \"{}\"; expected {}", path_, key, expected));
+    if (!value) throw base::ScenarioError(fmt::format("{}{}: no \"{}\"; expected {}", path_, begin(), key, expected));
     if (!value->is_string()) refuse(key, expected);
     return value->get<std::string>();
   }
@@ -88,6 +88,12 @@ class ConfigFile {
   }
   void require(std::string_view key, bool expected, std::string_view why) const {
     if (flag(key, expected) != expected) refuse(key, fmt::format("expected {}: {}", expected, why));
+  }
+  /// Refuses a number that does not divide the other one.
+  void require_divisor(Keys keys, Keys of) const {
+    const std::string_view key = known(keys), whole = known(of);
+    if (!key.empty() && !whole.empty() && number({whole}) % number({key}) != 0)
+      refuse(key, fmt::format("expected a divisor of {} = {}", whole, number({whole})));
   }
   [[noreturn]] void refuse(std::string_view key, std::string_view expected) const {
     const json* value = find(key);
@@ -101,6 +107,13 @@ class ConfigFile {
     const auto found = json_.find(std::string(key));
     return found == json_.end() || found->is_null() ? nullptr : &*found;
   }
+  /// The first of the keys that the file has; empty: none.
+  std::string_view known(Keys keys) const {
+    const auto* const found = std::ranges::find_if(keys, [this](std::string_view key) { return find(key) != nullptr; });
+    return found == keys.end() ? std::string_view() : *found;
+  }
+  /// The place of the object, which a key that is missing should be in.
+  std::string begin() const { return place(text_.find('{')); }
   /// ":line:column" of a byte.
   std::string place(std::size_t at) const {
     if (at > text_.size()) return {};
@@ -208,6 +221,9 @@ TransformerShape shape_in_config(const std::string& path) {
   if (!std::ranges::binary_search(known, kind))
     file.refuse("model_type",
                 fmt::format("expected one of {}; give the numbers of another model one by one", base::joined(known)));
+  const Keys heads{"n_head", "num_attention_heads"};
+  file.require_divisor(heads, {"n_embd", "n_embed", "hidden_size"});
+  file.require_divisor({"num_key_value_heads"}, heads);
   TransformerShape shape = kind == "gpt2"       ? gpt2(file)
                            : kind == "gpt_neox" ? gpt_neox(file)
                            : kind == "bloom"    ? bloom(file)

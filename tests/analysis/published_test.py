@@ -39,13 +39,23 @@ def published(*names):
 
 class Published(support.Scratch):
     def test_the_page_is_the_table_that_the_script_makes(self):
-        made = published_table.page({path.stem: published_table.simulated_rows(support.simgrad(), path)
-                                     for path in scenarios()})
-        page = (support.SOURCE / "docs" / "published.md").read_text(encoding="utf-8")
-        self.assertEqual(NUMBER.sub("0", page), NUMBER.sub("0", made))
-        for found, expected in zip(NUMBER.findall(page), NUMBER.findall(made)):
-            last_digit = 10.0 ** -len(expected.partition(".")[2])
-            self.assertAlmostEqual(float(found), float(expected), delta=1e-4 * float(expected) + 1.01 * last_digit)
+        rows = {path.stem: published_table.simulated_rows(support.simgrad(), path) for path in scenarios()}
+        for name, words in (("published.md", published_table.ENGLISH), ("published.zh.md", published_table.CHINESE)):
+            made = published_table.page(rows, words)
+            page = (support.SOURCE / "docs" / name).read_text(encoding="utf-8")
+            self.assertEqual(NUMBER.sub("0", page), NUMBER.sub("0", made))
+            for found, expected in zip(NUMBER.findall(page), NUMBER.findall(made)):
+                last_digit = 10.0 ** -len(expected.partition(".")[2])
+                self.assertAlmostEqual(float(found), float(expected), delta=1e-4 * float(expected) + 1.01 * last_digit)
+
+    def test_both_languages_have_the_same_links_numbers_and_rows(self):
+        english, chinese = ((support.SOURCE / "docs" / name).read_text(encoding="utf-8").splitlines()
+                            for name in ("published.md", "published.zh.md"))
+        tables = [[re.sub(r" images/s| 张图像/s", "", line).split("|")[1:6] for line in page
+                   if re.match(r"\| \[?(deepbench|tensorflow|vtrain)", line)] for page in (english, chinese)]
+        self.assertGreater(len(tables[0]), 50)
+        self.assertEqual(*tables)
+        self.assertEqual(*(sorted(re.findall(r"`(?!python3)[^`]+`", "\n".join(page))) for page in (english, chinese)))
 
     def test_every_expectation_holds_and_each_scenario_asks_a_question(self):
         called = subprocess.run([support.simgrad(), "check", "--no-vacuous", *scenarios()], capture_output=True, text=True,

@@ -133,12 +133,12 @@ TEST_CASE("a config.json without what is needed is refused with the key") {
         "config.json:2:17: this is no JSON; expected the config.json of a Hugging Face model");
   CHECK(refused("") == "config.json:1:1: this is no JSON; expected the config.json of a Hugging Face model");
   CHECK(refused("{}") ==
-        "config.json: no \"model_type\"; expected one of bloom, gpt2, gpt_neox, llama, mistral, opt, qwen2");
+        "config.json:1:1: no \"model_type\"; expected one of bloom, gpt2, gpt_neox, llama, mistral, opt, qwen2");
   CHECK(refused("{\"model_type\": \"t5\"}") ==
         "config.json:1:2: model_type = \"t5\"; expected one of bloom, gpt2, gpt_neox, llama, mistral, opt, qwen2; give "
         "the numbers of another model one by one");
   CHECK(refused("{\"model_type\": \"gpt2\", \"n_layer\": 12}") ==
-        "config.json: no \"n_embd\" and no \"hidden_size\"; expected a whole number above 0");
+        "config.json:1:1: no \"n_embd\" and no \"hidden_size\"; expected a whole number above 0");
   CHECK(refused("{\"model_type\": \"gpt2\",\n\"n_layer\": -12}") ==
         "config.json:2:1: n_layer = -12; expected a whole number above 0");
   CHECK(refused("{\"model_type\": \"gpt2\",\n \"n_layer\": \"12\"}") ==
@@ -146,6 +146,11 @@ TEST_CASE("a config.json without what is needed is refused with the key") {
   CHECK(refused(R"({"model_type": "mistral", "hidden_size": 5120, "intermediate_size": 14336, "head_dim": 128,
   "max_position_embeddings": 1024, "num_attention_heads": 32, "num_hidden_layers": 40, "vocab_size": 131072})") ==
         "config.json:1:76: head_dim = 128; expected 160: hidden_size / num_attention_heads is every head's width here");
+  CHECK(refused("\n {\"model_type\": \"gpt2\", \"n_embd\": 100,\n\"n_head\": 8}") ==
+        "config.json:3:1: n_head = 8; expected a divisor of n_embd = 100");
+  CHECK(refused("{\"model_type\": \"llama\", \"num_attention_heads\": 8, \"num_key_value_heads\": 3}") ==
+        "config.json:1:50: num_key_value_heads = 3; expected a divisor of num_attention_heads = 8");
+  CHECK(refused("\n {\"model_type\": \"gpt2\"}").starts_with("config.json:2:2: no \"n_layer\""));
   CHECK_THROWS_AS(shape_in_config("no/such/config.json"), base::EnvironmentError);
   CHECK_THROWS_AS(shape_in_config("."), base::EnvironmentError);  // a folder opens, but has no bytes
 }
