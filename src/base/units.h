@@ -27,8 +27,9 @@ enum class Unit {
 /// (`a time needs a unit, as in "50us"; found "50"`); also for numbers that are not finite.
 double parse_quantity(std::string_view text, Unit unit);
 
-/// A short spelling that parse_quantity reads back to the same double: "50us", "1Gbps", "10GF", "16GiB". Bandwidths are
-/// in bits unless bytes need fewer digits and bits more than three. Errors: InvariantError if the value is not finite.
+/// A short spelling that parse_quantity reads back to the same double: "50us", "1Gbps", "10GF", "16GiB". Bandwidths
+/// below 1 Tbit/s are in bits unless bytes need fewer digits and bits more than three. Errors: InvariantError if the
+/// value is not finite.
 std::string format_quantity(double value, Unit unit);
 
 /// The measure that the unit is of, and an example: {"a time", "50us"}.

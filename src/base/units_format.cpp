@@ -72,9 +72,11 @@ std::string format_size(double value) {
 }
 
 std::string format_rate(double value) {
-  // Networks are sold in bits; bytes are used only where bits would need more digits than people write.
+  // Networks are sold in bits, and faster links, as those between devices, in bytes. Bytes are also used where bits
+  // would need more digits than people write.
+  constexpr double fastest_network = 1e12;  // bit/s
   const double bits = value * 8.0;
-  if (std::isfinite(bits)) {
+  if (bits < fastest_network) {
     const std::size_t digits = shortest(bits).digits.size();
     if (digits <= 3 || digits <= shortest(value).digits.size()) return prefixed(bits, decimal_prefixes, "bps");
   }

@@ -193,6 +193,11 @@ TEST_CASE("quantities are written as people write them") {
   CHECK(format_quantity(1.3e-7, Unit::bytes_per_second) == "1.04e-06bps");
   CHECK(format_quantity(1.2001e9, Unit::bytes_per_second) == "9.6008Gbps");
   CHECK(format_quantity(2.001e9, Unit::bytes_per_second) == "2.001GBps");
+  // From 1 Tbit/s on in bytes, as links between devices are sold.
+  CHECK(format_quantity(100e9, Unit::bytes_per_second) == "800Gbps");
+  CHECK(format_quantity(125e9, Unit::bytes_per_second) == "125GBps");
+  CHECK(format_quantity(900e9, Unit::bytes_per_second) == "900GBps");
+  CHECK(format_quantity(3.35e12, Unit::bytes_per_second) == "3.35TBps");
   CHECK(format_quantity(17179869184.0, Unit::bytes) == "16GiB");
   CHECK(format_quantity(1024.0, Unit::bytes) == "1KiB");
   CHECK(format_quantity(2000.0, Unit::bytes) == "2kB");

@@ -1,4 +1,5 @@
 // Devices in scenarios: what they set, and what is refused.
+#include "cluster/topologies/gpu_hosts.h"
 #include "cluster/topologies/pod.h"
 #include "experiment/refused.h"
 
@@ -23,6 +24,29 @@ TEST_CASE("a device gives links their bandwidth unless the scenario does") {
   CHECK(nvlink("topology = \"pod\"") == 450e9);
   CHECK(nvlink("device = \"a100_80gb\"\ntopology = \"pod\"") == 300e9);
   CHECK(nvlink("device = \"a100_80gb\"\ntopology = { kind = \"pod\", nvlink_bandwidth = \"1GB/s\" }") == 1e9);
+}
+
+TEST_CASE("a device of the catalogue gives its hosts their NICs unless the scenario does") {
+  const auto settings = [](const std::string& cluster) { return planned(with(cluster)).runs.front().settings; };
+  const auto nics = [&](const std::string& cluster) {
+    const cluster::Topology& topology = *settings(cluster)->cluster.topology;
+    const auto* const pod = dynamic_cast<const cluster::Pod*>(&topology);
+    return pod ? pod->nics : dynamic_cast<const cluster::GpuHosts&>(topology).nics;
+  };
+  CHECK(nics("topology = \"gpu_hosts\"") == 1);
+  CHECK(nics("device = \"a100_80gb\"\ntopology = \"gpu_hosts\"") == 8);  // 200 Gbit/s a GPU
+  CHECK(nics("device = \"h100\"\ntopology = { kind = \"gpu_hosts\", devices = 4 }") == 4);
+  CHECK(nics("device = \"v100_32gb\"\ntopology = \"gpu_hosts\"") == 4);  // 100 Gbit/s for two GPUs
+  CHECK(nics("device = \"v100_32gb\"\ntopology = { kind = \"gpu_hosts\", devices = 1 }") == 1);
+  CHECK(nics("device = \"h100\"\ntopology = { kind = \"gpu_hosts\", nics = 2 }") == 2);
+  CHECK(nics("device = \"tpu_v4\"\ntopology = \"gpu_hosts\"") == 1);  // no source tells
+  CHECK(nics("device = { kind = \"custom\", float32 = \"1TF\", memory_bandwidth = \"1TB/s\" }\ntopology = "
+             "\"gpu_hosts\"") == 1);
+  CHECK(nics("topology = \"pod\"") == 8);
+  CHECK(nics("device = \"v100_32gb\"\ntopology = \"pod\"") == 4);
+  CHECK(nics("topology = \"gpu_hosts\"\n[[cluster.hosts]]\nclass = \"a\"\ndevice = \"h100\"") == 8);
+  // Each of a TPU's six links; the network's default is a gigabit.
+  CHECK(settings("device = \"tpu_v4\"")->cluster.host_spec.bandwidth_bytes_per_s == 50e9);
 }
 
 TEST_CASE("a class of hosts has its own device, or its speed, or the cluster's device") {

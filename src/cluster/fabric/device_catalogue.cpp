@@ -4,6 +4,13 @@
 /// the peak (S. Bekman, Machine Learning Engineering, accelerator benchmarks, 2024), or 0.8 where none is known.
 #include "cluster/fabric/device.h"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "cluster/fabric/host_nics.h"
+
 namespace simgrad::cluster {
 
 namespace {
@@ -40,6 +47,7 @@ struct Sheet {
   base::About about;
   double float64, float32, float16, bfloat16, float8;  ///< flop/s
   double memory_bytes, memory_bandwidth, host_link, nvlink, nic;
+  std::int64_t devices_per_nic;  ///< that share a NIC of their host
   double efficiency;
 };
 
@@ -75,6 +83,7 @@ constexpr Sheet v100{.about = {.kind = "v100_32gb",
                      .host_link = 16.0 * GB,
                      .nvlink = 150.0 * GB,
                      .nic = 12.5 * GB,
+                     .devices_per_nic = 2,
                      .efficiency = 0.8};
 
 constexpr Sheet a100_40gb{.about = {.kind = "a100_40gb",
@@ -91,6 +100,7 @@ constexpr Sheet a100_40gb{.about = {.kind = "a100_40gb",
                           .host_link = 32.0 * GB,
                           .nvlink = 300.0 * GB,
                           .nic = 25.0 * GB,
+                          .devices_per_nic = 1,
                           .efficiency = 0.87};
 
 constexpr Sheet a100_80gb_of(Sheet sheet) {
@@ -115,6 +125,7 @@ constexpr Sheet h100{.about = {.kind = "h100",
                      .host_link = 64.0 * GB,
                      .nvlink = 450.0 * GB,
                      .nic = 50.0 * GB,
+                     .devices_per_nic = 1,
                      .efficiency = 0.8};
 
 constexpr Sheet h200_of(Sheet sheet) {
@@ -140,6 +151,7 @@ constexpr Sheet b200{.about = {.kind = "b200",
                      .host_link = 64.0 * GB,
                      .nvlink = 900.0 * GB,
                      .nic = 50.0 * GB,
+                     .devices_per_nic = 1,
                      .efficiency = 0.78};
 
 constexpr Sheet mi300x{.about = {.kind = "mi300x",
@@ -157,11 +169,13 @@ constexpr Sheet mi300x{.about = {.kind = "mi300x",
                        .host_link = 64.0 * GB,
                        .nvlink = 448.0 * GB,
                        .nic = 50.0 * GB,
+                       .devices_per_nic = 1,
                        .efficiency = 0.51};
 
 constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
-                                 .summary = "Google TPU v4 chip, 32 GiB; products of bfloat16 only, six links of 50 "
-                                            "GB/s to neighbours; its efficiency is assumed",
+                                 .summary = "Google TPU v4 chip, 32 GiB; products of bfloat16 only, six links to "
+                                            "neighbours, each of 50 GB/s, as a torus has them; its efficiency is "
+                                            "assumed",
                                  .cost = "",
                                  .source = "N. P. Jouppi et al., TPU v4: An Optically Reconfigurable Supercomputer for "
                                            "Machine Learning with Hardware Support for Embeddings, ISCA 2023"},
@@ -174,7 +188,8 @@ constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                        .memory_bandwidth = 1200.0 * GB,
                        .host_link = 0.0,
                        .nvlink = 300.0 * GB,
-                       .nic = 0.0,
+                       .nic = 50.0 * GB,
+                       .devices_per_nic = 0,
                        .efficiency = 0.8};
 
 /// 128 cores at 2.45 GHz, each with two fused multiply-adds of four float64 numbers a cycle; 16 channels of DDR4-3200.
@@ -193,25 +208,28 @@ constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
                          .host_link = 0.0,
                          .nvlink = 0.0,
                          .nic = 12.5 * GB,
+                         .devices_per_nic = 1,
                          .efficiency = 0.8};
+
+constexpr std::array sheets{v100,   a100_40gb, a100_80gb_of(a100_40gb), h100, h200_of(h100), b200, mi300x,
+                            tpu_v4, cpu_host};
 
 }  // namespace
 
 const base::Registry<Device>& devices() {
-  static const base::Registry<Device> table({
-      base::entry<Device, NoDevice>(),
-      entry_of(v100),
-      entry_of(a100_40gb),
-      entry_of(a100_80gb_of(a100_40gb)),
-      entry_of(h100),
-      entry_of(h200_of(h100)),
-      entry_of(b200),
-      entry_of(mi300x),
-      entry_of(tpu_v4),
-      entry_of(cpu_host),
-      base::entry<Device, CustomDevice>(),
-  });
+  static const base::Registry<Device> table = [] {
+    std::vector<base::Registry<Device>::Entry> entries{base::entry<Device, NoDevice>()};
+    for (const Sheet& sheet : sheets) entries.push_back(entry_of(sheet));
+    entries.push_back(base::entry<Device, CustomDevice>());
+    return base::Registry<Device>(std::move(entries));
+  }();
   return table;
+}
+
+std::optional<std::int64_t> nics_of_host(std::string_view device, std::int64_t devices) {
+  const auto* const sheet = std::ranges::find(sheets, device, [](const Sheet& each) { return each.about.kind; });
+  if (sheet == sheets.end() || sheet->devices_per_nic == 0) return {};
+  return std::max<std::int64_t>(1, devices / sheet->devices_per_nic);
 }
 
 }  // namespace simgrad::cluster

@@ -34,7 +34,10 @@ struct Nodes {
 
 void GpuHosts::describe(base::Describer& d) {
   d.integer("devices", devices, "workers that share a host, each at cluster.speed", Bounds::between(1, most_hosts));
-  d.integer("nics", nics, "NICs of each host; device i takes NIC i mod nics", Bounds::between(1, most_hosts));
+  d.integer(
+      "nics", nics,
+      "NICs of each host; device i takes NIC i mod nics; left out: those of cluster.device in the catalogue, else 1",
+      Bounds::between(1, most_hosts));
   d.quantity("nvlink_bandwidth", nvlink_bandwidth_bytes_per_s, Unit::bytes_per_second,
              "bandwidth of each device, each direction, to the others of its host",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});

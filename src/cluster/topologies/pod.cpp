@@ -70,7 +70,10 @@ void Pod::describe(base::Describer& d) {
   d.integer("devices", devices, "GPUs of each host, workers in order, each at cluster.speed",
             Bounds::between(1, most_devices));
   nics = std::min(nics, devices);  // unless it is given
-  d.integer("nics", nics, "NICs of each host, at most one a device; device i takes NIC i mod nics",
+  d.integer("nics", nics,
+            "NICs of each host, at most one a device; device i takes NIC i mod nics; left out: those of cluster.device "
+            "in the "
+            "catalogue, else at most 8",
             Bounds::between(1, most_devices));
   d.integer("hosts_per_group", hosts_per_group,
             "hosts on the same leaf switches: of a scalable unit with rails, of a rack without",

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <string_view>
 #include <utility>
 
+#include "cluster/fabric/host_nics.h"
+#include "cluster/topologies/gpu_hosts.h"
+#include "cluster/topologies/pod.h"
 #include "experiment/checks/hosts_check.h"
 #include "experiment/checks/names_check.h"
 #include "experiment/checks/prices_check.h"
@@ -118,7 +122,20 @@ void repair_by_default(cluster::FailureOptions& failures, const Document& docume
     failures.repair = base::Slot<cluster::Repair>(cluster::repairs(), "constant");
 }
 
-/// The links of devices have the devices' bandwidths, unless the scenario sets others.
+/// The kind of the first host's device.
+std::string_view device_kind(const cluster::Options& cluster) {
+  const cluster::HostClass* const its = class_of(cluster.host_classes, cluster.workers, 0);
+  return its && its->device->there() ? its->device.kind() : cluster.device.kind();
+}
+
+/// Hosts have the NICs that the catalogue says for their devices.
+template <class Kind>
+void nics_by_device(cluster::Topology* topology, const cluster::Options& cluster) {
+  if (auto* const its = dynamic_cast<Kind*>(topology))
+    its->nics = cluster::nics_of_host(device_kind(cluster), its->devices).value_or(its->nics);
+}
+
+/// The links and NICs of devices are as the devices say, unless the scenario sets others.
 void links_by_device(cluster::Options& cluster, const Document& document) {
   const cluster::Device* const device = cluster.device ? cluster.device_of(0) : nullptr;
   if (!device) return;
@@ -128,6 +145,9 @@ void links_by_device(cluster::Options& cluster, const Document& document) {
   const bool says =
       document.contains("cluster.topology.nvlink_bandwidth") || document.contains("cluster.topology.device_bandwidth");
   if (topology && device->nvlink_bytes_per_s && !says) topology->set_device_bandwidth(*device->nvlink_bytes_per_s);
+  if (document.contains("cluster.topology.nics")) return;
+  nics_by_device<cluster::GpuHosts>(topology, cluster);
+  nics_by_device<cluster::Pod>(topology, cluster);
 }
 
 }  // namespace
