@@ -1,19 +1,17 @@
 // The memory chart: what the fullest rank of each strategy holds at its peak, by part, and the memory of its device as a line.
 import { axis, bars as named, frame, tip, tooltip } from '../axes';
-import { card, distinct } from '../card';
-import { list, place, segments } from '../controls';
-import type { Memory, N, Report, Row } from '../data';
+import { distinct } from '../card';
+import type { Memory, N, Report } from '../data';
 import type { Drawing } from '../plot';
 import type { Option } from '../echarts';
 import { bytes, percent } from '../format';
 import { t } from '../language';
-import { decal, memoryColours } from '../palette';
+import { memoryColours } from '../palette';
 import { memoryKey } from '../parts';
-import { Plot } from '../plot';
-import { change, onChange, shown } from '../state';
+import { shown } from '../state';
 import { variable } from '../theme';
+import { layer, stacked, type Chosen } from './stacked';
 
-type View = 'strategies' | 'points' | 'ranks';
 interface Bar { name: string; who: string; bytes: number[]; limit: N }
 
 const sum = (all: number[]): number => all.reduce((a, b) => a + b, 0);
@@ -59,46 +57,27 @@ function option(bars: Bar[], parts: Memory['parts'], wide: boolean): Drawing {
         ...parts.map(({ name, part }, i) => ({ colour: memoryColours()[part], name, value: `${bytes(bar.bytes[i])}  ${percent(bar.bytes[i] / (all || 1))}` })),
         ...(known(bar.limit) ? [{ name: t('memory of the device'), value: `${bytes(bar.limit)}` }] : [])]);
     }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
-    series: [...parts.map(({ name, part }, i) => ({
-      type: 'bar', stack: 'all', name, id: name, data: bars.map((bar) => bar.bytes[i]), barMaxWidth: 26, barMinWidth: 3, barCategoryGap: bars.length > 24 ? '12%' : '34%',
-      color: memoryColours()[part], itemStyle: { color: memoryColours()[part], decal: decal(part % 4) ?? { symbol: 'none' }, borderColor: variable('surface'), borderWidth: bars.length > 24 ? 0 : 0.5 },
-    })), ...(line ? [line] : [])],
+    series: [...parts.map(({ name, part }, i) => layer(name, memoryColours()[part], part % 4, bars.map((bar) => bar.bytes[i]))), ...(line ? [line] : [])],
   };
 }
 
 export function memory(report: Report, data: Memory, file: string): HTMLElement {
   const labels = report.strategies.map(({ label }) => label);
   const strategies = distinct(data.rows.map(({ strategy }) => strategy));
-  const severalPoints = distinct(data.rows.map(({ point }) => point)).length > 1;
-  const differ = data.rows.some(({ ranks }) => ranks.length > 1);
-  const chosen = { view: (strategies.length === 1 && severalPoints ? 'points' : 'strategies') as View, strategy: data.about?.strategy ?? strategies[0] };
-  const eligible = (): Row[] => (chosen.view === 'ranks' ? data.rows.filter(({ strategy }) => strategy === chosen.strategy) : data.rows);
-  const at = place(report, eligible, data.about);
+  const points = distinct(data.rows.map(({ point }) => point)).length > 1;
+  const chosen: Chosen = { view: strategies.length === 1 && points ? 'points' : 'strategies', strategy: data.about?.strategy ?? strategies[0] };
   // Ranks are in the order of their peaks, so that the first has the largest one.
   const fullest = (name: string, { ranks }: Memory['rows'][number]): Bar => ({ ...ranks[0], name, who: ranks.length > 1 ? `, ${ranks[0].name}` : '' });
-  const bars = (): Bar[] => {
+  const bars = (at: number): Bar[] => {
     const mine = data.rows.filter(({ strategy }) => strategy === chosen.strategy);
     if (chosen.view === 'points') return mine.map((row) => fullest(report.points[row.point].text, row));
-    if (chosen.view === 'ranks') return (mine.find(({ point }) => point === at.point())?.ranks ?? []).map((ranks) => ({ ...ranks, who: '' }));
-    return data.rows.filter(({ strategy, point }) => point === at.point() && shown(strategy)).map((row) => fullest(labels[row.strategy], row));
+    if (chosen.view === 'ranks') return (mine.find(({ point }) => point === at)?.ranks ?? []).map((ranks) => ({ ...ranks, who: '' }));
+    return data.rows.filter(({ strategy, point }) => point === at && shown(strategy)).map((row) => fullest(labels[row.strategy], row));
   };
-  const fit = (): void => {
-    const rows = bars().length;
-    plot.height = 72 + Math.max(rows, 1) * (rows > 40 ? 14 : rows > 16 ? 20 : 38);
-  };
-  const plot: Plot = new Plot('memory', data.sentence, 200, () => { fit(); return option(bars(), data.parts, plot.element.clientWidth > 640); });
-  fit();
-  const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); arrange(); plot.redraw(); };
-  const strategy = list(t('Strategy'), strategies.map((each) => [String(each), labels[each]]), String(chosen.strategy), (value) => set({ strategy: Number(value) }));
-  const arrange = (): void => {
-    strategy.element.hidden = chosen.view === 'strategies';
-    if (at.element) at.element.hidden = chosen.view === 'points';
-    at.show();
-  };
-  arrange();
-  onChange(fit);
-  const views: [View, string][] = [['strategies', t('Strategies')], ...(severalPoints ? [['points', t('Grid points')] as [View, string]] : []), ...(differ ? [['ranks', t('Ranks')] as [View, string]] : [])];
-  return card('memory', t('Memory of the ranks'), data, file, [
-    views.length > 1 ? segments(t('Compare'), views, chosen.view, (view) => change(() => set({ view: view as View }))) : null, strategy.element, at.element,
-  ], memoryKey(data.parts), plot.element);
+  return stacked(report, {
+    id: 'memory', title: 'Memory of the ranks', data, file, chosen, strategies, points, ranks: data.rows.some(({ ranks }) => ranks.length > 1), bars, margin: 72,
+    rows: () => (chosen.view === 'ranks' ? data.rows.filter(({ strategy }) => strategy === chosen.strategy) : data.rows),
+    draw: (all, wide) => option(all, data.parts, wide),
+    legend: memoryKey(data.parts),
+  });
 }
