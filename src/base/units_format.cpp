@@ -76,7 +76,7 @@ std::string format_rate(double value) {
   // would need more digits than people write.
   constexpr double fastest_network = 1e12;  // bit/s
   const double bits = value * 8.0;
-  if (bits < fastest_network) {
+  if (std::abs(bits) < fastest_network) {
     const std::size_t digits = shortest(bits).digits.size();
     if (digits <= 3 || digits <= shortest(value).digits.size()) return prefixed(bits, decimal_prefixes, "bps");
   }

@@ -29,7 +29,8 @@ TEST_CASE("a device gives links their bandwidth unless the scenario does") {
 TEST_CASE("a device of the catalogue gives its hosts their NICs unless the scenario does") {
   const auto settings = [](const std::string& cluster) { return planned(with(cluster)).runs.front().settings; };
   const auto nics = [&](const std::string& cluster) {
-    const cluster::Topology& topology = *settings(cluster)->cluster.topology;
+    const auto of = settings(cluster);
+    const cluster::Topology& topology = *of->cluster.topology;
     const auto* const pod = dynamic_cast<const cluster::Pod*>(&topology);
     return pod ? pod->nics : dynamic_cast<const cluster::GpuHosts&>(topology).nics;
   };
@@ -39,14 +40,14 @@ TEST_CASE("a device of the catalogue gives its hosts their NICs unless the scena
   CHECK(nics("device = \"v100_32gb\"\ntopology = \"gpu_hosts\"") == 4);  // 100 Gbit/s for two GPUs
   CHECK(nics("device = \"v100_32gb\"\ntopology = { kind = \"gpu_hosts\", devices = 1 }") == 1);
   CHECK(nics("device = \"h100\"\ntopology = { kind = \"gpu_hosts\", nics = 2 }") == 2);
-  CHECK(nics("device = \"tpu_v4\"\ntopology = \"gpu_hosts\"") == 1);  // no source tells
-  CHECK(nics("device = { kind = \"custom\", float32 = \"1TF\", memory_bandwidth = \"1TB/s\" }\ntopology = "
+  CHECK(nics("device = { kind = \"tpu_v4\", float64 = \"1TF\" }\ntopology = \"gpu_hosts\"") == 1);  // no source tells
+  CHECK(nics("device = { kind = \"custom\", float64 = \"1TF\", memory_bandwidth = \"1TB/s\" }\ntopology = "
              "\"gpu_hosts\"") == 1);
   CHECK(nics("topology = \"pod\"") == 8);
   CHECK(nics("device = \"v100_32gb\"\ntopology = \"pod\"") == 4);
   CHECK(nics("topology = \"gpu_hosts\"\n[[cluster.hosts]]\nclass = \"a\"\ndevice = \"h100\"") == 8);
   // Each of a TPU's six links; the network's default is a gigabit.
-  CHECK(settings("device = \"tpu_v4\"")->cluster.host_spec.bandwidth_bytes_per_s == 50e9);
+  CHECK(settings("device = { kind = \"tpu_v4\", float64 = \"1TF\" }")->cluster.host_spec.bandwidth_bytes_per_s == 50e9);
 }
 
 TEST_CASE("a class of hosts has its own device, or its speed, or the cluster's device") {

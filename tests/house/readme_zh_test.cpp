@@ -32,11 +32,11 @@ std::vector<std::string> uncommented(std::vector<std::string> scenarios) {
   return scenarios;
 }
 
-/// The targets of a page's links, without the links between the two pages.
+/// The targets of a page's links, without the links between the two pages. A page in Chinese counts as the English one.
 std::set<std::string> targets(const std::string& text) {
-  std::set<std::string> all = set_of(links(text));
-  all.erase(english);
-  all.erase(chinese);
+  std::set<std::string> all;
+  for (const std::string& link : links(text))
+    if (link != english && link != chinese) all.insert(std::regex_replace(link, std::regex("\\.zh\\.md$"), ".md"));
   return all;
 }
 

@@ -149,7 +149,7 @@ TEST_CASE("a config.json without what is needed is refused with the key") {
   CHECK(refused("\n {\"model_type\": \"gpt2\", \"n_embd\": 100,\n\"n_head\": 8}") ==
         "config.json:3:1: n_head = 8; expected a divisor of n_embd = 100");
   CHECK(refused("{\"model_type\": \"llama\", \"num_attention_heads\": 8, \"num_key_value_heads\": 3}") ==
-        "config.json:1:50: num_key_value_heads = 3; expected a divisor of num_attention_heads = 8");
+        "config.json:1:51: num_key_value_heads = 3; expected a divisor of num_attention_heads = 8");
   CHECK(refused("\n {\"model_type\": \"gpt2\"}").starts_with("config.json:2:2: no \"n_layer\""));
   CHECK_THROWS_AS(shape_in_config("no/such/config.json"), base::EnvironmentError);
   CHECK_THROWS_AS(shape_in_config("."), base::EnvironmentError);  // a folder opens, but has no bytes

@@ -2,13 +2,12 @@
 ///
 /// Sources: the vendors' data sheets, named at each device. Efficiencies: the largest product that was measured over
 /// the peak (S. Bekman, Machine Learning Engineering, accelerator benchmarks, 2024), or 0.8 where none is known.
-#include "cluster/fabric/device.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
+#include "cluster/fabric/device.h"
 #include "cluster/fabric/host_nics.h"
 
 namespace simgrad::cluster {

@@ -121,9 +121,9 @@ std::string explained(const record::CollectiveUse& use, const Causes& causes) {
 
 std::optional<Collectives> collectives(const ReportModel& model) {
   Collectives chart;
-  chart.table.columns = {{"strategy"}, {"parameters"},     {"collective"},     {"members"},
-                         {"bytes", "B"}, {"calls"},    {"predicted", "s"}, {"simulated", "s"}, {"skew", "s"},
-                         {"duration", "s"}, {"exposed", "s"}, {"explanation"}};
+  chart.table.columns = {{"strategy"},   {"parameters"},    {"collective"},     {"members"},
+                         {"bytes", "B"}, {"calls"},         {"predicted", "s"}, {"simulated", "s"},
+                         {"skew", "s"},  {"duration", "s"}, {"exposed", "s"},   {"explanation"}};
   for (const Case* one : model.ran()) {
     const Causes around = causes(*one);
     for (const record::CollectiveUse& use : one->runs.front()->record.collectives) {
