@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -67,13 +68,14 @@ Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how
   if (comm.size() == 1) return x;
   const cluster::LocalGroups& hosts = comm.local_groups();
   const Extent extent(x);
-  if (hosts.even && comm.may_compute())
-    return comm.compute_in_phases(
-        [&] {
-          return fmt::format("hierarchical {} of {} {}", extent.length, extent.wire.bytes_per_number,
-                             static_cast<int>(how));
-        },
-        [&] { return phases(hosts, extent, how); }, std::move(x));
+  if (hosts.even && comm.may_compute()) {
+    const auto key = [&] {
+      return fmt::format("hierarchical {} of {} {}", extent.length, extent.wire.bytes_per_number,
+                         static_cast<int>(how));
+    };
+    const auto its_phases = [&] { return phases(hosts, extent, how); };
+    return comm.compute_in_phases(std::cref(key), std::cref(its_phases), std::move(x));
+  }
   const Communicator inside = comm.subgroup(hosts.around(comm.rank()));
   std::vector<int> peers;  // one of every host
   for (const auto& group : hosts.groups)

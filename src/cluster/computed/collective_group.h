@@ -31,12 +31,19 @@ struct ComputedCollectives::Collective {
   std::vector<std::shared_ptr<AfterCollective>> after;  ///< where a member does not block in it; null: it does
   std::vector<values::Tensor> tensors;                  ///< the members' inputs, then their results
   std::unique_ptr<CollectiveTimes> times;               ///< null: not all members have arrived
+  std::vector<std::pair<double, std::size_t>> ends;     ///< all members' end times, in their order
   std::unique_ptr<CollectiveTimes> unfollowed;  ///< until members' ranks began to wait for them; null: not asked for
   std::vector<double> unfollowed_until;
   std::int64_t bytes = 0;  ///< of the largest input
   int arrived = 0;
   int left = 0;
   bool dissolved = false;  ///< all actors were killed
+};
+
+/// Members that end at one time: a stretch of `ends`.
+struct ComputedCollectives::EndsTogether {
+  std::size_t first;
+  std::size_t last;  ///< the one behind them
 };
 
 /// A member's time in a collective: the causes are those of the rest of it, which is waiting.

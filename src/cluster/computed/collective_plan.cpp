@@ -1,6 +1,9 @@
 #include "cluster/computed/collective_plan.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <unordered_map>
 
 namespace simgrad::cluster {
 
@@ -57,13 +60,41 @@ std::vector<MemberTiming> timings_until(const PlannedPart& part, std::span<const
 
 }  // namespace
 
+/// The parts of a phase that have been walked, found by their arrivals.
+class CollectiveTimes::Walked {
+ public:
+  explicit Walked(const std::vector<PartTimes>& parts) : parts_(parts) {}
+
+  /// An earlier part, alike, whose members came at the same times; null: there is none, and this one is noted.
+  const PartTimes* find(const PlannedPart& part, const PartTimes& its) {
+    const std::size_t kind = part.alike < 0 ? parts_.size() : static_cast<std::size_t>(part.alike);
+    std::size_t hash = kind;
+    for (const double arrival_s : its.arrivals)
+      hash = 0x9e3779b97f4a7c15u * (hash ^ (hash >> 29) ^ std::bit_cast<std::uint64_t>(arrival_s));
+    const auto [first, last] = by_hash_.equal_range(hash);
+    for (auto at = first; at != last; ++at) {
+      const auto& [its_kind, number] = at->second;
+      const PartTimes& earlier = parts_[number];
+      if (its_kind == kind && earlier.arrivals == its.arrivals && earlier.until == its.until) return &earlier;
+    }
+    by_hash_.emplace(hash, std::pair(kind, parts_.size()));
+    return nullptr;
+  }
+
+ private:
+  const std::vector<PartTimes>& parts_;  ///< grows as parts are added
+  std::unordered_multimap<std::size_t, std::pair<std::size_t, std::size_t>> by_hash_;  ///< kinds and numbers
+};
+
 CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until)
     : plan_(plan) {
   std::vector<double> ready(arrivals.begin(), arrivals.end());
+  phases_.reserve(plan.phases.size());
   for (const PlannedPhase& phase : plan.phases) {
     phases_.emplace_back().reserve(phase.parts.size());
+    Walked walked(phases_.back());
     for (const PlannedPart& part : phase.parts) {
-      const PartTimes& times = add(part, of_members(part, ready), until);
+      const PartTimes& times = add(part, of_members(part, ready), until, walked);
       for (std::size_t m = 0; m < times.timings.size(); ++m) ready[part.position(m)] = times.timings[m].end_s;
     }
   }
@@ -72,20 +103,18 @@ CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const dou
 CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& until) : plan_(whole.plan_) {
   for (std::size_t phase = 0; phase < whole.phases(); ++phase) {
     phases_.emplace_back().reserve(whole.phases_[phase].size());
+    Walked walked(phases_.back());
     for (std::size_t p = 0; p < whole.phases_[phase].size(); ++p)
-      add(plan_.phases[phase].parts[p], whole.part(phase, p).arrivals, until);
+      add(plan_.phases[phase].parts[p], whole.part(phase, p).arrivals, until, walked);
   }
 }
 
-const PartTimes& CollectiveTimes::add(const PlannedPart& part, std::vector<double> arrivals, const Until& until) {
-  std::vector<PartTimes>& earlier = phases_.back();
+const PartTimes& CollectiveTimes::add(const PlannedPart& part, std::vector<double> arrivals, const Until& until,
+                                      Walked& walked) {
   PartTimes its{std::move(arrivals), until.of_members(part.positions), {}, {}};
-  const PartTimes* const alike = part.alike < 0 ? nullptr : &earlier[static_cast<std::size_t>(part.alike)];
-  if (alike && alike->arrivals == its.arrivals && alike->until == its.until)
-    its.timings = alike->timings;
-  else
-    its.timings = timings_until(part, its.arrivals, its.until);
-  return earlier.emplace_back(std::move(its));
+  const PartTimes* const same = walked.find(part, its);
+  its.timings = same ? same->timings : timings_until(part, its.arrivals, its.until);
+  return phases_.back().emplace_back(std::move(its));
 }
 
 const PartTimes* CollectiveTimes::before(std::size_t phase, std::size_t member) const {

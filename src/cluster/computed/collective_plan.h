@@ -91,8 +91,9 @@ class CollectiveTimes {
   }
 
  private:
+  class Walked;
   /// One more part of the last phase.
-  const PartTimes& add(const PlannedPart& part, std::vector<double> arrivals, const Until& until);
+  const PartTimes& add(const PlannedPart& part, std::vector<double> arrivals, const Until& until, Walked& walked);
   /// The member's part in the last phase before this one in which it has a part; null: in none.
   const PartTimes* before(std::size_t phase, std::size_t member) const;
 

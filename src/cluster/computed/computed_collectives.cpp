@@ -222,29 +222,32 @@ void ComputedCollectives::combine(const PlannedPart& part, std::vector<Tensor>& 
 
 /// One timer for all who go on at the same time.
 void ComputedCollectives::wake(CollectiveGroup& all, const std::shared_ptr<Collective>& collective) const {
-  std::vector<std::pair<double, std::size_t>> ends;
+  std::vector<std::pair<double, std::size_t>>& ends = collective->ends;
   ends.reserve(all.members->size());
   for (std::size_t m = 0; m < all.members->size(); ++m)
     ends.emplace_back(std::max(collective->times->of(m).end_s, world_.now()), m);
   std::ranges::sort(ends);
   for (std::size_t first = 0; first < ends.size();) {
-    const double end_s = ends[first].first;
-    std::vector<sg4::SemaphorePtr> sleepers;
-    std::vector<std::size_t> others;
-    for (; first < ends.size() && ends[first].first == end_s; ++first) {
-      const std::size_t member = ends[first].second;
-      if (collective->after[member])
-        others.push_back(member);
-      else
-        sleepers.push_back(all.bed(member));
-    }
-    Timer::set(end_s, [this, &all, its = std::weak_ptr(collective), sleepers = std::move(sleepers),
-                       others = std::move(others)] {
-      for (const sg4::SemaphorePtr& sleeper : sleepers) sleeper->release();
-      if (const std::shared_ptr<Collective> over = its.lock())
-        for (const std::size_t member : others) go_on(all, over, member);
+    EndsTogether members{first, first};
+    while (members.last < ends.size() && ends[members.last].first == ends[first].first) ++members.last;
+    Timer::set(ends[first].first, [this, &all, its = std::weak_ptr(collective), members] {
+      if (const std::shared_ptr<Collective> over = its.lock()) go_on(all, over, members);
     });
+    first = members.last;
   }
+}
+
+void ComputedCollectives::go_on(CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
+                                const EndsTogether& members) const {
+  std::vector<std::size_t> others;  // a member that goes on may change the collective's
+  for (std::size_t at = members.first; at < members.last; ++at) {
+    const std::size_t member = collective->ends[at].second;
+    if (collective->after[member])
+      others.push_back(member);
+    else
+      all.bed(member)->release();
+  }
+  for (const std::size_t member : others) go_on(all, collective, member);
 }
 
 ComputedCollectives::Way ComputedCollectives::way() const {

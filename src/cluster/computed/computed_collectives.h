@@ -44,8 +44,8 @@ class ComputedCollectives {
   };
   /// Says the phases of a collective.  key: equal for equal phases of these members; asked for more often.
   struct MakePhases {
-    std::function<std::string()> key;
-    std::function<CollectivePhases()> phases;
+    const std::function<std::string()>& key;
+    const std::function<CollectivePhases()>& phases;
   };
 
   explicit ComputedCollectives(World& world);
@@ -82,6 +82,7 @@ class ComputedCollectives {
  private:
   using Plan = std::shared_ptr<const CollectivePlan>;
   struct Left;
+  struct EndsTogether;
 
   CollectiveGroup& group(const Members& members, int generation);
   const AlphaBetaGamma& costs(CollectiveGroup& group, const CollectiveTiming& timing,
@@ -94,6 +95,7 @@ class ComputedCollectives {
   void complete(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
   static void combine(const PlannedPart& part, std::vector<values::Tensor>& tensors);
   void wake(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
+  void go_on(CollectiveGroup& group, const std::shared_ptr<Collective>& collective, const EndsTogether& members) const;
   void go_on(CollectiveGroup& group, const std::shared_ptr<Collective>& collective, std::size_t member) const;
   values::Tensor result(CollectiveGroup& group, const std::shared_ptr<Collective>& collective,
                         std::size_t member) const;
