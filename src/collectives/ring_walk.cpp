@@ -1,7 +1,7 @@
 #include "collectives/ring_walk.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 #include <utility>
 
 #include "base/vectors.h"
@@ -88,28 +88,37 @@ void combine_until(std::size_t P, const double* __restrict until, const double* 
 
 RingWalk::RingWalk(const Split& split, const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                    const cluster::Until& until)
-    : split_(split),
-      P_(arrivals.size()),
-      seconds_per_flop_(costs.seconds_per_flop),
-      compute_s_(P_),
-      communicate_s_(P_) {
-  now_.reserve(P_ + 2);
-  now_.push_back(arrivals.back());
-  now_.insert(now_.end(), arrivals.begin(), arrivals.end());
-  now_.push_back(arrivals.front());
-  next_.resize(P_ + 2);
+    : split_(split), P_(arrivals.size()), halo_(std::clamp<std::size_t>(P_ - 1, 1, rounds_together)) {
+  const std::size_t with_halos = P_ + 2 * halo_;
+  now_.resize(with_halos);
+  next_.resize(with_halos);
+  compute_s_.resize(with_halos);
+  communicate_s_.resize(with_halos);
+  seconds_per_flop_.resize(with_halos);
+  std::ranges::copy(arrivals, now_.begin() + static_cast<std::ptrdiff_t>(halo_));
+  std::ranges::copy(costs.seconds_per_flop, seconds_per_flop_.begin() + static_cast<std::ptrdiff_t>(halo_));
+  close_ring(now_, 1);
+  close_ring(seconds_per_flop_, halo_);
   if (costs.routes) add_hops(costs);
   for (int k = 0; k < split.chunks(); ++k) {
     if (latency_s_.empty()) transfer_s_.push_back(costs.transfer_s(0, 1, split.bytes(split.chunk(k))));
     flops_.push_back(static_cast<double>(split.chunk(k).count));
   }
-  const auto repeat = [P = P_](std::vector<double>& by_chunk, std::size_t times) {
-    by_chunk.resize(times * by_chunk.size());
-    for (std::size_t k = P; k < by_chunk.size(); ++k) by_chunk[k] = by_chunk[k - P];
+  const auto repeat = [&](std::vector<double>& by_chunk) {
+    if (by_chunk.empty()) return;
+    by_chunk.resize(3 * P_ + halo_);
+    for (std::size_t k = P_; k < by_chunk.size(); ++k) by_chunk[k] = by_chunk[k - P_];
   };
-  repeat(transfer_s_, 3);
-  repeat(flops_, 2);
+  repeat(transfer_s_);
+  repeat(flops_);
   for (int r = 0; r < static_cast<int>(P_) && !until.is_never(); ++r) until_.push_back(until.of(r));
+}
+
+void RingWalk::close_ring(std::vector<double>& by_member, std::size_t width) const {
+  for (std::size_t i = 0; i < width; ++i) {
+    by_member[halo_ - 1 - i] = by_member[halo_ + P_ - 1 - i];
+    by_member[halo_ + P_ + i] = by_member[halo_ + i];
+  }
 }
 
 std::size_t RingWalk::wrapped(int k) const {
@@ -127,7 +136,7 @@ void RingWalk::add_hops(const cluster::AlphaBetaGamma& costs) {
     return std::ranges::all_of(hops, [&](double hop) { return hop == hops.front(); });
   };
   if (all_alike(latency_s_) && all_alike(bandwidth_)) latency_s_.clear();
-  if (!latency_s_.empty()) hop_s_.resize(P_ + 1);
+  if (!latency_s_.empty()) hop_s_.resize(rounds_together);
 }
 
 double RingWalk::hop_s(std::size_t hop, std::size_t chunk) const {
@@ -135,60 +144,94 @@ double RingWalk::hop_s(std::size_t hop, std::size_t chunk) const {
   return latency_s_[hop] + bytes / bandwidth_[hop];
 }
 
-const double* RingWalk::hop_times(std::size_t first, bool first_round) {
-  if (latency_s_.empty()) return transfer_s_.data() + P_ + first - 1;
-  const auto set = [&](std::size_t hop) { hop_s_[hop + 1] = hop_s(hop, (first + hop) % P_); };
-  if (first_round || !split_.even()) {
-    for (std::size_t hop = 0; hop < P_; ++hop) set(hop);
+const double* RingWalk::hop_times(std::size_t first, std::size_t slot, std::size_t rounds_ago) {
+  if (latency_s_.empty()) return transfer_s_.data() + P_ + first;
+  std::vector<double>& times = hop_s_[slot];
+  times.resize(P_ + 2 * halo_);
+  const auto set = [&](std::size_t chunk) {
+    const std::size_t hop = (chunk + P_ - first) % P_;
+    times[halo_ + hop] = hop_s(hop, chunk);
+  };
+  if (rounds_ago == 0 || !split_.even()) {
+    for (std::size_t chunk = 0; chunk < P_; ++chunk) set(chunk);
   } else {
-    // Nearly equal chunks, the longer ones first: a hop carries the chunk before that of the last round, which has
-    // another length at two places at most.
-    set(P_ - 1 - first);
-    if (const auto longer = static_cast<std::size_t>(split_.length()) % P_; longer > 0)
-      set((P_ + longer - 1 - first) % P_);
+    // Nearly equal chunks, the longer ones first: a hop carries a chunk that is so many places before its last one,
+    // and has another length at the ends of either kind at most.
+    const auto longer = static_cast<std::size_t>(split_.length()) % P_;
+    for (std::size_t k = 1; k <= rounds_ago && longer > 0; ++k) {
+      set(P_ - k);
+      set((P_ + longer - k) % P_);
+    }
   }
-  hop_s_.front() = hop_s_.back();
-  return hop_s_.data();
+  close_ring(times, halo_);
+  return times.data() + halo_;
 }
 
 void RingWalk::around(int sent_first, bool reduce) {
-  constexpr int rounds_at_a_time = 8;
-  const auto P = static_cast<int>(P_);
-  for (int s = 0; s < P - 1; ++s) {
-    if (!until_.empty() && s % rounds_at_a_time == 0 && beyond_until()) return;
-    round(hop_times(wrapped(sent_first - s), s == 0), wrapped(sent_first - s - 1), reduce);
+  const int rounds = static_cast<int>(P_) - 1;
+  const auto together = static_cast<int>(until_.empty() ? halo_ : 1);
+  for (int s = 0; s < rounds; s += together) {
+    if (!until_.empty() && s % static_cast<int>(rounds_together) == 0 && beyond_until()) return;
+    std::array<Round, rounds_together> next;
+    const auto count = static_cast<std::size_t>(std::min(together, rounds - s));
+    for (std::size_t k = 0; k < count; ++k) {
+      const int round = s + static_cast<int>(k);
+      next[k] = {hop_times(wrapped(sent_first - round), k, s == 0 ? 0 : static_cast<std::size_t>(together)),
+                 flops_.data() + P_ + wrapped(sent_first - round - 1)};
+    }
+    if (until_.empty())
+      go(std::span(next).first(count), reduce);
+    else
+      go_until(next[0], reduce);
   }
 }
 
-void RingWalk::round(const double* transfer_s, std::size_t first_received, bool reduce) {
-  const double* const now = now_.data() + 1;
-  const double* const of_first_hop = transfer_s + 1;
-  const double* const flops = flops_.data() + first_received;
-  double* const next = next_.data() + 1;
-  if (until_.empty() && reduce) {
-    pass_on_and_combine(P_, now, of_first_hop, flops, seconds_per_flop_.data(), communicate_s_.data(),
-                        compute_s_.data(), next);
-  } else if (until_.empty()) {
-    pass_on(P_, now, of_first_hop, communicate_s_.data(), next);
-  } else {
-    pass_on_until(P_, until_.data(), now, of_first_hop, communicate_s_.data(), next);
-    if (reduce) combine_until(P_, until_.data(), flops, seconds_per_flop_.data(), compute_s_.data(), next);
-  }
-  next_.front() = next_[P_];
-  next_.back() = next_[1];
+void RingWalk::go(std::span<const Round> rounds, bool reduce) {
+  constexpr std::ptrdiff_t members_together = 512;  // whose numbers stay in the processor's nearest memory
+  const auto P = static_cast<std::ptrdiff_t>(P_), count = std::ssize(rounds);
+  close_ring(now_, rounds.size());
+  for (std::ptrdiff_t first = 1 - count; first < P + count - 1; first += members_together)
+    for (std::ptrdiff_t k = 0; k < count; ++k) {
+      // A round needs a member more at either side than the next one, and goes a member less far to the right.
+      const std::ptrdiff_t beside = count - 1 - k;
+      const std::ptrdiff_t from = std::max(first - k, -beside), to = std::min(first - k + members_together, P + beside);
+      if (from < to) pass(rounds[static_cast<std::size_t>(k)], k % 2 == 0, from, to, reduce);
+    }
+  if (count % 2 == 1) std::swap(now_, next_);
+}
+
+void RingWalk::pass(const Round& round, bool forth, std::ptrdiff_t from, std::ptrdiff_t to, bool reduce) {
+  const auto at = [&](std::vector<double>& by_member) {
+    return by_member.data() + static_cast<std::ptrdiff_t>(halo_) + from;
+  };
+  const auto count = static_cast<std::size_t>(to - from);
+  const double* const now = at(forth ? now_ : next_);
+  double* const next = at(forth ? next_ : now_);
+  if (reduce)
+    pass_on_and_combine(count, now, round.transfer_s + from, round.flops + from, at(seconds_per_flop_),
+                        at(communicate_s_), at(compute_s_), next);
+  else
+    pass_on(count, now, round.transfer_s + from, at(communicate_s_), next);
+}
+
+void RingWalk::go_until(const Round& round, bool reduce) {
+  const auto at = [&](std::vector<double>& by_member) { return by_member.data() + halo_; };
+  pass_on_until(P_, until_.data(), at(now_), round.transfer_s, at(communicate_s_), at(next_));
+  if (reduce) combine_until(P_, until_.data(), round.flops, at(seconds_per_flop_), at(compute_s_), at(next_));
+  close_ring(next_, 1);
   std::swap(now_, next_);
 }
 
 bool RingWalk::beyond_until() const {
   bool all = true;
-  for (std::size_t r = 0; r < P_; ++r) all = all && now_[r + 1] > until_[r];
+  for (std::size_t r = 0; r < P_; ++r) all = all && now_[halo_ + r] > until_[r];
   return all;
 }
 
 std::vector<cluster::MemberTiming> RingWalk::timings() const {
   std::vector<cluster::MemberTiming> all;
   all.reserve(P_);
-  for (std::size_t r = 0; r < P_; ++r) all.push_back({now_[r + 1], compute_s_[r], communicate_s_[r]});
+  for (std::size_t r = halo_; r < halo_ + P_; ++r) all.push_back({now_[r], compute_s_[r], communicate_s_[r]});
   return all;
 }
 
