@@ -43,6 +43,7 @@ ModelPart::ModelPart(std::shared_ptr<const Model> whole, const Problem& problem,
   base::check(whole_->cut() != nullptr, "a part is of a model that can be cut");
   for (const Chunk& chunk : chunks) add_copy(chunk);
   for (const Chunk& chunk : chunks) add(chunk);
+  has_loss_ = chunks.back().end_unit == whole_->layers(problem_).back().unit + 1;
 }
 
 /// A chunk with the head, on a rank without the first unit, has a copy of the embedding in its w.

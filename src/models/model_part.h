@@ -40,6 +40,8 @@ class ModelPart final : public Model {
   ParameterStretch tied() const { return tied_; }
   const std::vector<ParameterStretch>& partial() const { return partial_; }
   const std::vector<ParameterStretch>& replicated() const { return replicated_; }
+  /// Whether this part ends with the loss; else other ranks have the layers behind.
+  bool has_loss() const { return has_loss_; }
   /// Whether this part has the copy of what is tied, and not the original.
   bool holds_copy() const { return copied_ > 0; }
 
@@ -63,6 +65,7 @@ class ModelPart final : public Model {
   std::vector<Layer> layers_;
   std::int64_t parameters_ = 0;
   ParameterStretch tied_ = {};
+  bool has_loss_ = false;
   std::int64_t copied_ = 0;  ///< numbers of the copy
   std::vector<ParameterStretch> partial_, replicated_;
 };

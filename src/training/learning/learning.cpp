@@ -38,7 +38,7 @@ std::shared_ptr<const data::Dataset> training_set(const std::shared_ptr<const da
 /// Whether the model is a part of another, without the loss.
 bool has_layers_behind(const models::Model& model) {
   const auto* const part = dynamic_cast<const models::ModelPart*>(&model);
-  return part != nullptr && part->chunks().back().segments.back().exit > 0.0;
+  return part != nullptr && !part->has_loss();
 }
 
 double squared_deviation(const data::Dataset& set) {
