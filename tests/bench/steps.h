@@ -50,13 +50,15 @@ Topology network() {
 }
 
 /// `steps` times that by P ranks that come at different times, each with 1 MB, without numbers.
-inline Measured ours(const StepBody& body, int P, int steps, cluster::Collectives way, const Topology& topology) {
+/// own_network: messages are flows on the cluster's own network, as those of many-to-many strategies are.
+inline Measured ours(const StepBody& body, int P, int steps, cluster::Collectives way, const Topology& topology,
+                     bool own_network = false) {
   const auto measured = tests::numbers_of_child([&] {
     cluster::Options options;
     options.workers = P;
     options.collectives = way;
     options.topology = topology;
-    cluster::Cluster cluster(options, P);
+    cluster::Cluster cluster(options, P, own_network);
     cluster::World world(cluster, "w", P, 0);
     values::Dispatcher timing({.numbers = false, .label = {}});
     std::vector<int> all(static_cast<std::size_t>(P));
