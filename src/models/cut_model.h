@@ -45,9 +45,10 @@ class JoinedStretches {
 struct Step {
   enum class Then {
     nothing,
-    sum,        ///< all-reduce
-    max,        ///< all-reduce by maxima
-    gather,     ///< all-gather: of each sample, rank 0's numbers, then rank 1's, ...
+    sum,     ///< all-reduce
+    max,     ///< all-reduce by maxima
+    gather,  ///< all-gather: of each sample, rank 0's numbers, then rank 1's, ...
+    // Experts on several ranks will need an all-to-all here.
     sum_shard,  ///< reduce-scatter: of each sample, rank r keeps part r of `tensor` equal parts of the sum
   };
   Then then = Then::nothing;
@@ -79,7 +80,7 @@ struct StepInputs {
   std::span<const double> d_out = {};  ///< backward: (rows x exit), the loss's derivatives; empty where the loss is
   /// The numbers of this pass's earlier steps of the segment, after `then`, without gradients.
   std::span<const std::span<const double>> made = {};
-  double scale = 1.0;          ///< of the sum of the rows' losses: read where the loss is
+  double scale = 1.0;          ///< of the sum of the rows' losses: read where the loss is, and by auxiliary losses
   double penalty_scale = 0.0;  ///< of the penalty's gradient, which one rank adds for each parameter
   values::Format format = values::Format::float64;
 };

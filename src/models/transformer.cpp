@@ -71,8 +71,14 @@ void Transformer::initial_values(const Problem& problem, std::uint64_t seed, std
   for (const BlockPlaces& block : places.blocks) {
     draw_matrix(block.attention_in, initial_deviation);
     draw_matrix(block.attention_out, onto_residual);
-    draw_matrix(block.feed_forward_in, initial_deviation);
-    draw_matrix(block.feed_forward_out, onto_residual);
+    if (block.experts_in.empty()) {
+      draw_matrix(block.feed_forward_in, initial_deviation);
+      draw_matrix(block.feed_forward_out, onto_residual);
+    } else {
+      draw_matrix(block.router, initial_deviation);
+      for (const LinearPlace& expert : block.experts_in) draw_matrix(expert, initial_deviation);
+      for (const LinearPlace& expert : block.experts_out) draw_matrix(expert, onto_residual);
+    }
     set_gains(block.attention_norm);
     set_gains(block.feed_forward_norm);
   }
@@ -102,6 +108,12 @@ Score Transformer::score_in(values::Format format, const Problem& problem, const
                             std::span<const double> w) const {
   check_shapes(problem, rows, w);
   return transformer_score(options.shape(problem.vocabulary), rows, w, format);
+}
+
+std::vector<ExpertLoad> Transformer::expert_loads(const Problem& problem, const Samples& rows,
+                                                  std::span<const double> w, values::Format format) const {
+  check_shapes(problem, rows, w);
+  return transformer_expert_loads(options.shape(problem.vocabulary), rows, w, format);
 }
 
 std::string Transformer::refusal(const Problem& problem, int tensor, bool sequence_parallel) const {

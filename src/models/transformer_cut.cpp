@@ -29,7 +29,9 @@ class ShareOfTransformer {
     } else {
       const BlockPlaces& block = whole_.blocks[static_cast<std::size_t>((part - 1) / 2)];
       const std::int64_t f = shape_.feed_forward, kv = shape_.kv_width();
-      if (part % 2 == 1)
+      if (part % 2 == 0 && !block.experts_in.empty())  // without shares
+        stretches_.add(block.router.matrix, TransformerPlaces(shape_, {part, part + 1}, 1).parameters);
+      else if (part % 2 == 1)
         add_part(block.attention_in, {h, kv, kv}, block.attention_norm, block.attention_out);
       else
         add_part(block.feed_forward_in, shape_.gated ? std::vector{f, f} : std::vector{f}, block.feed_forward_norm,
@@ -143,6 +145,9 @@ std::string divisors_below(std::int64_t tensor, std::int64_t number) {
 
 std::string cut_refusal(const TransformerShape& shape, int tensor, bool sequence_parallel) {
   const std::int64_t t = tensor;
+  if (shape.experts > 0 && t > 1)
+    return fmt::format("experts = {}: their products are not shared among tensor = {} ranks; set tensor = 1",
+                       shape.experts, t);
   const auto fewer = [&] {
     const std::int64_t common = std::gcd(std::gcd(shape.heads, shape.kv_heads), shape.feed_forward);
     return divisors_below(t, common);
@@ -195,7 +200,8 @@ std::vector<Segment> segments(const TransformerShape& shape, const Chunk& chunk)
   for (std::int64_t part = parts.first; part < parts.end; ++part) {
     Segment& segment = made.emplace_back();
     segment.first_layer = layer;
-    segment.layers = part == 0 || part == head ? 1 : 2;
+    const bool routes = part % 2 == 0 && shape.has_experts(part / 2 - 1);  // a router beside two layers of experts
+    segment.layers = part == 0 || part == head ? 1 : routes ? 3 : 2;
     layer += segment.layers;
     segment.first = all[segment.first_layer].first;
     segment.count = all[layer - 1].first + all[layer - 1].count - segment.first;

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "models/transformer_blocks.h"
 #include "models/transformer_cut.h"
+#include "models/transformer_experts.h"
 #include "values/rounding.h"
 
 namespace simgrad::models {
@@ -54,6 +54,7 @@ class CutPass {
   const Step& here() const { return of_.steps[of_.step].step; }
   const BlockPlaces& block() const { return numbers_.places.blocks.front(); }
   bool attends() const { return of_.part % 2 == 1; }
+  bool routes() const { return !attends() && !block().experts_in.empty(); }
   const LinearPlace& first_product() const { return attends() ? block().attention_in : block().feed_forward_in; }
   const LinearPlace& second_product() const { return attends() ? block().attention_out : block().feed_forward_out; }
   const NormPlace& norm_place() const {
@@ -148,6 +149,8 @@ class CutPass {
     std::vector<Real> y;
     if (attends())
       attention_products(numbers_, block(), sequences_, n, attention_, y);
+    else if (routes())
+      expert_products(numbers_, block(), tokens_, true, n, experts_, y);
     else
       feed_forward_products(numbers_, block(), tokens_, n, feed_forward_, y);
     return y;
@@ -164,6 +167,10 @@ class CutPass {
     if (attends()) {
       attend(numbers_, block(), sequences_, n, attention_);
       attention_products_backward(numbers_, block(), sequences_, n, attention_, dy, room, dn);
+    } else if (routes()) {
+      expert_products(numbers_, block(), tokens_, true, n, experts_, room);
+      const double auxiliary_scale = inputs_.scale * static_cast<double>(sequences_);
+      expert_products_backward(numbers_, block(), tokens_, n, experts_, dy, auxiliary_scale, dn);
     } else {
       activate(numbers_, block(), tokens_, n, feed_forward_, room);
       feed_forward_products_backward(numbers_, block(), tokens_, n, feed_forward_, dy, room, dn);
@@ -234,6 +241,12 @@ class CutPass {
     const TransformerShape& shape = of_.shape;
     switch (of_.steps[of_.step].work) {
       case CutWork::products_backward:
+        if (routes()) {  // the router, and behind the norm the experts
+          add_matrix(block().router, true);
+          const std::int64_t first = block().experts_in.front().matrix;
+          add(first, numbers_.places.parameters - first, true);
+          break;
+        }
         add_matrix(first_product(), true);
         add(first_product().biases, first_product().outputs, true);
         add_matrix(second_product(), true);
@@ -262,6 +275,7 @@ class CutPass {
   NormKept<Real> norm_;
   AttentionKept<Real> attention_;
   FeedForwardKept<Real> feed_forward_;
+  ExpertsKept<Real> experts_;
 };
 
 }  // namespace

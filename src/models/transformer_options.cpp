@@ -45,6 +45,30 @@ void take_config(base::Describer& d, TransformerOptions& options) {
   }
 }
 
+void describe_experts(base::Describer& d, TransformerOptions& options) {
+  using base::Bounds;
+  d.integer("experts", options.experts,
+            "feed-forward parts of a block, among which a router chooses for each token; 0: one, without a router",
+            Bounds::between(0, 10'000));
+  d.integer("top_k", options.top_k, "experts that a token is sent to; unused without experts",
+            Bounds::between(1, 10'000));
+  d.number("capacity_factor", options.capacity_factor,
+           "tokens that an expert takes of a micro-batch, over those of an even share; later ones are dropped",
+           Bounds{.least = 0.0, .most = 1e6, .positive = true});
+  d.number("auxiliary_loss", options.auxiliary_loss,
+           "the weight of the loss that grows with uneven shares of the experts (W. Fedus et al., 2021)",
+           Bounds::at_least(0.0));
+  d.integer("expert_every", options.expert_every, "of so many blocks the last one has experts",
+            Bounds::between(1, 10'000));
+}
+
+/// The option of a shape that is refused.
+const char* faulty_option(const TransformerOptions& options) {
+  if (options.hidden % options.heads != 0) return "heads";
+  if (options.heads % options.kv_heads.value_or(options.heads) != 0) return "kv_heads";
+  return options.experts > 0 && options.top_k > options.experts ? "top_k" : "kv_heads";
+}
+
 }  // namespace
 
 TransformerShape TransformerOptions::shape(std::int64_t vocabulary_of_data) const {
@@ -60,6 +84,11 @@ TransformerShape TransformerOptions::shape(std::int64_t vocabulary_of_data) cons
           .biases = biases,
           .norm = norm,
           .positions = positions,
+          .experts = experts,
+          .top_k = top_k,
+          .capacity_factor = capacity_factor,
+          .auxiliary_loss = auxiliary_loss,
+          .expert_every = expert_every,
           .qkv_biases = qkv_biases,
           .embedding_norm = embedding_norm,
           .dropout = dropout,
@@ -79,6 +108,11 @@ void TransformerOptions::take(const TransformerShape& shape) {
   biases = shape.biases;
   norm = shape.norm;
   positions = shape.positions;
+  experts = shape.experts;
+  top_k = shape.top_k;
+  capacity_factor = shape.capacity_factor;
+  auxiliary_loss = shape.auxiliary_loss;
+  expert_every = shape.expert_every;
   qkv_biases = shape.qkv_biases;
   embedding_norm = shape.embedding_norm;
   dropout = shape.dropout;
@@ -97,6 +131,7 @@ void describe_shape(base::Describer& d, TransformerOptions& options) {
   d.integer("feed_forward", options.feed_forward, "the inner width of the feed-forward part (default 4 hidden)",
             Bounds::between(1, 1e7));
   d.flag("gated", options.gated, "SwiGLU, with a third matrix, instead of GELU (N. Shazeer, 2020)");
+  describe_experts(d, options);
   d.integer("sequence", options.sequence, "tokens that a sample predicts", Bounds::between(1, 1e7));
   d.integer("vocabulary", options.vocabulary, "different tokens (default the data's; a timing-only run needs it)",
             Bounds::between(2, 1e8));
@@ -112,8 +147,7 @@ void describe_shape(base::Describer& d, TransformerOptions& options) {
   d.flag("fused_attention", options.fused_attention,
          "attention keeps no scores and makes them again in the backward pass (T. Dao et al., FlashAttention, 2022); "
          "timing and memory only");
-  if (const std::string why = refusal(options.shape(2)); !why.empty())
-    d.refuse(options.hidden % options.heads != 0 ? "heads" : "kv_heads", why);
+  if (const std::string why = refusal(options.shape(2)); !why.empty()) d.refuse(faulty_option(options), why);
 }
 
 }  // namespace simgrad::models

@@ -31,6 +31,11 @@ struct TransformerOptions {
   bool gated = false;
   std::int64_t sequence = 64;
   std::optional<std::int64_t> vocabulary;  ///< default the data's
+  std::int64_t experts = 0;
+  std::int64_t top_k = 2;
+  double capacity_factor = 1.25;
+  double auxiliary_loss = 0.01;
+  std::int64_t expert_every = 1;
   bool tied = true;
   bool biases = true;
   bool qkv_biases = false;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/transformer_blocks.h"
+#include "models/transformer_experts.h"
 
 namespace simgrad::models {
 
@@ -16,6 +16,7 @@ struct BlockKept {
   NormKept<Real> attention_norm, feed_forward_norm;
   AttentionKept<Real> attention;
   FeedForwardKept<Real> feed_forward;
+  ExpertsKept<Real> experts;  ///< instead, in a block of experts
 };
 
 template <class Real>
@@ -42,9 +43,27 @@ class TransformerPass {
       const double token_scale = scale / static_cast<double>(shape().sequence);
       loss_backward<Real>(numbers_, tokens_, n_, rows_.next, token_scale, nullptr, dn_);
       numbers_.round(dn_);
+      auxiliary_scale_ = scale * static_cast<double>(sequences_);
       backward();
     });
     for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] += static_cast<double>(numbers_.g[j]);
+  }
+
+  std::vector<ExpertLoad> expert_loads(const Samples& rows) {
+    std::vector<ExpertLoad> loads;
+    for_pieces(rows, [&] {
+      for (std::size_t block = 0; block < kept_.size(); ++block) {
+        const ExpertsKept<Real>& kept = kept_[block].experts;
+        if (!shape().has_experts(static_cast<std::int64_t>(block))) continue;
+        ExpertLoad& load = loads.emplace_back();
+        load.block = static_cast<std::int64_t>(block);
+        for (const ExpertKept<Real>& expert : kept.experts)
+          load.tokens.push_back(static_cast<std::int64_t>(expert.tokens.size()));
+        load.dropped = kept.dropped;
+        load.auxiliary = kept.auxiliary;
+      }
+    });
+    return loads;
   }
 
  private:
@@ -53,7 +72,8 @@ class TransformerPass {
   /// Passes forward through some rows after others. n_ has the inputs of the head then.
   template <class Visit>
   void for_pieces(const Samples& rows, Visit visit) {
-    const std::int64_t at_once = std::max<std::int64_t>(1, tokens_at_once / shape().sequence);
+    const std::int64_t at_once =
+        shape().experts > 0 && backward_ ? rows.count : std::max<std::int64_t>(1, tokens_at_once / shape().sequence);
     for (std::int64_t first = 0; first < rows.count; first += at_once) {
       take_rows(rows, first, std::min(at_once, rows.count - first));
       forward();
@@ -80,7 +100,10 @@ class TransformerPass {
     attention_products(numbers_, place, sequences_, n_, kept.attention, y_);
     add_to_residual(numbers_, place.attention_out, y_, x_);
     norm(numbers_, place.feed_forward_norm, tokens_, x_, kept.feed_forward_norm, n_);
-    feed_forward_products(numbers_, place, tokens_, n_, kept.feed_forward, y_);
+    if (place.experts_in.empty())
+      feed_forward_products(numbers_, place, tokens_, n_, kept.feed_forward, y_);
+    else
+      expert_products(numbers_, place, tokens_, backward_, n_, kept.experts, y_);
     add_to_residual(numbers_, place.feed_forward_out, y_, x_);
   }
 
@@ -95,7 +118,10 @@ class TransformerPass {
 
   void backward(const BlockPlaces& place, BlockKept<Real>& kept) {
     norm_again(numbers_, place.feed_forward_norm, tokens_, kept.feed_forward_norm, n_);
-    feed_forward_products_backward(numbers_, place, tokens_, n_, kept.feed_forward, dx_, y_, dn_);
+    if (place.experts_in.empty())
+      feed_forward_products_backward(numbers_, place, tokens_, n_, kept.feed_forward, dx_, y_, dn_);
+    else
+      expert_products_backward(numbers_, place, tokens_, n_, kept.experts, dx_, auxiliary_scale_, dn_);
     residual_backward(numbers_, place.feed_forward_out, place.feed_forward_norm, tokens_, kept.feed_forward_norm, dn_,
                       dx_);
     norm_again(numbers_, place.attention_norm, tokens_, kept.attention_norm, n_);
@@ -108,6 +134,7 @@ class TransformerPass {
   bool backward_;
   NormKept<Real> last_norm_;
   std::int64_t sequences_ = 0, tokens_ = 0;
+  double auxiliary_scale_ = 0.0;  ///< of a block's auxiliary loss: as the micro-batch's rows have it
   RowTokens rows_;
   std::vector<Real> x_, n_, y_;  ///< between blocks; behind a norm; behind a product, or derivatives inside of a part
   std::vector<Real> dx_, dn_;
@@ -120,6 +147,13 @@ Score transformer_score(const TransformerShape& shape, const Samples& rows, std:
   if (rows.count == 0) return {};
   if (format == values::Format::float64) return TransformerPass<double>(shape, w, format, false).score(rows);
   return TransformerPass<float>(shape, w, format, false).score(rows);
+}
+
+std::vector<ExpertLoad> transformer_expert_loads(const TransformerShape& shape, const Samples& rows,
+                                                 std::span<const double> w, values::Format format) {
+  if (rows.count == 0 || shape.experts == 0) return {};
+  if (format == values::Format::float64) return TransformerPass<double>(shape, w, format, true).expert_loads(rows);
+  return TransformerPass<float>(shape, w, format, true).expert_loads(rows);
 }
 
 void add_transformer_gradient(const TransformerShape& shape, const Samples& rows, std::span<const double> w,

@@ -19,6 +19,15 @@ class Stretches {
     if (shape_.biases) place.biases = next(outputs);
     return place;
   }
+  /// Matrices of one size, one behind the other, then their biases.
+  std::vector<LinearPlace> linears(std::int64_t count, std::int64_t outputs, std::int64_t inputs) {
+    std::vector<LinearPlace> places;
+    for (std::int64_t i = 0; i < count; ++i)
+      places.push_back({.outputs = outputs, .inputs = inputs, .matrix = next(outputs * inputs)});
+    if (shape_.biases)
+      for (LinearPlace& place : places) place.biases = next(outputs);
+    return places;
+  }
   NormPlace norm() {
     NormPlace place{.gains = next(shape_.hidden)};
     if (shape_.norm == Norm::layer_norm) place.biases = next(shape_.hidden);
@@ -51,8 +60,13 @@ TransformerPlaces::TransformerPlaces(const TransformerShape& shape, PartRange pa
       place.attention_in = w.linear((h + 2 * shape.kv_width()) / t, h);
       place.attention_norm = w.norm();
       place.attention_out = w.linear(h, h / t);
+    } else if (BlockPlaces& place = blocks.empty() ? blocks.emplace_back() : blocks.back();
+               shape.has_experts(part / 2 - 1)) {
+      place.router = {.outputs = shape.experts, .inputs = h, .matrix = w.next(shape.experts * h)};
+      place.feed_forward_norm = w.norm();
+      place.experts_in = w.linears(shape.experts, shape.gated ? 2 * f : f, h);
+      place.experts_out = w.linears(shape.experts, h, f);
     } else {
-      BlockPlaces& place = blocks.empty() ? blocks.emplace_back() : blocks.back();
       place.feed_forward_in = w.linear(shape.gated ? 2 * f : f, h);
       place.feed_forward_norm = w.norm();
       place.feed_forward_out = w.linear(h, f);

@@ -25,6 +25,9 @@ struct NormPlace {
 struct BlockPlaces {
   LinearPlace attention_in, attention_out, feed_forward_in, feed_forward_out;
   NormPlace attention_norm, feed_forward_norm;  ///< before the two parts
+  // A block of experts has these instead of the feed-forward part's two.
+  LinearPlace router;
+  std::vector<LinearPlace> experts_in, experts_out;
 };
 
 /// The parts of a transformer in forward order: 0 the embedding, 1 + 2 b and 2 + 2 b the attention and the feed-forward

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace simgrad::models {
 
 namespace {
@@ -34,6 +36,10 @@ class LayersOfTransformer {
       } else {
         attention_in(unit);
         attention_out(unit);
+        if (shape_.has_experts(unit - 1)) {
+          experts(unit);
+          continue;
+        }
         feed_forward_in(unit);
         feed_forward_out(unit);
       }
@@ -133,6 +139,31 @@ class LayersOfTransformer {
     drop_out(layer, s_outside_ * h_);
   }
 
+  /// The router and the experts, each of which has as many tokens as any other, at most its capacity. Tokens are copied
+  /// to their experts, and the results are added up by weights.
+  void experts(std::int64_t block) {
+    const auto E = static_cast<double>(shape_.experts);
+    const double rows = s_ * static_cast<double>(shape_.top_k) * std::min(1.0, shape_.capacity_factor);
+    Layer& router = add_block(block, "router", shape_.experts, shape_.hidden, false, true);
+    router.elementwise = 2.0 * s_ * h_ + 2.0 * s_ * E + 2.0 * rows * h_;  // the norm, the softmax, the copies
+    router.kept.numbers = 2.0 * s_ * h_ + s_ * E;
+    const std::int64_t parts = shape_.gated ? 2 : 1;
+    const auto inner = static_cast<double>(parts) * f_;
+    const auto add_experts = [&](const char* part, std::int64_t outputs, std::int64_t inputs) -> Layer& {
+      const std::int64_t biases = shape_.biases ? shape_.experts * outputs : 0;
+      Layer& layer = add(fmt::format("block {}: {}", block, part), block, shape_.experts * outputs, inputs, biases);
+      multiply(layer, {.m = rows / E, .n = static_cast<double>(outputs), .k = static_cast<double>(inputs), .count = E});
+      return layer;
+    };
+    Layer& in = add_experts("experts in", parts * shape_.feed_forward, shape_.hidden);
+    in.elementwise = rows * (inner + f_);
+    in.kept.numbers = rows * (h_ /* the copies */ + inner /* the activation's input */);
+    Layer& out = add_experts("experts out", shape_.hidden, shape_.feed_forward);
+    out.elementwise = 2.0 * rows * h_ + s_ * h_ + 3.0 * s_ * h_;  // the weighted sum, the residual sum
+    out.kept.numbers = rows * (f_ + h_ /* the results, for the weights' derivatives */);
+    drop_out(out, s_ * h_);
+  }
+
   /// The last norm, the logits and the loss.
   void head() {
     const bool looks_up = shape_.tied && chunk_.first_unit == 0;
@@ -168,13 +199,18 @@ std::int64_t parameters(const TransformerShape& shape) {
   const std::int64_t h = shape.hidden, kv = shape.kv_width(), f = shape.feed_forward, V = shape.vocabulary;
   const std::int64_t first = shape.gated ? 2 * f : f;  // outputs of the first product of the feed-forward part
   const std::int64_t norm = shape.norm_parameters();
-  std::int64_t block = h * (h + 2 * kv) + h * h + h * first + f * h + 2 * norm;
-  if (shape.biases)
-    block += (h + 2 * kv) + h + first + h;
-  else if (shape.qkv_biases)
-    block += h + 2 * kv;
+  std::int64_t attention = h * (h + 2 * kv) + h * h + norm, feed_forward = h * first + f * h;
+  if (shape.biases) {
+    attention += (h + 2 * kv) + h;
+    feed_forward += first + h;
+  } else if (shape.qkv_biases) {
+    attention += h + 2 * kv;
+  }
+  const std::int64_t with_experts = shape.experts > 0 ? shape.layers / shape.expert_every : 0;
+  const std::int64_t all_feed_forward =
+      (shape.layers - with_experts + with_experts * shape.experts) * feed_forward + with_experts * shape.experts * h;
   return V * h + (shape.positions == Positions::learned ? shape.sequence * h : 0) + (shape.embedding_norm ? norm : 0) +
-         shape.layers * block + norm + (shape.tied ? 0 : V * h);
+         shape.layers * (attention + norm) + all_feed_forward + norm + (shape.tied ? 0 : V * h);
 }
 
 std::string refusal(const TransformerShape& shape) {
@@ -196,7 +232,11 @@ std::string refusal(const TransformerShape& shape) {
         "hidden of {}, or positions = \"learned\"",
         shape.hidden, shape.heads, shape.head_width(), shape.hidden + shape.heads);
   const auto h = static_cast<double>(shape.hidden), f = static_cast<double>(shape.feed_forward);
-  const double all = static_cast<double>(shape.layers) * (4.0 * h * h + 3.0 * h * f) +
+  if (shape.experts > 0 && shape.top_k > shape.experts)
+    return fmt::format("top_k = {} experts a token, but there are experts = {}; take a top_k of at most {}",
+                       shape.top_k, shape.experts, shape.experts);
+  const auto copies = static_cast<double>(std::max<std::int64_t>(1, shape.experts));
+  const double all = static_cast<double>(shape.layers) * (4.0 * h * h + 3.0 * h * f * copies) +
                      h * (2.0 * static_cast<double>(shape.vocabulary) + static_cast<double>(shape.sequence));
   if (!(all < transformer_parameters_most))
     return fmt::format("a transformer of some {:.1e} parameters; expected fewer than {:.0e}", all,

@@ -27,6 +27,10 @@ enum class Positions { learned, rotary, none };
 ///       feed-forward in    (feed_forward x hidden), gated: the gate's rows, then those that it multiplies; biases; the
 ///                          norm before it, as above
 ///       feed-forward out   (hidden x feed_forward); biases
+///     a block of experts has in place of the last two:
+///       router             (experts x hidden); the norm before it
+///       experts in         every expert's matrix as feed-forward in, one behind the other; their biases
+///       experts out        every expert's matrix as feed-forward out; their biases
 ///   unit layers + 1     the head: (vocabulary x hidden) unless tied to the embedding; the last norm
 struct TransformerShape {
   std::int64_t layers = 2;
@@ -42,12 +46,21 @@ struct TransformerShape {
   Norm norm = Norm::layer_norm;
   Positions positions = Positions::learned;
 
+  // Experts in place of a feed-forward part; transformer_experts.h has their rules. 0: none.
+  std::int64_t experts = 0;
+  std::int64_t top_k = 2;  ///< experts of a token
+  double capacity_factor = 1.25;
+  double auxiliary_loss = 0.01;   ///< the auxiliary loss's weight
+  std::int64_t expert_every = 1;  ///< of so many blocks the last one has experts
+
   // These change times and memory alone, and numbers_refusal() names those that the kernels do not compute.
   bool qkv_biases = false;       ///< beside biases = false: q, k and v have biases all the same (Qwen2)
   bool embedding_norm = false;   ///< a norm behind the embedding (BLOOM)
   bool dropout = false;          ///< behind the embedding, attention's softmax and each part: masks of a byte a number
   bool fused_attention = false;  ///< scores are made again in the backward pass instead of kept (T. Dao et al., 2022)
 
+  /// Whether block 0, 1, ... has experts.
+  bool has_experts(std::int64_t block) const { return experts > 0 && (block + 1) % expert_every == 0; }
   std::int64_t head_width() const { return hidden / heads; }
   std::int64_t kv_width() const { return kv_heads * head_width(); }  ///< of all keys, and of all values
   std::int64_t norm_parameters() const { return norm == Norm::layer_norm ? 2 * hidden : hidden; }

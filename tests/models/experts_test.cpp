@@ -1,0 +1,302 @@
+// Mixtures of experts: gates, capacity, the auxiliary loss, gradients against central differences, counts by hand.
+#include <cmath>
+#include <numeric>
+
+#include "base/random.h"
+#include "catch.h"
+#include "models/cut_run.h"
+#include "models/sample_data.h"
+#include "models/transformer.h"
+#include "models/transformer_experts.h"
+
+namespace experts_test {
+
+using namespace simgrad;
+using namespace simgrad::models;
+using test::Numbers;
+using values::Format;
+
+namespace {
+
+/// Normal numbers: no two probabilities of a router are alike.
+Numbers normal_numbers(std::int64_t count, double deviation, std::uint64_t seed) {
+  base::Stream stream({.seed = seed, .purpose = base::Purpose::initial_values, .step = 0});
+  Numbers numbers(static_cast<std::size_t>(count));
+  for (double& number : numbers) number = deviation * stream.normal();
+  return numbers;
+}
+
+Transformer small(std::int64_t experts, std::int64_t top_k, double capacity_factor, double auxiliary_loss) {
+  Transformer model;
+  model.options.layers = 2;
+  model.options.hidden = 6;
+  model.options.heads = 2;
+  model.options.feed_forward = 5;
+  model.options.sequence = 4;
+  model.options.tied = false;
+  model.options.experts = experts;
+  model.options.top_k = top_k;
+  model.options.capacity_factor = capacity_factor;
+  model.options.auxiliary_loss = auxiliary_loss;
+  return model;
+}
+
+/// Three rows of 4 tokens of 7.
+struct Text {
+  Problem problem{.features = 4, .vocabulary = 7};
+  Numbers x, y;
+
+  Text() {
+    for (std::int64_t i = 0; i < 3; ++i)
+      for (std::int64_t t = 0; t <= 4; ++t)
+        (t < 4 ? x : y).push_back(static_cast<double>((3 * i + 5 * t + (i * t) % 3 + t * t) % 7));
+  }
+  Samples all() const { return {.features = x.data(), .targets = y.data(), .columns = 4, .first = 0, .count = 3}; }
+};
+
+/// One part of experts by itself, on some rows of n.
+struct Part {
+  TransformerShape shape;
+  std::int64_t tokens;
+  Numbers n, w;
+
+  TransformerNumbers<double> numbers(bool backward = false) const {
+    return {shape, TransformerPlaces(shape, {2, 3}, 1), w, Format::float64, backward};
+  }
+  ExpertsKept<double> forward(Numbers& y) const {
+    TransformerNumbers<double> own = numbers();
+    ExpertsKept<double> kept;
+    expert_products(own, own.places.blocks[0], tokens, true, n, kept, y);
+    return kept;
+  }
+};
+
+Part part(std::int64_t tokens, std::int64_t experts, std::int64_t top_k, double capacity_factor, bool gated = false) {
+  TransformerShape shape = small(experts, top_k, capacity_factor, 0.3).options.shape(7);
+  shape.gated = gated;
+  Part made{shape, tokens, normal_numbers(tokens * 6, 1.0, 1), {}};
+  made.w = normal_numbers(TransformerPlaces(shape, {2, 3}, 1).parameters, 0.5, 2);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("with room for all tokens the gradient of a transformer with experts is the slope of its loss") {
+  const Text text;
+  for (const std::int64_t top_k : {1, 2, 3})
+    for (const bool gated : {false, true})
+      for (const std::int64_t every : {1, 2}) {
+        CAPTURE(top_k, gated, every);
+        Transformer model = small(3, top_k, 3.0, 0.0);  // an expert takes all tokens: 3 T top_k / 3
+        model.options.gated = gated;
+        model.options.expert_every = every;
+        Numbers w = normal_numbers(model.parameters(text.problem), 0.5, 3);
+        Numbers g(w.size());
+        model.gradient(text.problem, text.all(), w, 0.2, 0.0, g);
+        double worst = 0.0;
+        for (std::size_t j = 0; j < w.size(); ++j) {
+          constexpr double h = 1e-5;
+          const double kept = w[j];
+          w[j] = kept + h;
+          const double above = model.score(text.problem, text.all(), w).loss;
+          w[j] = kept - h;
+          const double below = model.score(text.problem, text.all(), w).loss;
+          w[j] = kept;
+          worst = std::max(worst, std::abs(0.2 * (above - below) / (2.0 * h) - g[j]));
+        }
+        CHECK(worst < 1e-8);  // rounding 1e-15 / 1e-5; truncation h^2 / 6 times a third derivative of some tens
+      }
+}
+
+TEST_CASE("dropped tokens and the auxiliary loss are in the gradient of an expert part") {
+  for (const std::int64_t top_k : {1, 2})
+    for (const bool gated : {false, true}) {
+      CAPTURE(top_k, gated);
+      Part made = part(13, 4, top_k, 0.7, gated);
+      const Numbers dy = normal_numbers(13 * 6, 1.0, 4);
+      constexpr double scale = 1.7;
+      TransformerNumbers<double> numbers = made.numbers(true);
+      Numbers y, dn;
+      ExpertsKept<double> kept;
+      expert_products(numbers, numbers.places.blocks[0], 13, true, made.n, kept, y);
+      CHECK(kept.dropped > 0);
+      expert_products_backward(numbers, numbers.places.blocks[0], 13, made.n, kept, dy, scale, dn);
+      const auto loss = [&] {
+        Numbers result;
+        const ExpertsKept<double> now = made.forward(result);
+        return std::inner_product(result.begin(), result.end(), dy.begin(), 0.0) + scale * 0.3 * now.auxiliary;
+      };
+      const auto worst = [&](Numbers& at, const Numbers& slopes) {
+        double most = 0.0;
+        for (std::size_t j = 0; j < at.size(); ++j) {
+          constexpr double h = 1e-5;
+          const double before = at[j];
+          at[j] = before + h;
+          const double above = loss();
+          at[j] = before - h;
+          const double below = loss();
+          at[j] = before;
+          most = std::max(most, std::abs((above - below) / (2.0 * h) - slopes[j]));
+        }
+        return most;
+      };
+      CHECK(worst(made.n, dn) < 1e-7);
+      CHECK(worst(made.w, numbers.g) < 1e-7);
+    }
+}
+
+TEST_CASE("one expert is the feed-forward part, and so are equal experts whose weights add up to 1") {
+  Transformer dense = small(0, 1, 1.0, 0.0);
+  const Text text;
+  const TransformerPlaces without(dense.options.shape(7));
+  const Numbers w = normal_numbers(dense.parameters(text.problem), 0.5, 5);
+  Numbers expected(w.size());
+  dense.gradient(text.problem, text.all(), w, 0.3, 0.0, expected);
+  for (const std::int64_t experts : {1, 4}) {
+    const Transformer model = small(experts, experts == 1 ? 1 : 2, 4.0, 0.0);
+    const TransformerPlaces with(model.options.shape(7));
+    // Each stretch of the dense w, and where it stands beside experts: as many times as there are experts.
+    Numbers w_experts = normal_numbers(model.parameters(text.problem), 0.5, 6);
+    std::vector<std::pair<std::int64_t, std::int64_t>> same;  // (place with experts, place without)
+    const auto copy = [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+      for (std::int64_t j = 0; j < count; ++j) {
+        w_experts[static_cast<std::size_t>(to + j)] = w[static_cast<std::size_t>(from + j)];
+        same.emplace_back(to + j, from + j);
+      }
+    };
+    const auto copy_linear = [&](const LinearPlace& to, const LinearPlace& from) {
+      copy(to.matrix, from.matrix, from.outputs * from.inputs);
+      copy(to.biases, from.biases, from.outputs);
+    };
+    copy(0, 0, without.blocks[0].attention_in.matrix);
+    for (std::size_t b = 0; b < 2; ++b) {
+      const BlockPlaces &to = with.blocks[b], &from = without.blocks[b];
+      copy_linear(to.attention_in, from.attention_in);
+      copy(to.attention_norm.gains, from.attention_norm.gains, 12);
+      copy_linear(to.attention_out, from.attention_out);
+      copy(to.feed_forward_norm.gains, from.feed_forward_norm.gains, 12);
+      for (std::size_t e = 0; e < to.experts_in.size(); ++e) {
+        copy_linear(to.experts_in[e], from.feed_forward_in);
+        copy_linear(to.experts_out[e], from.feed_forward_out);
+      }
+    }
+    copy(with.head.matrix, without.head.matrix, 7 * 6 + 12);
+    CHECK(same.size() + static_cast<std::size_t>(2 * experts * 6) == w_experts.size());  // all but the routers
+    CHECK(model.score(text.problem, text.all(), w_experts).loss ==
+          Approx(dense.score(text.problem, text.all(), w).loss).epsilon(1e-13));
+    Numbers g(w_experts.size()), sums(w.size(), 0.0);
+    model.gradient(text.problem, text.all(), w_experts, 0.3, 0.0, g);
+    for (const auto& [with_experts, alone] : same)
+      sums[static_cast<std::size_t>(alone)] += g[static_cast<std::size_t>(with_experts)];
+    CHECK(test::relative_distance(sums, expected) < 1e-13);
+  }
+}
+
+TEST_CASE("an expert takes ceil(capacity_factor tokens top_k / experts) tokens, first choices before second ones") {
+  CHECK(expert_capacity(part(13, 4, 2, 1.25).shape, 13) == 9);  // 1.25 x 13 x 2 / 4 = 8.125
+  CHECK(expert_capacity(part(8, 4, 1, 1.0).shape, 8) == 2);
+  Part made = part(10, 3, 2, 0.6);  // 0.6 x 10 x 2 / 3 = 4
+  // Logits of a router with two columns: tokens of n_0 = 1 prefer 0, then 1; the others 1, then 0. None prefers 2.
+  std::fill_n(made.w.begin(), 3 * 6, 0.0);
+  made.w[0 * 6 + 0] = 2.0;
+  made.w[1 * 6 + 0] = 1.0;
+  made.w[0 * 6 + 1] = 1.0;
+  made.w[1 * 6 + 1] = 2.0;
+  std::ranges::fill(made.n, 0.0);
+  for (std::size_t t = 0; t < 10; ++t) made.n[t * 6 + (t % 5 == 4 ? 1 : 0)] = 1.0;  // tokens 4 and 9 prefer 1
+  Numbers y;
+  const ExpertsKept<double> kept = made.forward(y);
+  using Tokens = std::vector<std::int64_t>;
+  CHECK(kept.experts[0].tokens == Tokens{0, 1, 2, 3});  // of eight first choices
+  CHECK(kept.experts[1].tokens == Tokens{4, 9, 0, 1});  // two first choices, then second ones
+  CHECK(kept.experts[2].tokens.empty());
+  CHECK(kept.dropped == 20 - 8);
+  // Weights: of probabilities e^2 and e^1 over their sum.
+  CHECK(kept.weights[0] == Approx(1.0 / (1.0 + std::exp(-1.0))).epsilon(1e-14));
+  CHECK(kept.weights[0] + kept.weights[1] == Approx(1.0).epsilon(1e-15));
+  // Tokens 5 to 8 have no expert at all, and their residual stream goes on as it is.
+  for (std::size_t t = 0; t < 10; ++t) {
+    const bool none = t >= 5 && t <= 8;
+    CHECK((std::abs(y[t * 6]) + std::abs(y[t * 6 + 3]) == 0.0) == none);
+  }
+  // 3 (8/10 P_0 + 2/10 P_1), with P the means over tokens of e^2, e and 1 over their sum.
+  const double e = std::exp(1.0), sum = e * e + e + 1.0;
+  const double P_0 = (0.8 * e * e + 0.2 * e) / sum, P_1 = (0.2 * e * e + 0.8 * e) / sum;
+  CHECK(kept.auxiliary == Approx(3.0 * (0.8 * P_0 + 0.2 * P_1)).epsilon(1e-14));
+}
+
+TEST_CASE("the loads of experts add up to all choices, and an even router's auxiliary loss is 1") {
+  const Text text;
+  Transformer model = small(4, 2, 0.5, 0.01);
+  model.options.expert_every = 2;
+  Numbers w = normal_numbers(model.parameters(text.problem), 0.5, 7);
+  std::vector<ExpertLoad> loads = model.expert_loads(text.problem, text.all(), w, Format::float64);
+  REQUIRE(loads.size() == 1);
+  CHECK(loads[0].block == 1);
+  REQUIRE(loads[0].tokens.size() == 4);
+  CHECK(std::accumulate(loads[0].tokens.begin(), loads[0].tokens.end(), loads[0].dropped) == 3 * 4 * 2);
+  CHECK(std::ranges::max(loads[0].tokens) == 3);  // 0.5 x 12 x 2 / 4
+  CHECK(loads[0].dropped > 0);
+  const LinearPlace router = TransformerPlaces(model.options.shape(7)).blocks[1].router;
+  std::fill_n(w.begin() + router.matrix, 4 * 6, 0.0);
+  loads = model.expert_loads(text.problem, text.all(), w, Format::float64);
+  CHECK(loads[0].auxiliary == Approx(1.0).epsilon(1e-14));          // 4 sum of f_e / 4
+  CHECK(loads[0].tokens == std::vector<std::int64_t>{3, 3, 0, 0});  // equal probabilities: the first experts
+}
+
+TEST_CASE("chunks of a transformer with experts have the bits of the uncut gradient") {
+  const Text text;
+  std::mt19937 random(5);
+  for (const std::int64_t every : {1, 2}) {
+    Transformer model = small(3, 2, 0.8, 0.2);
+    model.options.expert_every = every;
+    model.l2 = 0.1;
+    const Numbers w = normal_numbers(model.parameters(text.problem), 0.5, 8);
+    for (const Format format : {Format::float64, Format::float32, Format::bfloat16})
+      for (const std::int64_t chunks : {1, 2, 4}) {
+        CAPTURE(every, static_cast<int>(format), chunks);
+        Numbers expected(w.size());
+        model.gradient_in(format, text.problem, text.all(), w, 0.3, 0.7, expected);
+        test::CutRun run{model, text.problem, text.all(), w, 0.3, 0.7, format};
+        run.borders = test::random_borders(4, chunks, random);
+        CHECK(run.gradient() == expected);
+        CHECK(run.written == std::vector<int>(w.size(), 1));
+      }
+    CHECK_THAT(model.cut()->refusal(text.problem, 2, false), ContainsSubstring("experts = 3: their products"));
+  }
+}
+
+TEST_CASE("layers of experts by hand") {
+  TransformerShape shape = small(8, 2, 1.25, 0.01).options.shape(7);
+  shape.expert_every = 2;
+  const std::vector<Layer> all = layers(shape);
+  REQUIRE(all.size() == 1 + 4 + 5 + 1);
+  const Layer &router = all[7], &in = all[8], &out = all[9];
+  CHECK(router.name == "block 2: router");
+  CHECK((router.rows == 8 && router.columns == 6 && router.count == 8 * 6 + 2 * 6));
+  CHECK((in.rows == 8 * 5 && in.columns == 6 && in.count == 8 * (5 * 6 + 5)));
+  CHECK((out.rows == 8 * 6 && out.columns == 5 && out.count == 8 * (6 * 5 + 6)));
+  CHECK(all.back().first + all.back().count == parameters(shape));
+  CHECK(TransformerPlaces(shape).parameters == parameters(shape));
+  // 2 flops a token, chosen expert and parameter of its matrices; capacity above an even share adds none.
+  CHECK(router.forward_flops == 2.0 * 4 * 8 * 6);
+  CHECK(in.forward_flops == 2.0 * 4 * 2 * 5 * 6);
+  CHECK(out.forward_flops == in.forward_flops);
+  CHECK(in.products[0].count == 8.0);
+  CHECK(in.products[0].m == 4.0 * 2 / 8);
+  shape.capacity_factor = 0.5;  // half of the choices are dropped
+  CHECK(layers(shape)[8].forward_flops == 0.5 * in.forward_flops);
+  // Kept: the norm's input and output and p; the copies and the activation's input; its output and the results.
+  CHECK(router.kept.numbers == 4.0 * (2 * 6 + 8));
+  CHECK(in.kept.numbers == 4.0 * 2 * (6 + 5));
+  CHECK(out.kept.numbers == 4.0 * 2 * (5 + 6));
+}
+
+TEST_CASE("more experts a token than there are is refused") {
+  TransformerShape shape = small(3, 4, 1.0, 0.0).options.shape(7);
+  CHECK(refusal(shape) == "top_k = 4 experts a token, but there are experts = 3; take a top_k of at most 3");
+  shape.experts = 0;
+  CHECK(refusal(shape).empty());
+}
+
+}  // namespace experts_test
