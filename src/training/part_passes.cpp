@@ -1,5 +1,6 @@
 #include "training/part_passes.h"
 
+#include "cluster/ranks/world.h"
 #include "training/learning/rank_work.h"
 #include "training/parts/model_parts.h"
 #include "training/session/session.h"
@@ -69,7 +70,9 @@ void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece 
   if (piece == BackwardPiece::inputs) return;
   for (std::size_t i = first + its.layers; i-- > first;) memory_.leave_backward(i, worker_.keeps_gradients_);
   const bool counts = placed.chunk.first_unit == 0 && segment == 0 && placed.chunk.tensor_rank == 0;
-  if (counts) worker_.session().tally().add_computed(rows_);
+  const cluster::World& world = worker_.session().world();
+  const int replicas = world.stand_ins() ? world.repeats() / placed.chunk.tensor : 1;  // that this rank stands for
+  if (counts) worker_.session().tally().add_computed(rows_ * replicas);
 }
 
 Tensor PartPasses::run(const CutStep& step, const CutInputs& inputs) const {

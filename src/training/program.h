@@ -108,6 +108,7 @@ using Cuts = std::function<MeshLayout(const Learning& whole, int ranks)>;
 
 struct Program {
   Cuts cuts = {};  ///< null: every worker has the whole model
+  bool may_stand_in = false;  ///< of a cut model, whether ranks that are alike need not be simulated one by one
   std::function<Traits(int P)> traits = [](int) { return Traits(); };  ///< P: the scenario's workers
   std::function<void(Worker&)> work = {};
   std::function<void(Server&)> serve = {};  ///< null without servers

@@ -21,6 +21,7 @@ ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all,
   const double now = world_.now();
   ActorState& actor = *std::exchange(collective.actors[member], nullptr);
   collective.awaited_since_s[member] = actor.awaited_since_s();
+  if (collective.by_one) std::ranges::fill(collective.awaited_since_s, actor.awaited_since_s());
   const MemberTiming its = times.of(member);
   const SinceCollective& since = collective.since[member];
   const record::TimeParts causes = times.causes(member, since, collective.arrivals[member], now);
@@ -67,17 +68,20 @@ void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times,
   if (over.times++ == 0)
     for (const auto& [ends, sent] : over.timing->sent(all.apart, times.arrivals, CollectiveTiming::uncut))
       over.bytes += sent.bytes;
-  world_.traffic().count(over.bytes);
+  // Ranks that are not simulated are in groups of their own, of the same sizes.
+  const auto callers = static_cast<std::int64_t>(collective.by_one ? collective.arrivals.size() : 1);
+  const std::int64_t groups = world_.repeats() / callers;
+  world_.traffic().count(over.bytes * groups);
   for (std::size_t m = 0; m < times.timings.size(); ++m)
     if (const double a_flop_s = all.apart.seconds_per_flop[m]; a_flop_s > 0.0)
-      world_.ranks().count_flops(std::round(times.timings[m].compute_s / a_flop_s));
+      world_.ranks().count_flops(std::round(times.timings[m].compute_s / a_flop_s) / static_cast<double>(callers));
   CollectiveCall call;
   for (std::size_t m = 0; m < times.timings.size(); ++m) {
     call.arrive(times.arrivals[m]);
     call.end(times.arrivals[m], times.timings[m].end_s, collective.awaited_since_s[part.position(m)]);
   }
   const auto alone_s = [&] { return part.timing->alone_s(all.idle, all.members->size()); };
-  world_.collective_log().calls(all.members, all.generation, part.timing->name(), bytes, alone_s).add(call);
+  world_.collective_log().calls(all.members, all.generation, part.timing->name(), bytes, alone_s).add(call, groups);
 }
 
 void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective, double now) const {

@@ -37,6 +37,7 @@ struct ComputedCollectives::Collective {
   std::int64_t bytes = 0;  ///< of the largest input
   int arrived = 0;
   int left = 0;
+  bool by_one = false;     ///< one member calls for all, which are alike (StandIns)
   bool dissolved = false;  ///< all actors were killed
 };
 

@@ -127,13 +127,13 @@ void CollectiveCalls::leave(int member, double now, ActorState* actor) {
   for (; !open_.empty() && open_.front().gone == use_.members; ++first_open_) open_.pop_front();
 }
 
-void CollectiveCalls::add(const CollectiveCall& call) {
-  const auto members = static_cast<double>(use_.members);
-  ++use_.calls;
-  use_.simulated_s += std::max(0.0, call.last_end_s - call.last_arrival_s);
-  use_.skew_s += std::max(0.0, call.last_arrival_s - call.arrivals_s / members);
-  *use_.duration_s += call.durations_s / members;
-  *use_.exposed_s += call.exposed_s / members;
+void CollectiveCalls::add(const CollectiveCall& call, std::int64_t groups) {
+  const auto members = static_cast<double>(use_.members), times = static_cast<double>(groups);
+  use_.calls += groups;
+  use_.simulated_s += times * std::max(0.0, call.last_end_s - call.last_arrival_s);
+  use_.skew_s += times * std::max(0.0, call.last_arrival_s - call.arrivals_s / members);
+  *use_.duration_s += times * call.durations_s / members;
+  *use_.exposed_s += times * call.exposed_s / members;
 }
 
 }  // namespace simgrad::cluster

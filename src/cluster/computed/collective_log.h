@@ -83,8 +83,8 @@ class CollectiveCalls {
   void cut(const World& world, double now);
   /// The actors of calls under way are gone.
   void forget_actors();
-  /// A whole call.
-  void add(const CollectiveCall& call);
+  /// So many whole calls, of groups that are alike.
+  void add(const CollectiveCall& call, std::int64_t groups = 1);
 
   const record::CollectiveUse& use() const { return use_; }
   bool holds(const Members& members) const { return members_ == members; }

@@ -82,7 +82,7 @@ class CollectiveTimes::Walked {
   }
 
  private:
-  const std::vector<PartTimes>& parts_;  ///< grows as parts are added
+  const std::vector<PartTimes>& parts_;                                                ///< grows as parts are added
   std::unordered_multimap<std::size_t, std::pair<std::size_t, std::size_t>> by_hash_;  ///< kinds and numbers
 };
 

@@ -1,6 +1,7 @@
 #include "cluster/computed/computed_collectives.h"
 
 #include <algorithm>
+#include <numeric>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
@@ -135,6 +136,7 @@ Tensor ComputedCollectives::take_part(const Call& call, const MakePhases& make, 
 Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Tensor brought) {
   const std::shared_ptr<Collective> collective = all.open;
   const auto self = static_cast<std::size_t>(call.position);
+  collective->by_one = world_.one_stands_for_all(*all.members);
   if (collective->arrived == 0) all.live.push_back(collective);
   if (AfterCollective* const after = call.actor.after_collective()) {
     world_.timekeeper().enter_collective(call.actor);
@@ -156,9 +158,16 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
 void ComputedCollectives::arrive(const Call& call, CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
                                  Tensor brought) const {
   const auto self = static_cast<std::size_t>(call.position);
+  if (collective->by_one) {  // all come with it, and bring the same
+    std::ranges::fill(collective->arrivals, world_.now());
+    std::ranges::fill(collective->since, call.actor.since_collective(world_.now()));
+    std::iota(collective->order.begin(), collective->order.end(), 0);
+    std::ranges::fill(collective->tensors, brought);
+    collective->arrived = collective->left = static_cast<int>(all.members->size()) - 1;
+  }
   collective->arrivals[self] = world_.now();
   collective->since[self] = call.actor.since_collective(world_.now());
-  collective->order[self] = collective->arrived;
+  if (!collective->by_one) collective->order[self] = collective->arrived;
   collective->actors[self] = &call.actor;
   if (brought) collective->bytes = std::max(collective->bytes, brought.size_bytes());
   collective->tensors[self] = std::move(brought);
@@ -192,6 +201,7 @@ void ComputedCollectives::complete(CollectiveGroup& all, const std::shared_ptr<C
   all.open.reset();
   collective.times = std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, CollectiveTiming::uncut);
   find_lateness(all, collective, *collective.times);
+  if (collective.by_one) note_spread(collective);
   collective.times->each([&](const PlannedPart& part, const PartTimes& times) {
     CollectiveGroup& its = *part.group;
     // Transfers that may meet those of the collective before must not begin before it has ended.
@@ -203,8 +213,19 @@ void ComputedCollectives::complete(CollectiveGroup& all, const std::shared_ptr<C
   if (world_.recording().running()) record(collective);
   for (const PlannedPhase& phase : collective.plan->phases)
     for (const PlannedPart& part : phase.parts) combine(part, collective.tensors);
-  for (ActorState* const actor : collective.actors) actor->ends_by_itself();
+  for (ActorState* const actor : collective.actors)
+    if (actor) actor->ends_by_itself();
   wake(all, completed);
+}
+
+void ComputedCollectives::note_spread(const Collective& collective) const {
+  double first_s = Until::never, last_s = 0.0;
+  for (std::size_t m = 0; m < collective.arrivals.size(); ++m) {
+    const double end_s = collective.times->of(m).end_s;
+    first_s = std::min(first_s, end_s);
+    last_s = std::max(last_s, end_s);
+  }
+  world_.stand_ins_spread(last_s - first_s);
 }
 
 /// The members' tensors from here on are their results of the part.
@@ -225,7 +246,7 @@ void ComputedCollectives::wake(CollectiveGroup& all, const std::shared_ptr<Colle
   std::vector<std::pair<double, std::size_t>>& ends = collective->ends;
   ends.reserve(all.members->size());
   for (std::size_t m = 0; m < all.members->size(); ++m)
-    ends.emplace_back(std::max(collective->times->of(m).end_s, world_.now()), m);
+    if (collective->actors[m]) ends.emplace_back(std::max(collective->times->of(m).end_s, world_.now()), m);
   std::ranges::sort(ends);
   for (std::size_t first = 0; first < ends.size();) {
     EndsTogether members{first, first};

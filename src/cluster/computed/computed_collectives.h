@@ -93,6 +93,7 @@ class ComputedCollectives {
   void arrive(const Call& call, CollectiveGroup& group, const std::shared_ptr<Collective>& collective,
               values::Tensor brought) const;
   void complete(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
+  void note_spread(const Collective& collective) const;
   static void combine(const PlannedPart& part, std::vector<values::Tensor>& tensors);
   void wake(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
   void go_on(CollectiveGroup& group, const std::shared_ptr<Collective>& collective, const EndsTogether& members) const;

@@ -141,7 +141,7 @@ void Messenger::count(Message& message) {
   if (world_.recording().running()) world_.recording().take(message);
   channel.sent += {bytes, 1};
   Traffic& traffic = world_.traffic();
-  traffic.count(bytes);
+  traffic.count(bytes * world_.repeats());
   if (!traffic.kept_over_time()) return;
   const double finish_s = message.transfer.finish_s();
   const double start_s = message.transfer.start_s();

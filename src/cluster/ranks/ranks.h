@@ -67,7 +67,9 @@ class Ranks {
   void compute(int rank, double flops, ActorState* actor, record::Work work) const;
   /// Flops that ranks have computed to the end; and flops to add to them, or to take off.
   double flops_so_far() const { return flops_so_far_; }
-  void count_flops(double flops) const { flops_so_far_ += flops; }
+  void count_flops(double flops) const { flops_so_far_ += flops_for_ * flops; }
+  /// Every rank that computes stands for so many.
+  void count_flops_for(int ranks) { flops_for_ = ranks; }
   /// Seconds of such work alone on a host whose speed does not vary.
   double nominal_s(int rank, double flops) const;
   void set_relative_speed(int rank, double speed) { ranks_.at(rank).relative_speed = speed; }
@@ -108,6 +110,7 @@ class Ranks {
   std::vector<std::int64_t> actors_;                 ///< those that have begun
   int killed_ = 0;                                   ///< how often all actors were killed
   mutable double flops_so_far_ = 0.0;
+  double flops_for_ = 1.0;
 };
 
 }  // namespace simgrad::cluster

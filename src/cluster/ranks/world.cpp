@@ -63,6 +63,16 @@ void World::begin() {
   traffic_->begin();
 }
 
+void World::set_stand_ins(std::unique_ptr<const StandIns> stand_ins) {
+  stand_ins_ = std::move(stand_ins);
+  ranks_->count_flops_for(repeats());
+}
+
+bool World::one_stands_for_all(const std::vector<int>& ranks) const {
+  return stand_ins_ && ranks.size() > 1 &&
+         stand_ins_->of[static_cast<std::size_t>(ranks[0])] == stand_ins_->of[static_cast<std::size_t>(ranks[1])];
+}
+
 void World::kill_actors() {
   if (!ended_) timekeeper_->close_all(record::TimePart::wait_recovery);
   collective_log_->forget_actors();
@@ -80,6 +90,7 @@ void World::end() {
   messenger_->count_started();
   messenger_->post(*traffic_);
   computed_collectives_->post(*traffic_);
+  if (stand_ins_) traffic_->repeat(*stand_ins_);
   traffic_->read_background();
   at_end_ = std::make_unique<record::Record>(usage_of(*this));
   ended_ = true;

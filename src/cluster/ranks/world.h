@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/fabric/tenant.h"
+#include "cluster/stand_ins.h"
 #include "values/wire_format.h"
 
 namespace simgrad::record {
@@ -62,6 +63,22 @@ class World final : public Tenant {
   /// Whether collectives are computed as long as no others are on their links; see ComputedCollectives.
   bool computes_collectives() const;
 
+  /// Some ranks stand for others, which have no actors. Before the beginning.
+  void set_stand_ins(std::unique_ptr<const StandIns> stand_ins);
+  /// Null: every rank is simulated.
+  const StandIns* stand_ins() const { return stand_ins_.get(); }
+  /// The rank that is simulated for that one: mostly itself.
+  int simulated(int rank) const { return stand_ins_ ? stand_ins_->of[static_cast<std::size_t>(rank)] : rank; }
+  /// The ranks that a simulated one stands for.
+  int repeats() const { return stand_ins_ ? stand_ins_->times : 1; }
+  /// Whether the first of these ranks that is simulated stands for all of them.
+  bool one_stands_for_all(const std::vector<int>& ranks) const;
+
+  /// A rank that stands for a group has ended a collective so much earlier or later than others of it.
+  void stand_ins_spread(double seconds) { spread_s_ += seconds; }
+  /// Whether these differences may have changed the ninth digit of the time.
+  bool stand_ins_differ() const { return spread_s_ > 1e-9 * (now() - start_s_); }
+
   /// Kills all actors; their accounts wait. For a recovery, which then starts new actors, and for the end.
   void kill_actors() override;
   bool can_move() const override;
@@ -92,6 +109,8 @@ class World final : public Tenant {
   bool ended_ = false;
   values::Format travels_as_ = values::Format::float64;
   double start_s_ = 0.0;
+  double spread_s_ = 0.0;
+  std::unique_ptr<const StandIns> stand_ins_;
   std::unique_ptr<record::Record> at_end_;  ///< ranks, hosts, links, bytes and messages; null before the end
   std::unique_ptr<Timekeeper> timekeeper_;
   std::unique_ptr<Ranks> ranks_;

@@ -8,10 +8,10 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 using record::Work;
 
-Recorder::Recorder(const std::vector<TimelineLimits>& timelines, int ranks, int workers, std::function<double()> now,
-                   std::function<void(TimelineRecorder&)> finish)
+Recorder::Recorder(const std::vector<TimelineLimits>& timelines, int ranks, int workers, const StandIns* stand_ins,
+                   std::function<double()> now, std::function<void(TimelineRecorder&)> finish)
     : finish_(std::move(finish)), now_(std::move(now)), numbered_(ranks, 0) {
-  for (const TimelineLimits& limits : timelines) timelines_.emplace_back(limits, workers, ranks - workers);
+  for (const TimelineLimits& limits : timelines) timelines_.emplace_back(limits, workers, ranks - workers, stand_ins);
 }
 
 bool Recorder::takes(int rank) const {

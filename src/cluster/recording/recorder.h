@@ -27,8 +27,8 @@ struct SideTrack {
 class Recorder {
  public:
   /// finish: called when a timeline is full, to complete it with what is not recorded yet, and to stop it.
-  Recorder(const std::vector<TimelineLimits>& timelines, int ranks, int workers, std::function<double()> now,
-           std::function<void(TimelineRecorder&)> finish);
+  Recorder(const std::vector<TimelineLimits>& timelines, int ranks, int workers, const StandIns* stand_ins,
+           std::function<double()> now, std::function<void(TimelineRecorder&)> finish);
 
   /// Whether any timeline shows the rank.
   bool takes(int rank) const;

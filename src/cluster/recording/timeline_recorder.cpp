@@ -8,8 +8,8 @@ namespace simgrad::cluster {
 using record::Timeline;
 using record::Work;
 
-TimelineRecorder::TimelineRecorder(const TimelineLimits& limits, int workers, int servers)
-    : limits_(limits), workers_(workers), servers_(servers) {}
+TimelineRecorder::TimelineRecorder(const TimelineLimits& limits, int workers, int servers, const StandIns* stand_ins)
+    : limits_(limits), stand_ins_(stand_ins), workers_(workers), servers_(servers) {}
 
 bool TimelineRecorder::in_steps(std::int64_t step) const {
   if (!limits_.steps) return true;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/stand_ins.h"
 #include "record/timeline.h"
 
 namespace simgrad::cluster {
@@ -24,9 +25,14 @@ struct TimelineLimits {
 /// steps it keeps their spans, and idle or down time during them.
 class TimelineRecorder {
  public:
-  TimelineRecorder(const TimelineLimits& limits, int workers, int servers);
+  /// stand_ins: null: every rank is simulated, and can be recorded.
+  TimelineRecorder(const TimelineLimits& limits, int workers, int servers, const StandIns* stand_ins = nullptr);
 
-  bool takes(int rank) const { return rank < workers_ ? rank < limits_.workers : rank - workers_ < limits_.servers; }
+  bool takes(int rank) const {
+    if (rank >= workers_) return rank - workers_ < limits_.servers;
+    const int place = stand_ins_ ? stand_ins_->place[static_cast<std::size_t>(rank)] : rank;
+    return place >= 0 && place < limits_.workers;
+  }
   bool running() const { return running_; }
   bool full() const { return spans_.size() >= limits_.spans || messages_.size() >= 4 * limits_.spans; }
   /// The number of spans that it still has room for.
@@ -45,6 +51,7 @@ class TimelineRecorder {
   bool in_steps(std::int64_t step) const;
 
   TimelineLimits limits_;
+  const StandIns* stand_ins_;
   int workers_;
   int servers_;
   bool running_ = true;

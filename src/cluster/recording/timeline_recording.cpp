@@ -59,7 +59,7 @@ void TimelineRecording::start(const std::vector<TimelineLimits>& timelines) {
   base::check(!recorder_ && !world_.ended(), "recording is decided on once, before the world begins");
   if (timelines.empty()) return;
   recorder_ = std::make_unique<Recorder>(
-      timelines, world_.size(), world_.workers(), [this] { return world_.now(); },
+      timelines, world_.size(), world_.workers(), world_.stand_ins(), [this] { return world_.now(); },
       [this](TimelineRecorder& timeline) { finish(timeline); });
   for (int rank = 0; rank < world_.size(); ++rank)
     if (recorder_->takes(rank))

@@ -49,7 +49,7 @@ HostSeconds host_seconds(const World& world) {
   HostSeconds sum;
   const double now = world.now();
   for (int rank = 0; rank < world.size(); ++rank) {
-    const Account& account = world.timekeeper().main(rank).account();
+    const Account& account = world.timekeeper().main(world.simulated(rank)).account();
     if (world.ranks().own_hosts() && !world.ranks().shares_cores(rank)) {
       sum.busy_s += account.computed_s(now);
       sum.down_s += account.been_down_s(now);

@@ -1,6 +1,7 @@
 #include "cluster/usage/traffic.h"
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/stand_ins.h"
 
 namespace simgrad::cluster {
 
@@ -16,6 +17,15 @@ void Traffic::begin() {
 
 void Traffic::post(int source, int target, const Sent& sent) {
   by_ranks_.try_emplace(by_ranks_.end(), std::pair(source, target))->second += sent;  // most come in their order
+}
+
+void Traffic::repeat(const StandIns& stand_ins) {
+  SentByPair all;
+  for (const auto& [ranks, sent] : by_ranks_)
+    stand_ins.images(ranks.first, ranks.second, [&all, &sent](int source, int target) {
+      all[{source, target}] += sent;
+    });
+  by_ranks_ = std::move(all);
 }
 
 void Traffic::spread(LinkBins::Ends hosts, double start_s, double end_s, std::int64_t bytes) {

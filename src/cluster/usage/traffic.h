@@ -11,6 +11,7 @@
 namespace simgrad::cluster {
 
 class Cluster;
+struct StandIns;
 
 /// Messages and computed collectives are both posted here, once, at the end; links, hosts and ranks are read off it.
 class Traffic {
@@ -18,6 +19,8 @@ class Traffic {
   explicit Traffic(const Cluster& cluster);
 
   void post(int source, int target, const Sent& sent);
+  /// Ranks that were not simulated have sent as their stand-ins have.
+  void repeat(const StandIns& stand_ins);
   /// Counts bytes of a message, or of a collective that was computed, as soon as it is over.
   void count(std::int64_t bytes) { bytes_so_far_ += bytes; }
   std::int64_t bytes_so_far() const { return bytes_so_far_; }

@@ -36,7 +36,7 @@ void add_ranks(record::Record& record, const World& world) {
     record::RankUse& use = record.ranks[static_cast<std::size_t>(rank)];
     use.role = rank < world.workers() ? "worker" : "server";
     use.host_class = world.cluster().host_class(world.host(rank));
-    world.timekeeper().main(rank).account().add_to(use);
+    world.timekeeper().main(world.simulated(rank)).account().add_to(use);
   }
   for (const auto& [ranks, sent] : world.traffic().by_ranks()) {
     record.bytes += sent.bytes;

@@ -36,6 +36,7 @@ struct RunPlan {
   std::string alone;                       ///< the work of the same job with the cluster to itself
   std::string baseline;                    ///< the id of its baseline
   std::shared_ptr<const SeededText> data;  ///< what data_key() is made of; null: of the settings
+  bool every_rank = false;                 ///< ranks that are alike are simulated one by one all the same
   bool keeps_timeline = false;             ///< its timeline is a file beside its record (kept_timelines.h)
 
   std::string data_key() const;  ///< runs with equal keys see the same data

@@ -67,15 +67,21 @@ std::string note_on_way(cluster::World& world, const record::Record& record) {
   return {};
 }
 
-RunPlan by_messages(const RunPlan& run) {
+RunPlan another_way(const RunPlan& run, const std::string& link) {
   RunPlan changed = run;
+  changed.every_rank = true;
+  if (link.empty()) return changed;
   auto settings = std::make_shared<Settings>(*run.settings);
   settings->cluster.collectives = cluster::Collectives::messages;
   changed.settings = settings;
   return changed;
 }
 
-std::string note_on_messages(const std::string& link) {
+std::string note_on_another_way(const std::string& link) {
+  if (link.empty())
+    return "every rank was simulated: a vector does not divide into equal chunks among the ranks of a group, so that "
+           "one "
+           "of them cannot stand for the others to nine digits";
   return fmt::format("collectives were simulated message by message: several transfers may be on link {} at one time",
                      link);
 }

@@ -111,7 +111,7 @@ bool Execution::start(Children& children, std::size_t task) {
   const int threads = threads_of(plan, from, children);
   const auto body = [&](training::Pulse* pulse) {
     const auto meet = meeting_on_.find(task);
-    const RunPlan& chosen = meet == meeting_on_.end() ? plan : by_messages(plan);
+    const RunPlan& chosen = meet == meeting_on_.end() ? plan : another_way(plan, meet->second);
     return simulated(chosen, runs_[plan.work], data, numbers, states, threads, options_, pulse);
   };
   const bool started = children.start(task, body, child_options(plan));
@@ -186,10 +186,10 @@ void Execution::collect(const Children::Ended& ended) {
   if (ended.error.empty()) {
     const nlohmann::ordered_json answer = outputs::parse_json(ended.answer);
     if (answer.contains("lacking")) return do_with_numbers(ended.task);
-    if (answer.contains("meet")) return do_by_messages(ended.task, answer.at("meet"));
+    if (answer.contains("meet")) return do_another_way(ended.task, answer.at("meet"));
     run = outputs::run_from_json(answer.at("run"));
     if (const auto meet = meeting_on_.find(ended.task); meet != meeting_on_.end())
-      run.record.notes.push_back(note_on_messages(meet->second));
+      run.record.notes.push_back(note_on_another_way(meet->second));
     if (const std::string fault = answer.at("unwritten"); !fault.empty()) unwritten_.add(fault);
     numbers = answer.at("numbers");
     if (const std::string told = answer.at("told"); !told.empty() && options_.tell) options_.tell(told);
@@ -214,11 +214,11 @@ void Execution::do_with_numbers(std::size_t task) {
   schedule_->put_back(task);
 }
 
-void Execution::do_by_messages(std::size_t task, const std::string& link) {
+void Execution::do_another_way(std::size_t task, const std::string& link) {
   const RunPlan& plan = *queue_[task];
   meeting_on_[task] = link;
   shared_numbers_.put_back(plan);
-  pace_->regroup(task, fmt::format("{}/{} by messages", plan.label, plan.workers));
+  pace_->regroup(task, fmt::format("{}/{} another way", plan.label, plan.workers));
   schedule_->put_back(task);
 }
 

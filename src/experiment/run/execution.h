@@ -64,7 +64,7 @@ class Execution {
   void do_with_numbers(std::size_t task);
 
   /// Transfers of the run's collectives may meet on that link.
-  void do_by_messages(std::size_t task, const std::string& link);
+  void do_another_way(std::size_t task, const std::string& link);
 
   /// Runs of a kind whose time is not known come first, then the longest.
   void note_pace(std::size_t task, double wall_s);

@@ -129,7 +129,10 @@ cluster::Cluster cluster_of(const RunPlan& run) {
   const auto workers = static_cast<int>(run.workers);
   const strategies::Traits traits = run.strategy->traits(workers);
   const cluster::Options& options = run.settings->cluster;
-  return {options,  traits.hosts_needed(workers), traits.many_to_many,
+  // The cluster's own network is faster than SimGrid's; in lockstep no order of events at one instant decides.
+  const bool by_messages = options.collectives == cluster::Collectives::messages && traits.lockstep();
+  const bool own_network = traits.many_to_many || (by_messages && options.constant_network());
+  return {options,  traits.hosts_needed(workers), own_network,
           run.seed, traits.few_neighbours,        traits.side_actors(options)};
 }
 
@@ -229,6 +232,7 @@ class Simulation {
     const RunPlan& plan = part.plan;
     const Settings& own = *plan.settings;
     training::Program program = strategies::program(plan.strategy);
+    program.may_stand_in = program.may_stand_in && !plan.every_rank;
     if (!part.hosts.empty())
       program.traits = [strategy = plan.strategy, hosts = part.hosts](int P) {
         training::Traits traits = strategy->traits(P);
@@ -290,6 +294,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
   own.world().recording().start(limits);
   std::string error = simulation.run();
   if (!simulation.contended_link().empty()) throw CollectivesMeet(simulation.contended_link());
+  if (own.world().stand_ins_differ()) throw CollectivesMeet("");
   const bool complete = own.world().ended();
   if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";
   simulation.end();

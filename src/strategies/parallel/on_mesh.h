@@ -25,6 +25,9 @@ class OnMesh final : public Strategy {
   record::MemoryParts memory(const training::MemoryTerms& terms) const override;
   std::shared_ptr<const Strategy> alone() const override { return strategy_->alone(); }
   training::Cuts cuts() const override;
+  bool may_stand_in() const override {
+    return parallel_.simulate == Simulate::one_of_alike && strategy_->meets_in_rings();
+  }
 
  private:
   /// The strategy's ranks: those with one part, of P.

@@ -16,6 +16,13 @@ constexpr std::array balances{
     base::Choice{"flops", "the stage with most flops has as few as possible"},
     base::Choice{"blocks", "as many units to each stage, the first and the last unit besides at the two ends"}};
 
+constexpr std::array simulated{
+    base::Choice{
+        "one_of_alike",
+        "in a run of times alone, one rank of each stage for those with equal hosts, parts and products, where no "
+        "two of their messages meet on a link: times, bytes and memory are those of all"},
+    base::Choice{"all", "every rank"}};
+
 constexpr double ranks_most = 131'072;
 
 std::optional<Dimension> dimension_of(const std::string& text) {
@@ -59,6 +66,7 @@ void Parallel::describe(base::Describer& d) {
       Bounds::at_least(1.0));
   d.flag("sequence_parallel", sequence_parallel,
          "norms and sums between products are done by each tensor rank for its part of a sequence's tokens");
+  d.choice("simulate", simulate, simulated, "the ranks that are simulated");
   if (!names_each_once(order))
     d.refuse("order", "order names each dimension of the mesh once: \"tensor\", \"data\", \"pipeline\"");
   if (sequence_parallel && tensor == 1)

@@ -20,6 +20,12 @@ enum class Balance : unsigned char {
   blocks,  ///< as many units between the first and the last to each stage; these two join the ends
 };
 
+/// The ranks that are simulated.
+enum class Simulate : unsigned char {
+  one_of_alike,  ///< where that gives the same, one rank of each stage, for all that are alike
+  all
+};
+
 struct Parallel : base::Described {
   std::int64_t tensor = 1;
   std::int64_t pipeline = 1;
@@ -31,6 +37,7 @@ struct Parallel : base::Described {
   Balance balance = Balance::flops;
   std::vector<double> stages;  ///< units of each piece; empty: as `balance` says
   bool sequence_parallel = false;
+  Simulate simulate = Simulate::one_of_alike;
 
   void describe(base::Describer& d) override;
 

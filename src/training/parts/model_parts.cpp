@@ -55,6 +55,7 @@ Tensor ModelParts::of_whole(int rank, const Tensor& w) const {
 }
 
 Tensor ModelParts::whole(std::span<const Tensor> states, const OfPart& of_part) const {
+  if (!parts_.front().stretches) return whole_.dispatcher().zeros(whole_.parameters());
   std::vector<Tensor> w;
   std::vector<Stretches> stretches;
   std::vector<std::uint64_t> key;
@@ -62,11 +63,9 @@ Tensor ModelParts::whole(std::span<const Tensor> states, const OfPart& of_part) 
     std::vector<Tensor> group;
     for (const int rank : *its.ranks) group.push_back(states[static_cast<std::size_t>(rank)]);
     w.push_back(of_part(group, *its.learning));
-    if (!its.stretches) continue;
     stretches.push_back(its.stretches);
     for (const std::uint64_t word : key_of(*its.stretches)) key.push_back(word);
   }
-  if (stretches.empty()) return whole_.dispatcher().zeros(whole_.parameters());
   const values::Operation operation{
       .name = "parameters of all parts", .key = key, .seconds = 2e-9 * static_cast<double>(whole_.parameters())};
   return whole_.dispatcher().dispatch(operation, whole_.parameters(), w,

@@ -1,9 +1,11 @@
 #include "training/session/generation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cluster/ranks/peer_lost.h"
+#include "cluster/stand_ins.h"
 #include "training/learning/learning.h"
 #include "training/optimizers/optimizer.h"
 #include "training/parts/model_parts.h"
@@ -28,6 +30,7 @@ Generation::Generation(int number, const Terms& terms, const std::vector<bool>& 
     : number_(number),
       terms_(terms),
       members_(std::make_shared<const std::vector<int>>(members_of(terms, alive))),
+      reporters_(simulated_members()),
       workers_(static_cast<int>(std::ranges::lower_bound(*members_, terms.workers) - members_->begin())),
       shards_(dealt()),
       source_(source),
@@ -71,7 +74,16 @@ bool Generation::everybody_is_kept(const std::vector<bool>& alive) const {
          });
 }
 
+std::vector<int> Generation::simulated_members() const {
+  std::vector<int> simulated;
+  if (!terms_.stand_ins) return simulated;
+  std::ranges::copy_if(*members_, std::back_inserter(simulated),
+                       [this](int rank) { return terms_.stand_ins->simulates(rank); });
+  return simulated;
+}
+
 int Generation::reporters() const {
+  if (!reporters_.empty()) return static_cast<int>(reporters_.size());
   switch (terms_.holder) {
     case Holder::workers:
       return workers_;
@@ -85,11 +97,14 @@ int Generation::reporters() const {
 }
 
 int Generation::reporter(int i) const {
+  if (!reporters_.empty()) return reporters_[static_cast<std::size_t>(i)];
   const int first = terms_.holder == Holder::servers ? workers_ : 0;
   return (*members_)[static_cast<std::size_t>(first + i)];
 }
 
 std::size_t Generation::place(int rank) const {
+  if (!reporters_.empty())
+    return static_cast<std::size_t>(std::ranges::lower_bound(reporters_, rank) - reporters_.begin());
   if (terms_.holder == Holder::memory || terms_.holder == Holder::master) return 0;
   const auto at = std::ranges::lower_bound(*members_, rank) - members_->begin();
   return static_cast<std::size_t>(terms_.holder == Holder::servers ? at - workers_ : at);

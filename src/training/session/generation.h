@@ -13,6 +13,10 @@
 #include "training/learning/shards.h"
 #include "training/program.h"
 
+namespace simgrad::cluster {
+struct StandIns;
+}
+
 namespace simgrad::training {
 
 class Learning;
@@ -29,7 +33,8 @@ class Generation {
     const Optimizer& optimizer;
     int workers = 0;  ///< the first so many of all ranks
     Holder holder = Holder::workers;
-    bool lost_stay = false;  ///< workers that are lost stay members and come back to their places
+    const cluster::StandIns* stand_ins = nullptr;  ///< null: every rank is simulated
+    bool lost_stay = false;                        ///< workers that are lost stay members and come back to their places
   };
   /// alive: by rank; with servers, at least one of them.  source: keeps the start states; null: step 0. If the
   /// generation `before` had another number of servers, the states in `source` are dealt anew.
@@ -61,11 +66,13 @@ class Generation {
  private:
   Shards dealt() const;
   void deal_again(Snapshots::States& kept, const Shards& before) const;
+  std::vector<int> simulated_members() const;
   bool everybody_is_kept(const std::vector<bool>& alive) const;
 
   int number_;
   Terms terms_;
   std::shared_ptr<const std::vector<int>> members_;
+  std::vector<int> reporters_;  ///< where some ranks stand for others; else empty
   int workers_;
   Shards shards_;
   const Snapshots* source_;

@@ -31,6 +31,11 @@ void GradientKinds::add(int rank, const cluster::Device& device, const RankWork&
   sums_[place] += known->second;
 }
 
+void GradientKinds::repeat(const std::vector<int>& of) {
+  sums_.resize(of.size());
+  for (std::size_t rank = 0; rank < of.size(); ++rank) sums_[rank] = sums_[static_cast<std::size_t>(of[rank])];
+}
+
 void GradientKinds::fill(record::Record& record) const {
   KindTimes all;
   double workers = 0.0;

@@ -18,6 +18,8 @@ class GradientKinds {
  public:
   /// Counts a gradient over so many rows. device: of the rank's host.
   void add(int rank, const cluster::Device& device, const RankWork& work, std::int64_t rows);
+  /// Ranks that were not simulated have what their stand-ins have.  of: by rank.
+  void repeat(const std::vector<int>& of);
   /// Divides the time that each rank has spent on gradients as the device's times are divided, so that whatever
   /// stretches a gradient stretches its parts alike. The record has its ranks and their times already.
   void fill(record::Record& record) const;

@@ -37,6 +37,7 @@ Snapshots* Training::launch() {
                                 .optimizer = *setup_.options.optimizer,
                                 .workers = world_.workers(),
                                 .holder = holder(),
+                                .stand_ins = world_.stand_ins(),
                                 .lost_stay = replicas_.keep_going()};
   const int number = generation_ ? generation_->number() + 1 : 0;
   generation_ = std::make_unique<const Generation>(number, terms, alive, source, generation_.get());
@@ -46,7 +47,9 @@ Snapshots* Training::launch() {
                                     generation_->start_step(), workers, workers == 1 ? "" : "s"));
   const std::vector<int>& members = *generation_->members();
   for (int position = 0; std::cmp_less(position, members.size()); ++position)
-    if (const int rank = members[static_cast<std::size_t>(position)]; world_.alive(rank)) start_rank(rank, position);
+    if (const int rank = members[static_cast<std::size_t>(position)];
+        world_.alive(rank) && world_.simulated(rank) == rank)
+      start_rank(rank, position);
   return source;
 }
 

@@ -21,6 +21,15 @@ void Tally::note_failure(std::string text) {
   if (++failures_ <= failures_noted_max) note(std::move(text));
 }
 
+void Tally::repeat(const std::vector<int>& of) {
+  gradient_kinds_.repeat(of);
+  for (int rank = 0; std::cmp_less(rank, of.size()); ++rank)
+    if (const int its = of[static_cast<std::size_t>(rank)]; its != rank) {
+      const Ledger known = ledger(its);
+      ledger(rank) = known;
+    }
+}
+
 void Tally::fill(record::Record& record) {
   if (const int more = failures_ - failures_noted_max; more > 0)
     note(fmt::format("and {} more crashes and resumptions", more));

@@ -45,6 +45,8 @@ class Tally {
 
   /// Ends the counts. A rank that is busy at the end goes on for a moment, but no state has its update.
   void end() { ended_ = true; }
+  /// Ranks that were not simulated have what their stand-ins have.  of: by rank.
+  void repeat(const std::vector<int>& of);
   /// The record has its ranks already.
   void fill(record::Record& record);
 

@@ -12,6 +12,7 @@
 #include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
 #include "training/learning/layer_times.h"
+#include "training/parts/stand_ins.h"
 #include "training/session/async_replicas.h"
 #include "training/session/keep_going.h"
 #include "training/session/lockstep.h"
@@ -64,6 +65,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
                         .recovery = recovery(),
                         .servers_hold = holder() == Holder::servers,
                         .workers_hold = holder() == Holder::workers}) {
+  if (program_.may_stand_in && all_are_alike()) let_ranks_stand_in();
   world_.set_travels_as(travels_as(setup_.options.precision));
   world_.ranks().set_number_bytes(number_bytes(setup_.options.precision).gradient);
   const std::vector<double>& speeds = cluster.options().relative_speeds;
@@ -82,6 +84,28 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
 }
 
 Training::~Training() = default;
+
+/// Whether only the clock is simulated, and no host or rank differs from another.
+bool Training::all_are_alike() const {
+  const cluster::Options& options = cluster_.options();
+  const bool times_alone = !learning_.dispatcher().numbers() && !learning_.dispatcher().lineages();
+  return times_alone && world_.computes_collectives() && options.undisturbed() && options.slow_links.empty() &&
+         setup_.options.input.from == InputFrom::memory && !setup_.options.checkpoints() && !setup_.turns;
+}
+
+void Training::let_ranks_stand_in() {
+  auto stand_ins = stand_ins_of(parts_->mesh(), world_);
+  if (!stand_ins) return;
+  const int simulated = world_.workers() / stand_ins->times;
+  tally_.note(
+      fmt::format("{} of {} ranks were simulated, one a stage: each stands for the {} others that share its products "
+                  "or have its part "
+                  "of the model, since all hosts are alike and no two messages of them meet on a link ([parallel] "
+                  "simulate = \"all\" "
+                  "simulates each)",
+                  simulated, world_.workers(), stand_ins->times - 1));
+  world_.set_stand_ins(std::move(stand_ins));
+}
 
 std::unique_ptr<Progress> Training::make_progress() {
   Progress::Hooks hooks{.observe =
@@ -235,6 +259,7 @@ void Training::fill_memory_limits() {
 record::Record Training::take_record() {
   world_.fill(record_);
   if (const std::string note = loss_scales_.note(); !note.empty()) tally_.note(note);
+  if (world_.stand_ins()) tally_.repeat(world_.stand_ins()->of);
   tally_.fill(record_);
   fill_memory_limits();
   checkpoints_.fill(record_, replicas_.keep_going());

@@ -1,0 +1,110 @@
+#include "training/parts/stand_ins.h"
+
+#include <optional>
+#include <simgrid/s4u.hpp>
+#include <unordered_map>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/fabric/routes.h"
+#include "cluster/ranks/world.h"
+
+namespace simgrad::training {
+
+namespace {
+
+using Link = simgrid::s4u::Link;
+
+/// The ranks of each kind of message that use a link: by their places in the dimensions that are represented.
+struct Users {
+  std::optional<std::pair<int, int>> hops;    ///< tensor, data
+  std::optional<std::pair<int, int>> sums;    ///< among replicas: tensor, pipeline
+  std::optional<std::pair<int, int>> shares;  ///< among those that share products: data, pipeline
+
+  /// Whether no two represented ranks use the link.
+  bool agree() const {
+    if (hops && sums && hops->first != sums->first) return false;
+    return !hops || !shares || hops->second == shares->first;
+  }
+};
+
+/// Looks for links that messages of two represented ranks can be on.
+class LinksApart {
+ public:
+  LinksApart(const Mesh& mesh, const cluster::World& world) : mesh_(mesh), world_(world) {}
+
+  bool apart() {
+    for (int rank = 0; rank < mesh_.ranks(); ++rank) {
+      const MeshPlace place = mesh_.place(rank);
+      const int t = place[Dimension::tensor], d = place[Dimension::data], p = place[Dimension::pipeline];
+      const bool alone = use(rank, Dimension::pipeline, 1, &Users::hops, {t, d}) &&
+                         use(rank, Dimension::pipeline, -1, &Users::hops, {t, d}) &&
+                         use(rank, Dimension::data, 1, &Users::sums, {t, p}) &&
+                         use(rank, Dimension::tensor, 1, &Users::shares, {d, p});
+      if (!alone) return false;
+    }
+    return true;
+  }
+
+ private:
+  /// The rank sends to the next one along a dimension.
+  bool use(int rank, Dimension along, int step, std::optional<std::pair<int, int>> Users::*kind,
+           std::pair<int, int> user) {
+    const int size = mesh_.size(along);
+    if (size == 1) return true;
+    MeshPlace place = mesh_.place(rank);
+    place[along] = (place[along] + step + size) % size;
+    const cluster::Cluster& cluster = world_.cluster();
+    for (const Link* link :
+         cluster::route_between(cluster.host(world_.host(rank)), cluster.host(world_.host(mesh_.rank(place))))) {
+      if (link->get_sharing_policy() == Link::SharingPolicy::FATPIPE) continue;
+      Users& users = users_[link];
+      std::optional<std::pair<int, int>>& its = users.*kind;
+      if (its && *its != user) return false;
+      its = user;
+      if (!users.agree()) return false;
+    }
+    return true;
+  }
+
+  const Mesh& mesh_;
+  const cluster::World& world_;
+  std::unordered_map<const Link*, Users> users_;
+};
+
+/// The pairs that send as a pair of simulated ranks does, or a pair of a group that one of them stands for.
+void images(const Mesh& mesh, int source, int target, const std::function<void(int, int)>& visit) {
+  const MeshPlace from = mesh.place(source), to = mesh.place(target);
+  const bool among_tensor = from[Dimension::tensor] != to[Dimension::tensor];
+  const bool among_data = from[Dimension::data] != to[Dimension::data];
+  const int tensors = among_tensor ? 1 : mesh.size(Dimension::tensor),
+            replicas = among_data ? 1 : mesh.size(Dimension::data);
+  for (int t = 0; t < tensors; ++t)
+    for (int d = 0; d < replicas; ++d) {
+      MeshPlace a = from, b = to;
+      if (!among_tensor) a[Dimension::tensor] = b[Dimension::tensor] = t;
+      if (!among_data) a[Dimension::data] = b[Dimension::data] = d;
+      visit(mesh.rank(a), mesh.rank(b));
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<const cluster::StandIns> stand_ins_of(const Mesh& mesh, const cluster::World& world) {
+  const int times = mesh.size(Dimension::tensor) * mesh.size(Dimension::data);
+  if (times == 1 || !LinksApart(mesh, world).apart()) return nullptr;
+  auto all = std::make_unique<cluster::StandIns>();
+  all->times = times;
+  int simulated = 0;
+  for (int rank = 0; rank < mesh.ranks(); ++rank) {
+    MeshPlace place = mesh.place(rank);
+    place[Dimension::tensor] = place[Dimension::data] = 0;
+    all->of.push_back(mesh.rank(place));
+    all->place.push_back(all->of.back() == rank ? simulated++ : -1);
+  }
+  all->images = [mesh](int source, int target, const std::function<void(int, int)>& visit) {
+    images(mesh, source, target, visit);
+  };
+  return all;
+}
+
+}  // namespace simgrad::training

@@ -1,0 +1,21 @@
+/// Ranks of a mesh that one of them can stand for, because their times, messages and memory are the same.
+#pragma once
+
+#include <memory>
+
+#include "cluster/stand_ins.h"
+#include "training/parts/mesh.h"
+
+namespace simgrad::cluster {
+class World;
+}
+
+namespace simgrad::training {
+
+/// One rank of each stage stands for the others: those that share its products, and those that have its part.
+/// Only where ranks meet in rings among those with one part, in sums of those that share products, and in hops between
+/// stages; and where all hosts are alike.  Returns nothing if messages of two ranks that would be represented can be on
+/// one link.
+std::unique_ptr<const cluster::StandIns> stand_ins_of(const Mesh& mesh, const cluster::World& world);
+
+}  // namespace simgrad::training

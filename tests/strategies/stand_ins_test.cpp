@@ -1,0 +1,125 @@
+// One rank of each stage simulated for all that are alike, against the simulation of every rank.
+#include "cluster/topologies/gpu_hosts.h"
+#include "strategies/mesh_trial.h"
+#include "strategies/sharded/zero.h"
+
+namespace stand_ins_test {
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using strategies::Parallel;
+using strategies::Simulate;
+
+namespace {
+
+MeshTrial mesh_of(std::int64_t tensor, std::int64_t pipeline, int data,
+                  std::shared_ptr<const strategies::Strategy> strategy) {
+  MeshTrial trial = transformer_trial(4, true);
+  trial.data = {};
+  trial.training.numbers = false;
+  trial.strategy = std::move(strategy);
+  trial.parallel.tensor = tensor;
+  trial.parallel.pipeline = pipeline;
+  trial.parallel.micro_batches = 4;
+  trial.workers = data * static_cast<int>(tensor * pipeline);
+  trial.cluster.workers = trial.workers;
+  return trial;
+}
+
+std::shared_ptr<strategies::Allreduce> in_buckets() {
+  auto strategy = std::make_shared<strategies::Allreduce>();
+  strategy->bucket_bytes = 3000.0;
+  return strategy;
+}
+
+bool stands_in(const record::Record& record) {
+  return std::ranges::any_of(
+      record.notes, [](const std::string& note) { return note.find("ranks were simulated") != std::string::npos; });
+}
+
+void check_equal(const record::Record& some, const record::Record& all) {
+  REQUIRE(some.error.empty());
+  REQUIRE(all.error.empty());
+  CHECK(some.simulated_s == Approx(all.simulated_s).epsilon(1e-9));
+  CHECK(some.bytes == all.bytes);
+  CHECK(some.messages == all.messages);
+  CHECK(some.samples_seen == all.samples_seen);
+  REQUIRE(some.ranks.size() == all.ranks.size());
+  for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
+    CAPTURE(rank);
+    const record::RankUse &a = some.ranks[rank], &b = all.ranks[rank];
+    CHECK(a.compute_s == Approx(b.compute_s).epsilon(1e-9).margin(1e-12));
+    CHECK(a.communicate_s == Approx(b.communicate_s).epsilon(1e-9).margin(1e-12));
+    CHECK(a.wait_s == Approx(b.wait_s).epsilon(1e-9).margin(1e-12));
+    CHECK(a.bytes_sent == b.bytes_sent);
+    CHECK(a.bytes_received == b.bytes_received);
+    CHECK(a.memory_bytes == b.memory_bytes);
+  }
+  REQUIRE(some.links.size() == all.links.size());
+  for (std::size_t i = 0; i < all.links.size(); ++i) {
+    const auto same = std::ranges::find(some.links, all.links[i].link, &record::LinkUse::link);
+    REQUIRE(same != some.links.end());
+    CHECK(same->bytes == all.links[i].bytes);
+  }
+  REQUIRE(some.curve.size() == all.curve.size());
+  CHECK(some.curve.back().bytes == all.curve.back().bytes);
+  CHECK(*some.curve.back().flops == Approx(*all.curve.back().flops).epsilon(1e-9));
+  CHECK(*some.curve.back().hosts_busy_s == Approx(*all.curve.back().hosts_busy_s).epsilon(1e-9));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "one rank of each stage stands for all that are alike: times, bytes, links and memory are those of every rank") {
+  auto zero = std::make_shared<strategies::Zero>();
+  zero->bucket_bytes = 3000.0;
+  struct Case {
+    std::int64_t tensor, pipeline;
+    int data;
+    std::shared_ptr<const strategies::Strategy> strategy;
+    bool sequence_parallel;
+  };
+  const auto plain = std::make_shared<strategies::Allreduce>();
+  const std::vector<Case> cases{{2, 2, 2, plain, false},        {4, 3, 2, in_buckets(), true},
+                                {1, 3, 4, in_buckets(), false}, {2, 1, 2, in_buckets(), true},
+                                {2, 2, 4, zero, false},         {4, 1, 1, plain, false}};
+  for (const Case& its : cases)
+    for (const bool on_hosts : {false, true}) {
+      CAPTURE(its.tensor, its.pipeline, its.data, on_hosts);
+      MeshTrial trial = mesh_of(its.tensor, its.pipeline, its.data, its.strategy);
+      trial.parallel.sequence_parallel = its.sequence_parallel;
+      if (on_hosts) {
+        auto hosts = std::make_unique<cluster::GpuHosts>();
+        hosts->devices = 4;
+        hosts->nics = 4;
+        trial.cluster.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(hosts));
+      }
+      const record::Record some = trial.run().record;
+      trial.parallel.simulate = Simulate::all;
+      const record::Record all = trial.run().record;
+      CHECK(stands_in(some));
+      CHECK_FALSE(stands_in(all));
+      check_equal(some, all);
+    }
+}
+
+TEST_CASE("ranks whose messages may meet on a link are simulated one by one") {
+  MeshTrial trial = mesh_of(4, 2, 2, in_buckets());
+  auto hosts = std::make_unique<cluster::GpuHosts>();
+  hosts->devices = 4;
+  hosts->nics = 1;  // hops of four devices go through one
+  trial.cluster.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(hosts));
+  CHECK_FALSE(stands_in(trial.run().record));
+}
+
+TEST_CASE("ranks are simulated one by one where numbers are computed, or a host differs") {
+  MeshTrial numbers = mesh_of(2, 2, 2, in_buckets());
+  numbers.training.numbers = true;
+  numbers.data = text_data(numbers.rows, 8, 12);
+  CHECK_FALSE(stands_in(numbers.run().record));
+  MeshTrial slow = mesh_of(2, 2, 2, in_buckets());
+  slow.cluster.relative_speeds = {1.0, 0.5};
+  CHECK_FALSE(stands_in(slow.run().record));
+}
+
+}  // namespace stand_ins_test
