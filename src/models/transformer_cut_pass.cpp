@@ -42,7 +42,8 @@ class CutPass {
         own_tokens_(sequences_ * own_sequence_) {}
 
   void run(std::span<double> result) {
-    const std::vector<Real> made = work(of_.steps[of_.step].work);
+    std::vector<Real> made;
+    if (sequences_ > 0) made = work(of_.steps[of_.step].work);  // without rows the gradient is the penalty's
     const auto count = static_cast<std::size_t>(here().numbers) * static_cast<std::size_t>(sequences_);
     base::check(made.size() == count && result.size() == count + (here().gradients ? inputs_.w.size() : 0),
                 "a step's result has the step's numbers");
@@ -260,8 +261,8 @@ class CutPass {
         add(numbers_.places.positions, shape.sequence * shape.hidden, !partial);
         break;
       case CutWork::loss_backward:
-        add_matrix(numbers_.places.head, !shape.tied);
-        break;  // once, at the look-up
+        add_matrix(numbers_.places.head, !shape.tied);  // a tied one's penalty is added at the look-up
+        break;
       default:
         add(norm_place().gains, shape.norm_parameters(), !partial);
     }

@@ -59,6 +59,17 @@ TEST_CASE("layers of a perceptron one after the other have the bits of the uncut
   });
 }
 
+TEST_CASE("chunks of a perceptron without rows have the gradient of the penalty") {
+  const Perceptron model = network(Activation::tanh, true);
+  const test::Data data = test::sample_data(rows, 5, 4);
+  const Numbers w = test::sample_parameters(model.parameters(data.problem));
+  CutRun run{model, data.problem, data.range(3, 0), w, 0.3, 0.7};
+  run.tensor = 2;
+  run.borders = {0, 2, units};
+  const Numbers g = run.gradient();
+  for (std::size_t j = 0; j < w.size(); ++j) REQUIRE(g[j] == 0.7 * 0.1 * w[j]);
+}
+
 TEST_CASE("ranks that share a perceptron's units have its gradient, and agree bit for bit") {
   std::mt19937 random(4);
   for_kinds([&](const Perceptron& model, const test::Data& data, const Numbers& w) {

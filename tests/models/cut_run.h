@@ -18,7 +18,7 @@ using Numbers = std::vector<double>;
 /// What one step of a group of ranks has made, after its exchange; and the exchange itself.
 inline std::vector<Numbers> exchanged(Step::Then then, std::vector<Numbers> made, std::size_t rows) {
   const std::size_t ranks = made.size();
-  if (then == Step::Then::nothing) return made;
+  if (then == Step::Then::nothing || rows == 0) return made;
   if (then == Step::Then::gather) {
     Numbers all;
     const std::size_t k = made[0].size() / rows;

@@ -96,6 +96,24 @@ TEST_CASE("chunks of a transformer one after the other have the bits of the uncu
   });
 }
 
+TEST_CASE("chunks of a transformer without rows have the gradient of the penalty, with experts too") {
+  const Text text;
+  Samples none = text.all();
+  none.count = 0;
+  for (const std::int64_t experts : {0, 3})
+    for (const bool sequence_parallel : {false, true}) {
+      Transformer model = small(true, true, Norm::layer_norm, Positions::learned, 4);
+      model.options.experts = experts;
+      const Numbers w = parameters_of(model, text.problem);
+      CutRun run{model, text.problem, none, w, 0.3, 0.7};
+      run.tensor = experts == 0 ? 2 : 1;
+      run.sequence_parallel = sequence_parallel;
+      run.borders = {0, 2, units};
+      const Numbers g = run.gradient();
+      for (std::size_t j = 0; j < w.size(); ++j) REQUIRE(g[j] == 0.7 * 0.1 * w[j]);
+    }
+}
+
 TEST_CASE("ranks that share a transformer's products have its gradient, and agree bit for bit") {
   const Text text;
   std::mt19937 random(2);
