@@ -58,6 +58,8 @@ class Strategy : public base::Described {
   virtual bool may_stand_in() const { return false; }
   /// Whether all that workers exchange goes around a ring of all of them.
   virtual bool meets_in_rings() const { return false; }
+  /// The micro-batches whose gradients a step adds up.
+  virtual std::int64_t micro_batches_a_step() const { return 1; }
   /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.
   virtual bool gathers_units() const { return false; }
   /// The strategy of one worker without a network whose run is the baseline of this one's speed-up.

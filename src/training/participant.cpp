@@ -114,14 +114,14 @@ void Participant::set_step(std::int64_t step) const { session_.world().ranks().s
 void Participant::update(State& state, const Tensor& g, double rate_factor, const Tensor& squares) const {
   memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
   charge_update(state);
-  apply(session_.generation().rounds(state.step), state, g, rate_factor, squares);
+  apply(session_.generation().rounds(state.step), state, g, rate_factor, squares_of_all(g, squares));
   memory().set(MemoryPart::gradients, 0.0);
 }
 
 void Participant::update_on_host(State& state, const Tensor& g, double seconds, const Tensor& squares) const {
   memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
   spend(seconds, Work::update);
-  apply(session_.generation().rounds(state.step), state, g, 1.0, squares);
+  apply(session_.generation().rounds(state.step), state, g, 1.0, squares_of_all(g, squares));
   memory().set(MemoryPart::gradients, 0.0);
 }
 
@@ -155,8 +155,8 @@ void Participant::charge_update(const State& state) const {
 RankWork Participant::work() const {
   const cluster::World& world = session_.world();
   const int host = world.host(world_rank());
-  return {learning().layers(), world.cluster().device(host), session_.options().precision, world.cluster().speed(host),
-          learning().recompute(), learning().passes_on()};
+  return {learning().layers(),         world.cluster().device(host), session_.options().precision,
+          world.cluster().speed(host), learning().recompute(),       learning().passes_on()};
 }
 
 void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor, const Tensor& squares) const {

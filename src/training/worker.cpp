@@ -99,9 +99,13 @@ std::int64_t Worker::begin_micro_batch(MicroBatch micro) {
   return micro.last() ? iteration_++ : iteration_;
 }
 
-double Worker::step_work(int micro_batches) const {
-  return step_work(learning().gradient_flops(1), micro_batches);
+Tensor Worker::squares_of_all(const Tensor& g, const Tensor& squares) const {
+  return maker_ && needs_norm() ? maker_->squares(g, squares) : squares;
 }
+
+void Worker::count_staleness(std::int64_t updates) const { session().tally().add_staleness(world_rank(), updates); }
+
+double Worker::step_work(int micro_batches) const { return step_work(learning().gradient_flops(1), micro_batches); }
 
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   set_step(step);

@@ -48,6 +48,7 @@ class Participant {
   Participant(Session& session, int position);
   Participant(const Participant&) = delete;
   Participant& operator=(const Participant&) = delete;
+  virtual ~Participant() = default;
 
   /// The living workers, then the servers; of a cut model, the ranks that have the same part.
   const cluster::Communicator& comm() const { return comm_; }
@@ -125,6 +126,10 @@ class Participant {
   /// Sets the rank's step for the texts of errors, and for the draws of codes.
   void set_step(std::int64_t step) const;
   void charge_update(const State& state) const;
+  /// The sum of squares of the whole gradient where the update needs its norm and this rank has a part of it.
+  virtual values::Tensor squares_of_all(const values::Tensor& /*g*/, const values::Tensor& squares) const {
+    return squares;
+  }
   /// The work of this rank's gradients.
   RankWork work() const;
   double learning_rate_after(double rounds) const;
@@ -152,7 +157,7 @@ class Participant {
 class Worker : public Participant {
  public:
   Worker(Session& session, int position);
-  ~Worker();
+  ~Worker() override;
 
   using Participant::rows;
   std::int64_t rows() const { return rows(rank()); }  ///< its share of a step's batch
@@ -186,9 +191,14 @@ class Worker : public Participant {
     /// null.
     virtual values::Tensor gradient(const values::Tensor& w, std::int64_t step, MicroBatch micro,
                                     const LayerReady& ready) = 0;
+    /// The sum of squares of the whole model's gradient, each parameter counted once.  g: this rank's part of it.
+    /// of_shards: (1), that of this part where g is a shard of it; else nothing.  Returns (1).
+    virtual values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const = 0;
   };
   /// gradient() asks it from now on. It must outlive the calls.
   void make_gradients_with(GradientMaker& maker) { maker_ = &maker; }
+  /// Counts the age of a micro-batch's weights, in updates, as its gradient is made.
+  void count_staleness(std::int64_t updates) const;
   /// The work of a step's gradient on this rank's part, in so many micro-batches.
   double step_work(int micro_batches) const;
   /// Whether a layer's gradient stays in memory until the update (the default), or the strategy accounts for it.
@@ -289,6 +299,7 @@ class Worker : public Participant {
   int servers() const { return comm().size() - workers(); }
 
  private:
+  values::Tensor squares_of_all(const values::Tensor& g, const values::Tensor& squares) const override;
   friend class Passes;
   friend class PartPasses;
   /// This rank's share of that step's batch, of the rows that have come in by now.

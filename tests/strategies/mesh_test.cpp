@@ -243,4 +243,102 @@ TEST_CASE("a mesh sends the bytes of each dimension that the formulas say") {
   CHECK(static_cast<double>(record.bytes) == Approx(2.0 * per_replica + 2.0 * gradients).epsilon(1e-9));
 }
 
+TEST_CASE("clipping by the norm of the whole gradient counts every parameter once") {
+  for (const auto& [tensor, pipeline, tied] :
+       {std::tuple(2, 2, true), std::tuple(4, 1, false), std::tuple(1, 3, true)}) {
+    CAPTURE(tensor, pipeline, tied);
+    Parallel parallel = pipeline > 1 ? stages(pipeline, 2) : Parallel();
+    parallel.tensor = tensor;
+    parallel.micro_batches = 2;
+    MeshTrial cut = on(transformer_trial(3, tied), 2, parallel);
+    cut.training.clip_norm = 0.05;  // below the norm of every step
+    check_equal(cut, uncut(cut, 2), false);
+    MeshTrial loose = cut;
+    loose.training.clip_norm.reset();
+    CHECK(relative_distance(cut.run().final_parameters(), loose.run().final_parameters()) > 1e-6);
+  }
+}
+
+namespace {
+
+/// The gradient of the perceptron's mean loss over a step's batch, at w.
+std::vector<double> gradient_at(const MeshTrial& trial, std::int64_t step, const std::vector<double>& w) {
+  const training::Batches batches({.rows = trial.rows, .batch = trial.batch, .seed = 1});
+  const training::RowSet rows = batches.rows({.step = step, .part = 0, .parts = 1});
+  models::Samples samples{.features = trial.data.features.data(),
+                          .targets = trial.data.targets.data(),
+                          .columns = trial.data.columns,
+                          .first = rows.first,
+                          .count = rows.count,
+                          .indices = rows.indices.empty() ? nullptr : rows.indices.data()};
+  std::vector<double> g(w.size());
+  trial.model->gradient(trial.problem, samples, w, 1.0 / static_cast<double>(trial.batch), 1.0, g);
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("pipedream's stages see the weights of their own last updates: stage i of p is p - i - 1 updates behind") {
+  MeshTrial trial = on(perceptron_trial(), 1, stages(3, 1, "pipedream"));
+  trial.parallel.micro_batches.reset();
+  trial.parallel.stages = {2, 2, 1};
+  trial.steps = 7;
+  const Outcome outcome = trial.run();
+  REQUIRE(outcome.record.error.empty());
+  // By hand: the versions that stage i has seen in step k, put together, and its part of the gradient there.
+  const std::vector<models::Layer> layers = trial.model->layers(trial.problem);
+  const std::vector<std::int64_t> firsts{0, layers[2].first, layers[4].first, layers[4].first + layers[4].count};
+  std::vector<std::vector<double>> w(1, outcome.evaluated.front());
+  for (std::int64_t step = 0; step < trial.steps; ++step) {
+    std::vector<double> seen = w.back(), next = w.back();
+    const auto copy_stage = [&](std::size_t i, const std::vector<double>& from, std::vector<double>& to) {
+      for (auto j = static_cast<std::size_t>(firsts[i]); j < static_cast<std::size_t>(firsts[i + 1]); ++j)
+        to[j] = from[j];
+    };
+    for (std::size_t i = 0; i < 3; ++i)
+      copy_stage(i, w[static_cast<std::size_t>(std::max<std::int64_t>(0, step - (2 - static_cast<std::int64_t>(i))))],
+                 seen);
+    const std::vector<double> g = gradient_at(trial, step, seen);
+    for (std::size_t j = 0; j < next.size(); ++j) next[j] -= 0.1 * g[j];
+    w.push_back(next);
+  }
+  REQUIRE(outcome.evaluated.size() == w.size());
+  for (std::size_t k = 0; k < w.size(); ++k) CHECK(relative_distance(outcome.evaluated[k], w[k]) <= 1e-13);
+  CHECK(outcome.record.staleness_max == 2.0);
+}
+
+TEST_CASE("pipedream_2bw sees the weights of one update before, on all stages") {
+  MeshTrial trial = on(perceptron_trial(), 2, stages(3, 4, "pipedream_2bw"));
+  trial.steps = 6;
+  const Outcome outcome = trial.run();
+  REQUIRE(outcome.record.error.empty());
+  std::vector<std::vector<double>> w(1, outcome.evaluated.front());
+  for (std::int64_t step = 0; step < trial.steps; ++step) {
+    const std::vector<double> g =
+        gradient_at(trial, step, w[static_cast<std::size_t>(std::max<std::int64_t>(0, step - 1))]);
+    std::vector<double> next = w.back();
+    for (std::size_t j = 0; j < next.size(); ++j) next[j] -= 0.1 * g[j];
+    w.push_back(next);
+  }
+  REQUIRE(outcome.evaluated.size() == w.size());
+  for (std::size_t k = 0; k < w.size(); ++k) CHECK(relative_distance(outcome.evaluated[k], w[k]) <= 1e-13);
+}
+
+TEST_CASE("an asynchronous pipeline has no bubble between updates") {
+  const auto steps_s = [](std::int64_t steps) {
+    auto model = std::make_shared<EqualLayers>();
+    model->count = 4;
+    MeshTrial trial{.model = model, .problem = *model->own_problem(), .strategy = {}};
+    trial.rows = trial.batch = 1;
+    trial.training.numbers = false;
+    trial.steps = steps;
+    trial.cluster.charge_reductions = false;
+    trial.cluster.host_spec.latency_s = 1e-6;
+    Parallel parallel = stages(4, 1, "pipedream");
+    parallel.micro_batches.reset();
+    return on(trial, 1, parallel).run().record.simulated_s;
+  };
+  CHECK(steps_s(20) - steps_s(10) == Approx(10 * 3.0).epsilon(1e-5));  // F + B + W an update
+}
+
 }  // namespace mesh_test

@@ -38,6 +38,8 @@ class Pending {
   std::optional<Packet> wait_unless_lost();
   /// Whether wait() is still to be called.
   bool under_way() const { return static_cast<bool>(transfer_); }
+  /// Whether wait() would not block.
+  bool over() const { return !transfer_ || transfer_.over(); }
   /// After wait(): when the transfer started.
   double start_s() const { return start_s_; }
 

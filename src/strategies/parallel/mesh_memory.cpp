@@ -28,6 +28,8 @@ MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, con
   const PipelineShape shape = parallel.shape();
   const std::vector<std::vector<models::Chunk>> chunks = chunks_of_parts(parallel, terms.layers);
   const std::shared_ptr<const models::Model> whole(std::shared_ptr<const void>(), terms.model);
+  PipelineShape stream = shape;
+  stream.micro_batches = 2 * shape.stages;  // enough for all versions that a stage can have
   MemoryParts largest;
   for (std::size_t part = 0; part < chunks.size(); part += static_cast<std::size_t>(parallel.tensor)) {
     training::MemoryTerms its = terms;
@@ -40,6 +42,8 @@ MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, con
     const double others =
         in_flight(table, stage) - shape.chunks;  // a micro-batch on all chunks is in the parts already
     parts[MemoryPart::activations] += std::max(others, 0.0) * kept_by_chunk(its, shape.chunks);
+    const int versions = parallel.pipeline > 1 ? parallel.schedule->weight_versions(stream, stage) : 1;
+    parts[MemoryPart::workspace] += (versions - 1) * its.parameters() * its.bytes.parameter;
     if (parts.sum() > largest.sum()) largest = parts;
   }
   return largest;

@@ -18,9 +18,16 @@ OnMesh::OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel)
 
 const PipelineTable& OnMesh::table() const {
   if (!table_)
-    table_ = parallel_.pipeline > 1 ? parallel_.schedule->table(parallel_.shape())
+    table_ = parallel_.pipeline > 1 ? parallel_.schedule->table(shape_of_table())
                                     : one_stage(static_cast<int>(parallel_.micro_batch_count()));
   return *table_;
+}
+
+/// An asynchronous schedule's table stands for a stream of micro-batches, of which some are enough.
+PipelineShape OnMesh::shape_of_table() const {
+  PipelineShape shape = parallel_.shape();
+  if (parallel_.schedule->asynchronous()) shape.micro_batches = 2 * shape.stages;
+  return shape;
 }
 
 void OnMesh::operator()(Worker& worker) const {
@@ -55,6 +62,14 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
       !why.empty())
     return Refusal{"parallel.tensor", why};
   const auto units = static_cast<std::int64_t>(training::units_of(of.layers).size());
+  const bool asynchronous = parallel_.pipeline > 1 && parallel_.schedule->asynchronous();
+  if (asynchronous && cut->tied(*of.problem, {.first_unit = units - 1, .end_unit = units}).count > 0)
+    return Refusal{
+        "parallel.schedule",
+        fmt::format("schedule = \"{}\" lets every stage go on by itself, but the first and the last stage would "
+                    "add the gradients of the tied embedding at every update; set model.tied = false, or take "
+                    "a synchronous schedule",
+                    parallel_.schedule.kind())};
   if (const std::string why = stages_refusal(parallel_, units); !why.empty()) return Refusal{"parallel.pipeline", why};
   const std::int64_t pieces = replicas(of.workers) * parallel_.micro_batch_count();
   if (of.batch % pieces == 0) return {};
@@ -82,14 +97,21 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
     return Refusal{"kind", fmt::format("optimizer = \"{}\" needs whole matrices, but tensor = {} deals them to ranks; "
                                        "take an optimizer that works element by element",
                                        of.optimizer_kind, parallel_.tensor)};
-  if (of.clips)
-    return Refusal{"kind",
-                   "training.clip_norm needs the norm of the whole gradient, but each rank has a part of it; "
-                   "leave clip_norm out"};
   if (of.precision == training::Precision::float16)
-    return Refusal{"kind",
-                   "precision = \"float16\" leaves out a step whose gradient overflows, but each rank sees a part "
-                   "of the gradient alone; take precision = \"bfloat16\""};
+    return Refusal{
+        "kind",
+        "precision = \"float16\" scales the loss, but the passes of a cut model have no scale; take precision = "
+        "\"bfloat16\""};
+  if (of.clips && traits.state_shards > 1)
+    return Refusal{
+        "kind",
+        "training.clip_norm needs the norm of the whole gradient, but under [parallel] a shard of a part has "
+        "parameters that other ranks count, too; take allreduce, or leave clip_norm out"};
+  if (parallel_.pipeline > 1 && parallel_.schedule->asynchronous() && strategy_->micro_batches_a_step() > 1)
+    return Refusal{"micro_batches",
+                   fmt::format("schedule = \"{}\" has an update behind its own micro-batches; leave the "
+                               "strategy's micro_batches out",
+                               parallel_.schedule.kind())};
   if (of.cluster.failures.any())
     return Refusal{"kind",
                    "cluster.failures beside [parallel]: a part of the model would be lost with its rank; leave "

@@ -86,8 +86,23 @@ void Parallel::describe(base::Describer& d) {
                  fmt::format("{} is about the stages of a pipeline, but pipeline = 1; set pipeline to 2 or more, or "
                              "leave {} out",
                              key, key));
+  if (schedule.kind() == "pipedream" && micro_batches.value_or(1) != 1)
+    d.refuse("micro_batches",
+             "schedule = \"pipedream\" makes an update of every micro-batch: a rank's share of the batch is "
+             "one; leave micro_batches out, or take pipedream_2bw");
+  if (schedule.kind() == "pipedream_2bw" && micro_batch_count() < pipeline)
+    d.refuse("micro_batches",
+             fmt::format("schedule = \"pipedream_2bw\" keeps two versions of the weights, which is enough "
+                         "with at least as many micro-batches as stages; expected {} or more",
+                         pipeline));
+  if (schedule && schedule->asynchronous() && chunks > 1)
+    d.refuse("chunks", fmt::format("schedule = \"{}\" has one chunk a stage; leave chunks out", schedule.kind()));
   if (schedule && pipeline > 1)
     if (const std::string why = schedule->refusal(shape()); !why.empty()) d.refuse("schedule", why);
+}
+
+std::int64_t Parallel::micro_batch_count() const {
+  return schedule.kind() == "pipedream" && pipeline > 1 ? 1 : micro_batches.value_or(pipeline);
 }
 
 PipelineShape Parallel::shape() const {

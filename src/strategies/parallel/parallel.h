@@ -45,7 +45,8 @@ struct Parallel : base::Described {
   bool cuts() const { return tensor > 1 || pipeline > 1; }
   /// Ranks that train one replica together.
   std::int64_t ranks_a_replica() const { return tensor * pipeline; }
-  std::int64_t micro_batch_count() const { return micro_batches.value_or(pipeline); }
+  /// An update's micro-batches on a rank.
+  std::int64_t micro_batch_count() const;
   PipelineShape shape() const;
   /// The mesh of so many ranks, which are a multiple of those of a replica.
   training::Mesh mesh(std::int64_t ranks) const;

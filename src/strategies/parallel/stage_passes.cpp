@@ -1,10 +1,14 @@
 #include "strategies/parallel/stage_passes.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/errors.h"
 #include "cluster/recording/work_scope.h"
+#include "collectives/butterfly.h"
 #include "collectives/ring.h"
+#include "training/learning/clipping.h"
 #include "training/learning/learning.h"
 #include "training/learning/units.h"
 
@@ -52,10 +56,16 @@ Tensor gathered(const Communicator& comm, const Tensor& x) {
 
 }  // namespace
 
+StreamRule stream_rule(const Parallel& parallel) {
+  if (parallel.pipeline == 1 || !parallel.schedule->asynchronous()) return StreamRule::synchronous;
+  return parallel.schedule.kind() == "pipedream" ? StreamRule::newest : StreamRule::double_buffered;
+}
+
 StagePasses::StagePasses(Worker& worker, const Parallel& parallel, const PipelineTable& table)
     : worker_(worker),
       shape_(parallel.shape()),
       tasks_(&table),
+      stream_(stream_rule(parallel)),
       forwards_{.comm = along(worker, Dimension::pipeline)},
       backwards_{.comm = forwards_.comm.on_own_channels()} {
   stage_ = forwards_.comm.rank();
@@ -77,7 +87,8 @@ Tensor StagePasses::of_length(double numbers) const {
   return values::rounded(learning.dispatcher().zeros(std::llround(numbers)), travels_as(learning.precision()));
 }
 
-Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micro, const Worker::LayerReady& ready) {
+void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, const Worker::LayerReady& ready) {
+  before_w_ = step == 0 ? w : w_;
   w_ = w;
   step_ = step;
   outer_ = micro;
@@ -87,6 +98,26 @@ Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micr
   gradient_.emplace(worker_, followed());
   worker_.memory().raise(record::MemoryPart::parameters,
                          worker_.number_bytes().parameter * static_cast<double>(w.size()));
+}
+
+Tensor StagePasses::finish() {
+  sum_tied();
+  Tensor g = gradient_->whole();
+  gradient_.reset();
+  if (stream_ == StreamRule::synchronous) {
+    cluster::wait_for_sends(forwards_.sent);
+    cluster::wait_for_sends(backwards_.sent);
+    w_ = before_w_ = {};
+  }
+  return g;
+}
+
+Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micro, const Worker::LayerReady& ready) {
+  begin(w, step, micro, ready);
+  if (stream_ != StreamRule::synchronous) {
+    work_on_stream();
+    return finish();
+  }
   const std::vector<PipelineTask>& tasks = (*tasks_)[static_cast<std::size_t>(stage_)];
   post_receives(tasks);
   for (const PipelineTask& task : tasks) {
@@ -97,13 +128,59 @@ Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micr
     else
       backward(task);
   }
-  sum_tied();
-  cluster::wait_for_sends(forwards_.sent);
-  cluster::wait_for_sends(backwards_.sent);
-  Tensor g = gradient_->whole();
-  gradient_.reset();
-  w_ = {};
-  return g;
+  return finish();
+}
+
+/// One forward, one backward: stage i is stages - i micro-batches ahead with its forward passes.
+void StagePasses::work_on_stream() {
+  const int m = shape_.micro_batches, ahead = shape_.stages - stage_;
+  const auto first_micro = static_cast<int>(step_) * m;
+  for (int micro = first_micro; micro < first_micro + m; ++micro) {
+    while (forwards_done_ < micro + ahead && !worker_.ends_after(forwards_done_ / m)) {
+      const PipelineTask task{Piece::forward, forwards_done_++, 0};
+      if (!first(0)) expect(forwards_, ahead + 1);
+      forward(task);
+      count_versions();
+    }
+    if (!last(0)) expect(backwards_, 2);
+    worker_.count_staleness(step_ - under_way_.at({0, micro}).version);
+    backward({Piece::backward, micro, 0});
+    count_versions();
+  }
+  for (std::vector<cluster::Pending>* sent : {&forwards_.sent, &backwards_.sent}) {
+    for (cluster::Pending& pending : *sent)
+      if (pending.over()) pending.wait();
+    std::erase_if(*sent, [](const cluster::Pending& pending) { return !pending.under_way(); });
+  }
+}
+
+/// Posts receives until so many are posted, so that a sender does not wait for this rank's work.
+void StagePasses::expect(Hops& hops, int receives) const {
+  while (std::cmp_less(hops.expected.size(), receives)) hops.expected.push_back(hops.comm.start_receive(hops.from));
+}
+
+/// The weights that a micro-batch sees whose forward pass begins now.
+Tensor StagePasses::weights_of(int micro) const { return sees_weights_before(micro) ? before_w_ : w_; }
+
+bool StagePasses::sees_weights_before(int micro) const {
+  const bool of_this_update = micro / shape_.micro_batches == step_;
+  return stream_ == StreamRule::double_buffered && of_this_update && step_ > 0;
+}
+
+PartPasses StagePasses::passes_of(int micro) const {
+  const int m = shape_.micro_batches;
+  if (stream_ != StreamRule::synchronous) return {worker_, micro / m, {micro % m, m}, step_work_};
+  return {worker_, step_, {outer_.part * m + micro, outer_.parts * m}, step_work_};
+}
+
+/// Versions of the weights that micro-batches under way still need, beside the newest.
+void StagePasses::count_versions() const {
+  std::set<std::uint64_t> versions;
+  for (const auto& [key, micro] : under_way_) versions.insert(micro.w.identity());
+  versions.erase(w_.identity());
+  worker_.memory().set(
+      record::MemoryPart::workspace,
+      static_cast<double>(versions.size()) * worker_.number_bytes().parameter * static_cast<double>(w_.size()));
 }
 
 /// Receives are posted before the step, in the order of the tasks, so that a sender never waits for this rank's work.
@@ -131,12 +208,13 @@ void StagePasses::send(Hops& hops, Tensor numbers, int piece, int micro) const {
 }
 
 void StagePasses::forward(const PipelineTask& task) {
-  const MicroBatch micro{outer_.part * shape_.micro_batches + task.micro, outer_.parts * shape_.micro_batches};
   Tensor x = first(task.chunk) ? Tensor() : receive(forwards_, task);
   const std::size_t segments = placed(task.chunk).segments.size();
   UnderWay& under_way =
       under_way_
-          .emplace(Key(task.chunk, task.micro), UnderWay{.passes = PartPasses(worker_, step_, micro, step_work_),
+          .emplace(Key(task.chunk, task.micro), UnderWay{.passes = passes_of(task.micro),
+                                                         .w = weights_of(task.micro),
+                                                         .version = sees_weights_before(task.micro) ? step_ - 1 : step_,
                                                          .in = std::vector<Tensor>(segments),
                                                          .gradients = std::vector<Tensor>(segments)})
           .first->second;
@@ -155,10 +233,10 @@ Tensor StagePasses::pass_forward(int chunk, std::size_t segment, UnderWay& micro
   for (std::size_t k = 0; k < its.forward.size(); ++k) {
     const Step& step = its.forward[k];
     Tensor numbers =
-        followed()
-            ? micro.passes.run({c, segment, false, k},
-                               {.w = parameters(chunk, segment), .in = micro.in[segment], .d_out = {}, .made = made})
-            : of_length(step.numbers * static_cast<double>(micro.passes.rows()));
+        followed() ? micro.passes.run(
+                         {c, segment, false, k},
+                         {.w = parameters(chunk, segment, micro.w), .in = micro.in[segment], .d_out = {}, .made = made})
+                   : of_length(step.numbers * static_cast<double>(micro.passes.rows()));
     made.push_back(combined(step.then, std::move(numbers), micro.passes.rows()));
   }
   return made.empty() ? Tensor() : made.back();
@@ -210,9 +288,9 @@ Tensor StagePasses::pass_backward(int chunk, std::size_t segment, UnderWay& micr
     }
     Tensor numbers = of_length(step.numbers * static_cast<double>(rows));
     if (followed()) {
-      const Tensor result =
-          micro.passes.run({c, segment, true, k},
-                           {.w = parameters(chunk, segment), .in = micro.in[segment], .d_out = d_out, .made = made});
+      const Tensor result = micro.passes.run(
+          {c, segment, true, k},
+          {.w = parameters(chunk, segment, micro.w), .in = micro.in[segment], .d_out = d_out, .made = made});
       const std::int64_t count = numbers.size();
       numbers = values::slice(result, 0, count);
       if (step.gradients) add_to_gradient(micro, segment, values::slice(result, count, result.size() - count));
@@ -300,11 +378,35 @@ void StagePasses::sum_tied() {
     if (overlaps(tied, layers[i])) (*ready_)(g, layers[i]);
 }
 
+Tensor StagePasses::squares(const Tensor& g, const Tensor& of_shards) const {
+  const Communicator stages = forwards_.comm.unrounded();
+  Tensor sum = of_shards ? of_shards : training::sum_of_squares(counted_once(g));
+  const collectives::RecursiveDoubling doubling;
+  if (tensor_) sum = doubling(tensor_->unrounded(), sum);
+  return stages.size() > 1 ? doubling(stages, sum) : sum;
+}
+
+/// The gradient without numbers that other ranks of the replica count: replicated ones, and a copy.
+Tensor StagePasses::counted_once(const Tensor& g) const {
+  std::vector<ParameterStretch> elsewhere;
+  if (part().chunks().front().chunk.tensor_rank > 0) elsewhere = part().replicated();
+  if (part().holds_copy()) elsewhere.push_back(part().tied());
+  std::ranges::sort(elsewhere, {}, &ParameterStretch::first);
+  std::vector<Tensor> own;
+  std::int64_t at = 0;
+  for (const ParameterStretch& stretch : elsewhere) {
+    if (stretch.first > at) own.push_back(values::slice(g, at, stretch.first - at));
+    at = stretch.first + stretch.count;
+  }
+  if (at < g.size() || own.empty()) own.push_back(values::slice(g, at, g.size() - at));
+  return values::concatenate(own);
+}
+
 /// The parameters that a segment reads.
-Tensor StagePasses::parameters(int chunk, std::size_t segment) const {
+Tensor StagePasses::parameters(int chunk, std::size_t segment, const Tensor& w) const {
   std::vector<Tensor> all;
   for (const ParameterStretch& stretch : placed(chunk).parameters[segment])
-    all.push_back(values::slice(w_, stretch.first, stretch.count));
+    all.push_back(values::slice(w, stretch.first, stretch.count));
   return values::concatenate(all);
 }
 

@@ -21,6 +21,14 @@
 
 namespace simgrad::strategies {
 
+/// How a schedule's micro-batches belong to updates.
+enum class StreamRule : unsigned char {
+  synchronous,     ///< a step's micro-batches see its weights, and their gradients are added up
+  newest,          ///< each micro-batch is an update, and sees the newest weights that its stage has
+  double_buffered  ///< those of an update see the weights of one update before
+};
+StreamRule stream_rule(const Parallel& parallel);
+
 class StagePasses final : public training::Worker::GradientMaker {
  public:
   /// table: of the schedule; it outlives this object.
@@ -30,12 +38,16 @@ class StagePasses final : public training::Worker::GradientMaker {
   /// returns on every rank.
   values::Tensor gradient(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
                           const training::Worker::LayerReady& ready) override;
+  /// Virtual time: that of two allreduces of one float64, among tensor ranks and among stages.
+  values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const override;
 
  private:
   using Key = std::pair<int, int>;  ///< chunk, micro-batch
   /// A micro-batch that has gone forward through a chunk, and not back.
   struct UnderWay {
     training::PartPasses passes;
+    values::Tensor w;                       ///< the version of the weights that it sees, forward and back
+    std::int64_t version = 0;               ///< how many updates that version has seen
     std::vector<values::Tensor> in;         ///< of each segment
     std::vector<values::Tensor> gradients;  ///< of each segment, once its backward pass is done
   };
@@ -55,6 +67,16 @@ class StagePasses final : public training::Worker::GradientMaker {
   bool followed() const;
   values::Tensor of_length(double numbers) const;
 
+  void begin(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
+             const training::Worker::LayerReady& ready);
+  values::Tensor finish();
+  /// Of an asynchronous schedule: goes on until the update's gradient is made.
+  void work_on_stream();
+  values::Tensor weights_of(int micro) const;
+  bool sees_weights_before(int micro) const;
+  training::PartPasses passes_of(int micro) const;
+  void count_versions() const;
+  void expect(Hops& hops, int receives) const;
   void post_receives(const std::vector<PipelineTask>& tasks);
   values::Tensor receive(Hops& hops, const PipelineTask& task) const;
   void send(Hops& hops, values::Tensor numbers, int piece, int micro) const;
@@ -70,16 +92,21 @@ class StagePasses final : public training::Worker::GradientMaker {
   void complete(int chunk, std::size_t segment, UnderWay& micro, bool completes);
   void sum_partial(const std::vector<models::ParameterStretch>& within);
   void sum_tied();
-  values::Tensor parameters(int chunk, std::size_t segment) const;
+  values::Tensor counted_once(const values::Tensor& g) const;
+  values::Tensor parameters(int chunk, std::size_t segment, const values::Tensor& w) const;
 
   training::Worker& worker_;
   PipelineShape shape_;
   const PipelineTable* tasks_;
+  StreamRule stream_;
   int stage_ = 0;
   std::optional<cluster::Communicator> tensor_;  ///< none: this rank has whole products
   std::optional<cluster::Communicator> tied_;    ///< the two ranks that hold the tied parameters; none: not this one
   std::optional<cluster::SideStream> gathers_;   ///< of the tensor ranks, beside their products
   Hops forwards_, backwards_;
+
+  int forwards_done_ = 0;    ///< of an asynchronous schedule's stream of micro-batches
+  values::Tensor before_w_;  ///< the weights one update ago
 
   // Of the present step.
   values::Tensor w_;
