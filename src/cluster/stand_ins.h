@@ -7,10 +7,10 @@
 namespace simgrad::cluster {
 
 struct StandIns {
-  std::vector<int> of;  ///< by rank: the rank that is simulated for it; itself if it is one that is
+  std::vector<int> of;     ///< by rank: the rank that is simulated for it; itself if it is one that is
   std::vector<int> place;  ///< by rank: its place among those that are simulated; -1: it is not
-  int times = 1;        ///< ranks that each simulated one stands for, itself included
-  /// Calls visit with every pair of ranks of which one sends to the other as the ranks of that pair do, itself included.
+  int times = 1;           ///< ranks that each simulated one stands for, itself included
+  /// Calls visit with every pair of ranks of which one sends to the other as those of this pair do, itself included.
   std::function<void(int source, int target, const std::function<void(int, int)>& visit)> images;
 
   bool simulates(int rank) const { return of[static_cast<std::size_t>(rank)] == rank; }

@@ -10,7 +10,10 @@ void Single::describe(base::Describer& d) { d.choice("job", job, jobs, "the work
 Traits Single::traits(int) const {
   using cluster::Recovery;
   // When its only host crashes, nothing in memory is left.
-  return {.workers = 1, .recoveries = {Recovery::restart, Recovery::wait}, .optimizes = job == Job::gradient};
+  return {.workers = 1,
+          .recoveries = {Recovery::restart, Recovery::wait},
+          .optimizes = job == Job::gradient,
+          .meets_in_rings = true};
 }
 
 void Single::operator()(Worker& worker) const {

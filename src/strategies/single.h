@@ -22,7 +22,6 @@ struct Single : Strategy {
     return job_refusal(job, circumstances);
   }
   std::shared_ptr<const Strategy> alone() const override { return std::make_shared<Single>(*this); }
-  bool meets_in_rings() const override { return true; }
   void operator()(Worker& worker) const override;
 };
 

@@ -15,9 +15,7 @@ record::MemoryParts Strategy::memory(const training::MemoryTerms& terms) const {
 }
 
 training::Program program(std::shared_ptr<const Strategy> strategy) {
-  return {.cuts = strategy->cuts(),
-          .may_stand_in = strategy->may_stand_in(),
-          .traits = [strategy](int P) { return strategy->traits(P); },
+  return {.traits = [strategy](int P) { return strategy->traits(P); },
           .work = [strategy](Worker& worker) { (*strategy)(worker); },
           .serve = [strategy](Server& server) { (*strategy)(server); }};
 }

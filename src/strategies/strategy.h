@@ -52,16 +52,6 @@ class Strategy : public base::Described {
   /// A worker's memory at its fullest, as a formula. By default that of a replica, whose optimizer's vectors are the
   /// servers' where these hold the state.
   virtual record::MemoryParts memory(const training::MemoryTerms& terms) const;
-  /// How the model is cut among the ranks; null: every worker has the whole one.
-  virtual training::Cuts cuts() const { return {}; }
-  /// Whether ranks that are alike need not be simulated one by one; see training::stand_ins_of.
-  virtual bool may_stand_in() const { return false; }
-  /// Whether all that workers exchange goes around a ring of all of them.
-  virtual bool meets_in_rings() const { return false; }
-  /// The micro-batches whose gradients a step adds up.
-  virtual std::int64_t micro_batches_a_step() const { return 1; }
-  /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.
-  virtual bool gathers_units() const { return false; }
   /// The strategy of one worker without a network whose run is the baseline of this one's speed-up.
   virtual std::shared_ptr<const Strategy> alone() const;
 

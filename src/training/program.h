@@ -33,6 +33,9 @@ enum class Holder {
 /// Makes the state to evaluate from replicas that hold different things.
 using Assembly = std::function<values::Tensor(const std::vector<values::Tensor>& replicas, const Learning& learning)>;
 
+/// Cuts a model for a mesh of ranks.
+using Cuts = std::function<MeshLayout(const Learning& whole, int ranks)>;
+
 /// All recoveries; and the recoveries that start a new generation of ranks, which need no support by a program.
 std::vector<cluster::Recovery> every_recovery();
 std::vector<cluster::Recovery> recoveries_by_generation();
@@ -90,6 +93,17 @@ struct Traits {
   /// meaning; empty: each worker has its share.
   std::string free_workers_take = {};
 
+  /// How the model is cut among the ranks; null: every worker has the whole one.
+  Cuts cuts = {};
+  /// Of a cut model, whether ranks that are alike need not be simulated one by one (training/parts/stand_ins.h).
+  bool may_stand_in = false;
+  /// Whether all that workers exchange goes around a ring of all of them.
+  bool meets_in_rings = false;
+  /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.
+  bool gathers_units = false;
+  /// The micro-batches whose gradients a step adds up.
+  std::int64_t micro_batches = 1;
+
   bool lockstep() const { return pace == Pace::lockstep; }
   bool own_pace() const { return pace == Pace::own_pace; }
   /// Whether each server holds a part of the parameters as Shards deals them.
@@ -103,12 +117,7 @@ struct Traits {
 /// A sentence about the meaning of stop.steps, where a step is no update by every worker; else empty.
 std::string about_steps(const Traits& traits, std::int64_t steps);
 
-/// Cuts a model for a mesh of ranks.
-using Cuts = std::function<MeshLayout(const Learning& whole, int ranks)>;
-
 struct Program {
-  Cuts cuts = {};  ///< null: every worker has the whole model
-  bool may_stand_in = false;  ///< of a cut model, whether ranks that are alike need not be simulated one by one
   std::function<Traits(int P)> traits = [](int) { return Traits(); };  ///< P: the scenario's workers
   std::function<void(Worker&)> work = {};
   std::function<void(Server&)> serve = {};  ///< null without servers

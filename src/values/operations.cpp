@@ -275,13 +275,12 @@ Tensor transposed(const Tensor& x, std::int64_t outer, std::int64_t inner) {
   const std::uint64_t key[] = {static_cast<std::uint64_t>(outer), static_cast<std::uint64_t>(inner)};
   const Operation operation{
       .name = "transpose", .key = key, .seconds = seconds(1, x.size()), .wire_format = x.wire_format()};
-  return Node::of(x).dispatcher->dispatch(
-      operation, x.size(), {&x, 1}, [outer, inner](Inputs numbers, Result result) {
-        const std::int64_t n = std::ssize(result) / (outer * inner);
-        for (std::int64_t i = 0; i < outer; ++i)
-          for (std::int64_t j = 0; j < inner; ++j)
-            std::copy_n(numbers[0].begin() + (i * inner + j) * n, n, result.begin() + (j * outer + i) * n);
-      });
+  return Node::of(x).dispatcher->dispatch(operation, x.size(), {&x, 1}, [outer, inner](Inputs numbers, Result result) {
+    const std::int64_t n = std::ssize(result) / (outer * inner);
+    for (std::int64_t i = 0; i < outer; ++i)
+      for (std::int64_t j = 0; j < inner; ++j)
+        std::copy_n(numbers[0].begin() + (i * inner + j) * n, n, result.begin() + (j * outer + i) * n);
+  });
 }
 
 Tensor rounded(const Tensor& x, Format format) {

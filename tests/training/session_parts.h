@@ -27,6 +27,7 @@ struct SessionParts {
                                   training::Snapshots* source = nullptr, const training::Generation* before = nullptr,
                                   bool lost_stay = false) {
     const training::Generation::Terms terms{.learning = learning,
+                                            .parts = nullptr,
                                             .traits = traits,
                                             .optimizer = optimizer,
                                             .workers = workers,

@@ -232,7 +232,12 @@ class Simulation {
     const RunPlan& plan = part.plan;
     const Settings& own = *plan.settings;
     training::Program program = strategies::program(plan.strategy);
-    program.may_stand_in = program.may_stand_in && !plan.every_rank;
+    if (plan.every_rank)
+      program.traits = [all = program.traits](int P) {
+        training::Traits traits = all(P);
+        traits.may_stand_in = false;
+        return traits;
+      };
     if (!part.hosts.empty())
       program.traits = [strategy = plan.strategy, hosts = part.hosts](int P) {
         training::Traits traits = strategy->traits(P);

@@ -42,13 +42,11 @@ Traits OnMesh::traits(int P) const {
   // Hops, sums among tensor ranks and sums among replicas may be under way at one time.
   traits.many_to_many = traits.many_to_many || parallel_.pipeline > 1;
   traits.few_neighbours = true;
-  return traits;
-}
-
-training::Cuts OnMesh::cuts() const {
-  return [this](const training::Learning& whole, int ranks) {
-    return training::MeshLayout{parallel_.mesh(ranks), chunks_of_parts(parallel_, whole.layers())};
+  traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings;
+  traits.cuts = [parallel = parallel_](const training::Learning& whole, int ranks) {
+    return training::MeshLayout{parallel.mesh(ranks), chunks_of_parts(parallel, whole.layers())};
   };
+  return traits;
 }
 
 std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
@@ -89,7 +87,7 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
         "kind",
         "under [parallel] a strategy works among ranks that hold the same part of the model, each a replica, "
         "in lockstep; take allreduce, zero (stage 1 or 2), local_sgd, diloco, gossip or single"};
-  if (strategy_->gathers_units())
+  if (traits.gathers_units)
     return Refusal{"kind",
                    "it gathers the parameters of one unit of the model after the other, but under [parallel] a "
                    "rank works on its part as a whole; take zero with stage 1 or 2, or allreduce"};
@@ -107,7 +105,7 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
         "kind",
         "training.clip_norm needs the norm of the whole gradient, but under [parallel] a shard of a part has "
         "parameters that other ranks count, too; take allreduce, or leave clip_norm out"};
-  if (parallel_.pipeline > 1 && parallel_.schedule->asynchronous() && strategy_->micro_batches_a_step() > 1)
+  if (parallel_.pipeline > 1 && parallel_.schedule->asynchronous() && traits.micro_batches > 1)
     return Refusal{"micro_batches",
                    fmt::format("schedule = \"{}\" has an update behind its own micro-batches; leave the "
                                "strategy's micro_batches out",

@@ -24,10 +24,6 @@ class OnMesh final : public Strategy {
   std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;
   record::MemoryParts memory(const training::MemoryTerms& terms) const override;
   std::shared_ptr<const Strategy> alone() const override { return strategy_->alone(); }
-  training::Cuts cuts() const override;
-  bool may_stand_in() const override {
-    return parallel_.simulate == Simulate::one_of_alike && strategy_->meets_in_rings();
-  }
 
  private:
   /// The strategy's ranks: those with one part, of P.

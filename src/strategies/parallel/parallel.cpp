@@ -67,6 +67,10 @@ void Parallel::describe(base::Describer& d) {
   d.flag("sequence_parallel", sequence_parallel,
          "norms and sums between products are done by each tensor rank for its part of a sequence's tokens");
   d.choice("simulate", simulate, simulated, "the ranks that are simulated");
+  refuse_contradictions(d);
+}
+
+void Parallel::refuse_contradictions(base::Describer& d) const {
   if (!names_each_once(order))
     d.refuse("order", "order names each dimension of the mesh once: \"tensor\", \"data\", \"pipeline\"");
   if (sequence_parallel && tensor == 1)

@@ -50,6 +50,9 @@ struct Parallel : base::Described {
   PipelineShape shape() const;
   /// The mesh of so many ranks, which are a multiple of those of a replica.
   training::Mesh mesh(std::int64_t ranks) const;
+
+ private:
+  void refuse_contradictions(base::Describer& d) const;
 };
 
 }  // namespace simgrad::strategies

@@ -5,17 +5,16 @@
 /// model's segments say so.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "cluster/ranks/side_stream.h"
-#include "collectives/allreduce.h"
+#include "strategies/parallel/hops.h"
 #include "strategies/parallel/parallel.h"
-#include "strategies/parallel/part_gradient.h"
+#include "strategies/parallel/replica_gradient.h"
+#include "strategies/parallel/segment_passes.h"
 #include "training/part_passes.h"
 #include "training/worker.h"
 
@@ -39,34 +38,16 @@ class StagePasses final : public training::Worker::GradientMaker {
   values::Tensor gradient(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
                           const training::Worker::LayerReady& ready) override;
   /// Virtual time: that of two allreduces of one float64, among tensor ranks and among stages.
-  values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const override;
+  values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const override {
+    return gradient_.squares(g, of_shards);
+  }
 
  private:
   using Key = std::pair<int, int>;  ///< chunk, micro-batch
-  /// A micro-batch that has gone forward through a chunk, and not back.
-  struct UnderWay {
-    training::PartPasses passes;
-    values::Tensor w;                       ///< the version of the weights that it sees, forward and back
-    std::int64_t version = 0;               ///< how many updates that version has seen
-    std::vector<values::Tensor> in;         ///< of each segment
-    std::vector<values::Tensor> gradients;  ///< of each segment, once its backward pass is done
-  };
-  /// The messages of one direction.
-  struct Hops {
-    cluster::Communicator comm;
-    int from = -1, to = -1;                      ///< places among the stages
-    std::deque<cluster::Pending> expected = {};  ///< receives that have been posted
-    std::vector<cluster::Pending> sent = {};
-  };
-
   const models::ModelPart& part() const { return worker_.part(); }
   const models::PlacedChunk& placed(int chunk) const { return part().chunks()[static_cast<std::size_t>(chunk)]; }
   bool first(int chunk) const { return stage_ == 0 && chunk == 0; }
   bool last(int chunk) const { return stage_ + 1 == shape_.stages && chunk + 1 == shape_.chunks; }
-  /// Whether tensors have numbers, or are followed by their lineages; else only their lengths are seen.
-  bool followed() const;
-  values::Tensor of_length(double numbers) const;
-
   void begin(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
              const training::Worker::LayerReady& ready);
   values::Tensor finish();
@@ -76,34 +57,21 @@ class StagePasses final : public training::Worker::GradientMaker {
   bool sees_weights_before(int micro) const;
   training::PartPasses passes_of(int micro) const;
   void count_versions() const;
-  void expect(Hops& hops, int receives) const;
   void post_receives(const std::vector<PipelineTask>& tasks);
-  values::Tensor receive(Hops& hops, const PipelineTask& task) const;
-  void send(Hops& hops, values::Tensor numbers, int piece, int micro) const;
   void forward(const PipelineTask& task);
   void backward(const PipelineTask& task);
   void weights(const PipelineTask& task);
   bool completes_chunk(int chunk);
-  values::Tensor pass_forward(int chunk, std::size_t segment, UnderWay& micro);
-  values::Tensor pass_backward(int chunk, std::size_t segment, UnderWay& micro, const values::Tensor& d_out,
-                               training::BackwardPiece piece);
-  static void add_to_gradient(UnderWay& micro, std::size_t segment, const values::Tensor& g);
-  values::Tensor combined(models::Step::Then then, values::Tensor numbers, std::int64_t rows) const;
-  void complete(int chunk, std::size_t segment, UnderWay& micro, bool completes);
-  void sum_partial(const std::vector<models::ParameterStretch>& within);
-  void sum_tied();
-  values::Tensor counted_once(const values::Tensor& g) const;
-  values::Tensor parameters(int chunk, std::size_t segment, const values::Tensor& w) const;
 
   training::Worker& worker_;
   PipelineShape shape_;
   const PipelineTable* tasks_;
   StreamRule stream_;
-  int stage_ = 0;
-  std::optional<cluster::Communicator> tensor_;  ///< none: this rank has whole products
-  std::optional<cluster::Communicator> tied_;    ///< the two ranks that hold the tied parameters; none: not this one
-  std::optional<cluster::SideStream> gathers_;   ///< of the tensor ranks, beside their products
-  Hops forwards_, backwards_;
+  cluster::Communicator stages_;
+  int stage_;
+  Hops forwards_, backwards_;  ///< of activations; of derivatives
+  SegmentPasses segments_;
+  ReplicaGradient gradient_;
 
   int forwards_done_ = 0;    ///< of an asynchronous schedule's stream of micro-batches
   values::Tensor before_w_;  ///< the weights one update ago
@@ -113,10 +81,8 @@ class StagePasses final : public training::Worker::GradientMaker {
   std::int64_t step_ = 0;
   training::MicroBatch outer_;
   double step_work_ = 0.0;
-  const training::Worker::LayerReady* ready_ = nullptr;
   std::vector<int> completed_;  ///< micro-batches, by chunk
-  std::map<Key, UnderWay> under_way_;
-  std::optional<PartGradient> gradient_;
+  std::map<Key, MicroBatchPass> under_way_;
 };
 
 }  // namespace simgrad::strategies

@@ -46,6 +46,12 @@ void Allreduce::describe(base::Describer& d) {
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
 }
 
+Traits Allreduce::traits(int) const {
+  return {.many_to_many = algorithm->many_to_many(),
+          .meets_in_rings = algorithm.kind() == "ring" && compression->exact(),
+          .micro_batches = micro_batches};
+}
+
 std::optional<Refusal> Allreduce::refusal(const Circumstances& circumstances) const {
   if (auto too_many = micro_batches_refusal(micro_batches, circumstances)) return too_many;
   const std::string why = algorithm->refusal(circumstances.cluster);

@@ -28,11 +28,9 @@ struct Allreduce : Strategy {
   bool no_sync = false;
 
   void describe(base::Describer& d) override;
-  Traits traits(int /*P*/) const override { return {.many_to_many = algorithm->many_to_many()}; }
+  Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   record::MemoryParts memory(const training::MemoryTerms& terms) const override;
-  std::int64_t micro_batches_a_step() const override { return micro_batches; }
-  bool meets_in_rings() const override { return algorithm.kind() == "ring" && compression->exact(); }
   void operator()(Worker& worker) const override;
 
  private:

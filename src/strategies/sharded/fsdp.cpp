@@ -30,7 +30,10 @@ void Fsdp::describe(base::Describer& d) {
 }
 
 Traits Fsdp::traits(int P) const {
-  return sharded_traits(group(P), [](const training::Learning& learning) { return stretches_of(learning.units()); });
+  Traits traits =
+      sharded_traits(group(P), [](const training::Learning& learning) { return stretches_of(learning.units()); });
+  traits.gathers_units = true;
+  return traits;
 }
 
 std::optional<Refusal> Fsdp::refusal(const Circumstances& circumstances) const {

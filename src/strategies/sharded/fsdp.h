@@ -37,7 +37,6 @@ struct Fsdp : Strategy {
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   record::MemoryParts memory(const training::MemoryTerms& terms) const override;
-  bool gathers_units() const override { return true; }
   void operator()(Worker& worker) const override;
 
  private:

@@ -50,9 +50,13 @@ std::vector<Stretch> Zero::stretches(const std::vector<models::Layer>& layers, d
 }
 
 Traits Zero::traits(int P) const {
-  return sharded_traits(P, [zero = *this](const training::Learning& learning) {
+  Traits traits = sharded_traits(P, [zero = *this](const training::Learning& learning) {
     return zero.stretches(learning.layers(), training::number_bytes(learning.precision()).gradient);
   });
+  traits.gathers_units = stage == 3;
+  traits.meets_in_rings = stage < 3;
+  traits.micro_batches = micro_batches;
+  return traits;
 }
 
 std::optional<Refusal> Zero::refusal(const Circumstances& circumstances) const {

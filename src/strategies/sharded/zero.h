@@ -34,9 +34,6 @@ struct Zero : Strategy {
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   record::MemoryParts memory(const training::MemoryTerms& terms) const override;
-  std::int64_t micro_batches_a_step() const override { return micro_batches; }
-  bool meets_in_rings() const override { return stage < 3; }
-  bool gathers_units() const override { return stage == 3; }
   void operator()(Worker& worker) const override;
 
  private:

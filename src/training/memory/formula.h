@@ -27,7 +27,7 @@ struct MemoryTerms {
   std::int64_t workers = 1;
   std::int64_t rows = 0;  ///< of the rank with most rows, a step
   std::int64_t optimizer_vectors = 0;
-  bool accumulates = false;  ///< gradients of several micro-batches add up, whatever the strategy does
+  bool accumulates = false;              ///< gradients of several micro-batches add up, whatever the strategy does
   const models::Model* model = nullptr;  ///< whose layers they are; for strategies that cut it
   const models::Problem* problem = nullptr;
 

@@ -1,18 +1,14 @@
 #include "training/parts/stand_ins.h"
 
 #include <optional>
-#include <simgrid/s4u.hpp>
 #include <unordered_map>
 
-#include "cluster/fabric/cluster.h"
-#include "cluster/fabric/routes.h"
+#include "cluster/computed/network_routes.h"
 #include "cluster/ranks/world.h"
 
 namespace simgrad::training {
 
 namespace {
-
-using Link = simgrid::s4u::Link;
 
 /// The ranks of each kind of message that use a link: by their places in the dimensions that are represented.
 struct Users {
@@ -30,7 +26,7 @@ struct Users {
 /// Looks for links that messages of two represented ranks can be on.
 class LinksApart {
  public:
-  LinksApart(const Mesh& mesh, const cluster::World& world) : mesh_(mesh), world_(world) {}
+  LinksApart(const Mesh& mesh, const cluster::World& world) : mesh_(mesh), world_(world), numbers_(world.cluster()) {}
 
   bool apart() {
     for (int rank = 0; rank < mesh_.ranks(); ++rank) {
@@ -53,10 +49,7 @@ class LinksApart {
     if (size == 1) return true;
     MeshPlace place = mesh_.place(rank);
     place[along] = (place[along] + step + size) % size;
-    const cluster::Cluster& cluster = world_.cluster();
-    for (const Link* link :
-         cluster::route_between(cluster.host(world_.host(rank)), cluster.host(world_.host(mesh_.rank(place))))) {
-      if (link->get_sharing_policy() == Link::SharingPolicy::FATPIPE) continue;
+    for (const int link : cluster::route_of_ranks(world_, rank, mesh_.rank(place), numbers_).links) {
       Users& users = users_[link];
       std::optional<std::pair<int, int>>& its = users.*kind;
       if (its && *its != user) return false;
@@ -68,7 +61,8 @@ class LinksApart {
 
   const Mesh& mesh_;
   const cluster::World& world_;
-  std::unordered_map<const Link*, Users> users_;
+  cluster::LinkNumbers numbers_;
+  std::unordered_map<int, Users> users_;  ///< by the links that flows share
 };
 
 /// The pairs that send as a pair of simulated ranks does, or a pair of a group that one of them stands for.

@@ -48,8 +48,8 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     : cluster_(cluster),
       learning_(learning),
       program_(std::move(program)),
-      parts_(program_.cuts ? std::make_unique<const ModelParts>(learning, program_.cuts(learning, workers)) : nullptr),
       traits_(program_.traits(workers)),
+      parts_(traits_.cuts ? std::make_unique<const ModelParts>(learning, traits_.cuts(learning, workers)) : nullptr),
       setup_(std::move(setup)),
       world_(cluster, name_of(setup_), workers, traits_.servers, traits_.places(workers)),
       tally_(traits_.lockstep()),
@@ -65,7 +65,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
                         .recovery = recovery(),
                         .servers_hold = holder() == Holder::servers,
                         .workers_hold = holder() == Holder::workers}) {
-  if (program_.may_stand_in && all_are_alike()) let_ranks_stand_in();
+  if (traits_.may_stand_in && all_are_alike()) let_ranks_stand_in();
   world_.set_travels_as(travels_as(setup_.options.precision));
   world_.ranks().set_number_bytes(number_bytes(setup_.options.precision).gradient);
   const std::vector<double>& speeds = cluster.options().relative_speeds;

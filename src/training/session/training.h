@@ -127,8 +127,8 @@ class Training final : public Session, private Recoverable {
   cluster::Cluster& cluster_;
   const Learning& learning_;
   Program program_;
-  std::unique_ptr<const ModelParts> parts_;  ///< null: every worker has the whole model
   Traits traits_;
+  std::unique_ptr<const ModelParts> parts_;  ///< null: every worker has the whole model
   Setup setup_;
   cluster::World world_;
   record::Record record_;

@@ -1,0 +1,49 @@
+#include "strategies/parallel/hops.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "base/errors.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+/// The task that a hop is for, so that a schedule whose stages disagree is found.
+struct HopNote {
+  std::int32_t piece = 0;
+  std::int32_t micro = 0;
+};
+
+}  // namespace
+
+Hops::Hops(cluster::Communicator comm, int step)
+    : comm_(std::move(comm)),
+      from_((comm_.rank() - step + comm_.size()) % comm_.size()),
+      to_((comm_.rank() + step + comm_.size()) % comm_.size()) {}
+
+void Hops::expect(std::size_t receives) {
+  while (expected_.size() < receives) expected_.push_back(comm_.start_receive(from_));
+}
+
+values::Tensor Hops::receive(int piece, int micro) {
+  cluster::Packet packet = expected_.front().wait();
+  expected_.pop_front();
+  const auto& note = packet.note<HopNote>();
+  base::check(note.piece == piece && note.micro == micro,
+              "the stages of a pipeline work on micro-batches in one order");
+  return packet.tensor;
+}
+
+void Hops::send(values::Tensor numbers, int piece, int micro) {
+  cluster::Packet packet(std::move(numbers), HopNote{piece, micro});
+  sent_.push_back(comm_.start_send(to_, std::move(packet)));
+}
+
+void Hops::drop_arrived() {
+  for (cluster::Pending& pending : sent_)
+    if (pending.over()) pending.wait();
+  std::erase_if(sent_, [](const cluster::Pending& pending) { return !pending.under_way(); });
+}
+
+}  // namespace simgrad::strategies

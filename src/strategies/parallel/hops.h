@@ -1,0 +1,36 @@
+/// The messages between the stages of a pipeline, in one direction.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/pending.h"
+
+namespace simgrad::strategies {
+
+class Hops {
+ public:
+  /// comm: of the stages, on channels of this direction's own; it is taken over.  step: 1 towards the last stage, -1
+  /// back. The last stage is followed by the first one, for its next chunk.
+  Hops(cluster::Communicator comm, int step);
+
+  /// Posts receives until so many are posted, so that a sender does not wait for this rank's work.
+  void expect(std::size_t receives);
+  /// Blocks until the next message is there, which is for that piece of the model and that micro-batch.
+  values::Tensor receive(int piece, int micro);
+  /// Sends without blocking.
+  void send(values::Tensor numbers, int piece, int micro);
+  /// Blocks until all messages sent have arrived.
+  void wait_for_sends() { cluster::wait_for_sends(sent_); }
+  /// Drops the messages sent that have arrived.
+  void drop_arrived();
+
+ private:
+  cluster::Communicator comm_;
+  int from_, to_;
+  std::deque<cluster::Pending> expected_;
+  std::vector<cluster::Pending> sent_;
+};
+
+}  // namespace simgrad::strategies

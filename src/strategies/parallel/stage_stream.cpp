@@ -1,0 +1,60 @@
+/// Asynchronous pipelines: a stage's work on a stream of micro-batches, and the versions of the weights that they see.
+#include <cstdint>
+#include <set>
+
+#include "strategies/parallel/stage_passes.h"
+
+namespace simgrad::strategies {
+
+using training::PartPasses;
+
+StreamRule stream_rule(const Parallel& parallel) {
+  if (parallel.pipeline == 1 || !parallel.schedule->asynchronous()) return StreamRule::synchronous;
+  return parallel.schedule.kind() == "pipedream" ? StreamRule::newest : StreamRule::double_buffered;
+}
+
+/// One forward, one backward: stage i is stages - i micro-batches ahead with its forward passes.
+void StagePasses::work_on_stream() {
+  const int m = shape_.micro_batches, ahead = shape_.stages - stage_;
+  const auto first_micro = static_cast<int>(step_) * m;
+  for (int micro = first_micro; micro < first_micro + m; ++micro) {
+    while (forwards_done_ < micro + ahead && !worker_.ends_after(forwards_done_ / m)) {
+      const PipelineTask task{Piece::forward, forwards_done_++, 0};
+      if (!first(0)) forwards_.expect(static_cast<std::size_t>(ahead + 1));
+      forward(task);
+      count_versions();
+    }
+    if (!last(0)) backwards_.expect(2);
+    worker_.count_staleness(step_ - under_way_.at({0, micro}).version);
+    backward({Piece::backward, micro, 0});
+    count_versions();
+  }
+  forwards_.drop_arrived();
+  backwards_.drop_arrived();
+}
+
+/// The weights that a micro-batch sees whose forward pass begins now.
+Tensor StagePasses::weights_of(int micro) const { return sees_weights_before(micro) ? before_w_ : w_; }
+
+bool StagePasses::sees_weights_before(int micro) const {
+  const bool of_this_update = micro / shape_.micro_batches == step_;
+  return stream_ == StreamRule::double_buffered && of_this_update && step_ > 0;
+}
+
+PartPasses StagePasses::passes_of(int micro) const {
+  const int m = shape_.micro_batches;
+  if (stream_ != StreamRule::synchronous) return {worker_, micro / m, {micro % m, m}, step_work_};
+  return {worker_, step_, {outer_.part * m + micro, outer_.parts * m}, step_work_};
+}
+
+/// Versions of the weights that micro-batches under way still need, beside the newest.
+void StagePasses::count_versions() const {
+  std::set<std::uint64_t> versions;
+  for (const auto& [key, micro] : under_way_) versions.insert(micro.w.identity());
+  versions.erase(w_.identity());
+  worker_.memory().set(
+      record::MemoryPart::workspace,
+      static_cast<double>(versions.size()) * worker_.number_bytes().parameter * static_cast<double>(w_.size()));
+}
+
+}  // namespace simgrad::strategies
