@@ -19,6 +19,7 @@ constexpr std::string_view of_host = "a field of a host of a run in results.json
 constexpr std::string_view of_link = "a field of a row of links.csv";
 constexpr std::string_view of_bin = "a field of a row of link_utilisation.csv";
 constexpr std::string_view of_collective = "a field of a collective of a run in results.json";
+constexpr std::string_view of_dimension = "a field of a dimension of a run in results.json";
 constexpr std::string_view of_file = "a field of results.json";
 
 constexpr auto field_table = std::to_array<ResultField>({
@@ -103,6 +104,20 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"memory_buckets_bytes", of_rank, "bytes", "the part of memory_bytes that is gradients being reduced"},
     {"memory_workspace_bytes", of_rank, "bytes", "the part of memory_bytes that is the strategy's own vectors"},
     {"memory_limit_bytes", of_rank, "bytes", "the memory of the rank's device: cluster.memory, or the device's own"},
+    {"parallel", of_run, "",
+     "where [parallel] cuts the model: the ranks of the mesh along tensor, pipeline and data, their order from the "
+     "innermost, the schedule of the stages, and the micro-batches of a replica's step"},
+    {"bubble_s", of_run_and_rank, "s",
+     "the part of wait_s in which a stage waited for another stage: for activations, derivatives or gradients of tied "
+     "parameters; only where [parallel] has stages"},
+    {"bubble_share", of_run, "", "bubble_s / simulated_s"},
+    {"hop_s", of_rank, "s",
+     "time in which a stage exchanged messages with another stage (activations, derivatives, gradients of tied "
+     "parameters), without bubble_s"},
+    {"tensor_s", of_rank, "s", "time in collectives among the ranks that share products: transfers, sums and waiting"},
+    {"place_tensor", of_rank, "", "the rank's place among the ranks that share its products, from 0"},
+    {"place_data", of_rank, "", "the rank's place among the ranks that hold the same part of the model, from 0"},
+    {"place_pipeline", of_rank, "", "the rank's stage, from 0"},
     {"loss_floor", of_run, "",
      "computed: the least expected loss that any model can reach, where the data tell it: the entropy of the next "
      "token "
@@ -158,6 +173,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"links", of_json, "", "the links, which are the rows of links.csv"},
     {"wires", of_json, "", "the two ends of each link that carried messages: link, from, to"},
     {"collectives", of_json, "", "the collectives by algorithm, size and members, with their alpha-beta prediction"},
+    {"dimensions", of_json, "", "the traffic of each dimension of the mesh, by class of link"},
     {"link_utilisation", of_json, "", "the use of links over time, which are the rows of link_utilisation.csv"},
 
     {"run", "a field of a row of curves.csv, ranks.csv and links.csv", "", "the id of the run"},
@@ -222,6 +238,13 @@ constexpr auto field_table = std::to_array<ResultField>({
      "mean time of a member in a call, from its own arrival to its own end; waiting for the last member is a part"},
     {"exposed_s", of_collective, "s",
      "the part of duration_s in which the member's rank did nothing else; the rest is hidden behind other work"},
+
+    {"dimension", of_dimension, "", "the dimension of the mesh along which ranks exchange messages"},
+    {"links", of_dimension, "", "the number of directions of links of the class that carry the dimension's messages"},
+    {"bytes", of_dimension, "bytes",
+     "payload of the dimension on these links; a message counts on each link of its way"},
+    {"utilisation", of_dimension, "", "the share of these links' bandwidth that the dimension's bytes take, mean"},
+    {"utilisation_max", of_dimension, "", "likewise of the busiest of these links"},
 
     {"reached", of_summary, "", "the number of seeds whose run reached the target"},
     {"diverged", of_summary, "", "the number of seeds whose run diverged"},

@@ -40,6 +40,14 @@ constexpr std::array known_changes{
     Words{"background", translatable("no other traffic"), translatable("the other traffic on the links"),
           translatable("other traffic")},
     Words{"jitter", translatable("no jitter"), translatable("the jitter of the messages"), translatable("jitter")},
+    Words{"micro_batches", translatable("twice the micro-batches"), translatable("the number of micro-batches"),
+          translatable("micro-batches")},
+    Words{"schedule", translatable("the schedule zb_h1"), translatable("the schedule of the stages"),
+          translatable("schedule")},
+    Words{"tensor_place", translatable("tensor innermost"), translatable("the places of the tensor ranks"),
+          translatable("tensor ranks")},
+    Words{"recompute", translatable("no recomputation"), translatable("the recomputation of activations"),
+          translatable("recomputation")},
 };
 
 const Words* words_of(const Change& change) {

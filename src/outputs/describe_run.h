@@ -47,6 +47,7 @@ void describe_lists(Given& record, Visitor& v) {
   v.items("links", record.links, always);
   v.items("wires", record.wires, some);
   v.items("collectives", record.collectives, some);
+  v.items("dimensions", record.dimensions, some);
   v.items("link_utilisation", record.link_bins, some);
 }
 
@@ -66,6 +67,8 @@ void describe_numbers_of_some(Given& record, Visitor& v) {
   v.value("server_imbalance", record.server_imbalance, some);
   v.value("cache_hit_rate", record.cache_hit_rate, some);
   v.value("memory_bytes_max", record.memory_bytes_max, some);
+  v.value("bubble_s", record.bubble_s, some);
+  v.value("bubble_share", record.bubble_share, some);
   v.value("loss_floor", record.loss_floor, some);
   describe(record.throughput, v);
   describe(record.gradient, v);
@@ -125,6 +128,7 @@ void describe(Given& run, Visitor& v) {
   describe(run.bill, v, false);
   v.value("notes", record.notes);
   v.value("interference", run.interference, some);
+  v.value("parallel", run.parallel, some);
   describe_numbers_of_some(record, v);
   describe_parts(record, v);
   describe_lists(record, v);

@@ -74,6 +74,7 @@ class JsonReader {
   void read(std::string_view name, std::optional<double>& field) { field = object_.number_or_nothing(name); }
   void read(std::string_view name, std::optional<std::int64_t>& field) { field = object_.integer_or_nothing(name); }
   void read(std::string_view name, Json& field) { field = object_.object(name); }
+  void read(std::string_view name, std::optional<Json>& field) { field = object_.object(name); }
   void read(std::string_view name, std::vector<std::string>& field) {
     field.clear();
     for (const Json& text : object_.array(name)) {

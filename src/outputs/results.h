@@ -29,7 +29,8 @@ struct Run {
   std::optional<double> speedup_throughput;
   std::optional<double> speedup_time_to_target;
   std::optional<double> efficiency;
-  std::optional<double> interference = {};  ///< a job's time beside the others over its time by itself
+  std::optional<double> interference = {};              ///< a job's time beside the others over its time by itself
+  std::optional<nlohmann::ordered_json> parallel = {};  ///< {"tensor", "pipeline", "data", ...}; null: no cut model
   Bill bill;
   double wall_s = 0.0;
 };

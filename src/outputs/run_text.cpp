@@ -176,6 +176,7 @@ class TextReader {
     field = text_.take("null") ? std::nullopt : std::optional(text_.number<Number>());
   }
   void read(Json& field) { field = parse_json(std::string(text_.tree())); }
+  void read(std::optional<Json>& field) { read(field.emplace()); }
   void read(std::vector<std::string>& field) {
     field.clear();
     list([&] { field.push_back(text_.text()); });

@@ -51,6 +51,16 @@ void describe(Given& gradient, Visitor& v) {
   }
 }
 
+template <Maybe<MeshUse> Given, class Visitor>
+void describe(Given& mesh, Visitor& v) {
+  v.value("place_tensor", mesh.tensor, Presence::some);
+  v.value("place_data", mesh.data, Presence::some);
+  v.value("place_pipeline", mesh.pipeline, Presence::some);
+  v.value("bubble_s", mesh.bubble_s, Presence::some);
+  v.value("hop_s", mesh.hop_s, Presence::some);
+  v.value("tensor_s", mesh.tensor_s, Presence::some);
+}
+
 template <Maybe<RankUse> Given, class Visitor>
 void describe(Given& rank, Visitor& v) {
   v.index("rank");
@@ -72,6 +82,7 @@ void describe(Given& rank, Visitor& v) {
   for (std::size_t k = 0; k < memory_parts; ++k)
     v.value(field_name(static_cast<MemoryPart>(k)), rank.memory[k], Presence::some);
   v.value("memory_limit_bytes", rank.memory_limit_bytes, Presence::some);
+  describe(rank.mesh, v);
 }
 
 template <Maybe<HostUse> Given, class Visitor>
@@ -122,6 +133,16 @@ void describe(Given& use, Visitor& v) {
   v.value("skew_s", use.skew_s);
   v.value("duration_s", use.duration_s, Presence::newer);
   v.value("exposed_s", use.exposed_s, Presence::newer);
+}
+
+template <Maybe<DimensionUse> Given, class Visitor>
+void describe(Given& use, Visitor& v) {
+  v.value("dimension", use.dimension);
+  v.value("link_class", use.link_class);
+  v.value("links", use.links);
+  v.value("bytes", use.bytes);
+  v.value("utilisation", use.utilisation);
+  v.value("utilisation_max", use.utilisation_max);
 }
 
 }  // namespace simgrad::record

@@ -34,6 +34,16 @@ struct Evaluation {
   std::optional<double> energy_j = {};      ///< at the scenario's prices; null where hosts differ in power
 };
 
+/// The place of a rank in a mesh, and the time that goes to the other ranks of its replica.
+struct MeshUse {
+  std::optional<std::int64_t> tensor = {};    ///< the rank's place among those that share its products
+  std::optional<std::int64_t> data = {};      ///< among those with the same part of the model
+  std::optional<std::int64_t> pipeline = {};  ///< its stage
+  std::optional<double> bubble_s = {};        ///< waiting for another stage: activations, derivatives, tied gradients
+  std::optional<double> hop_s = {};           ///< in their transfers, and in sums of tied gradients
+  std::optional<double> tensor_s = {};        ///< in collectives among the ranks that share products
+};
+
 /// One rank's virtual time by activity, whose four parts add up to the run's time, and its traffic.
 struct RankUse {
   std::string role;  ///< "worker" or "server"
@@ -51,6 +61,7 @@ struct RankUse {
   std::array<std::optional<double>, memory_parts> memory = {};  ///< the parts of it then
   std::optional<double> memory_limit_bytes = {};  ///< the memory of the rank's device; null where that is not known
   GradientTimes gradient = {};                    ///< parts of TimePart::compute_gradient; null without a device
+  MeshUse mesh = {};                              ///< null where the model is not cut
 };
 
 /// The use of one host, which is reserved for the whole run.
@@ -105,6 +116,16 @@ struct CollectiveUse {
   std::optional<double> exposed_s = {};  ///< mean of the part in which the member's main actor did nothing else
 };
 
+/// The traffic of one dimension of a mesh over links of one class.
+struct DimensionUse {
+  std::string dimension;  ///< "tensor", "data", "pipeline"
+  std::string link_class;
+  std::int64_t links = 0;        ///< directions of links of the class that carry bytes of the dimension
+  std::int64_t bytes = 0;        ///< of the dimension on these links; a message counts on each link of its way
+  double utilisation = 0.0;      ///< of these links by the dimension's bytes, mean
+  double utilisation_max = 0.0;  ///< likewise of the busiest one
+};
+
 /// Work a second, of a run on devices or of one whose samples have tokens. Nothing else has these numbers.
 struct Throughput {
   std::optional<double> tokens = {};  ///< whose gradients were computed
@@ -151,6 +172,8 @@ struct Record {
   std::optional<double> cache_hit_rate = {};    ///< the share of the keys needed that a cache had
   std::optional<double> memory_bytes_max = {};  ///< the largest peak of a rank's memory
   GradientTimes gradient = {};                  ///< means over the workers; null without devices
+  std::optional<double> bubble_s = {};          ///< MeshUse::bubble_s, mean over the ranks; null without stages
+  std::optional<double> bubble_share = {};      ///< bubble_s as a share of simulated_s
   std::optional<double> loss_floor = {};        ///< the least expected loss of any model, where the data tell it
   Throughput throughput = {};
   std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of applications of a gradient by staleness
@@ -164,6 +187,7 @@ struct Record {
   std::vector<LinkBin> link_bins = {};  ///< by link, then time; empty unless the scenario asks for them
   std::vector<CablingEdge> wires = {};  ///< the cabling of the links that were used
   std::vector<CollectiveUse> collectives = {};
+  std::vector<DimensionUse> dimensions = {};  ///< empty where the model is not cut
   std::int64_t stored_bytes = 0;         ///< held by a storage for the run: the data, and a checkpoint if there is one
   std::vector<Timeline> timelines = {};  ///< one for each that was asked for, written to files of their own
 };

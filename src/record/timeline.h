@@ -60,6 +60,7 @@ struct Span {
   double from_s = 0.0;
   double to_s = 0.0;
   int cause = -1;  ///< of a wait: the TimePart that most of it is (record/time_part.h); -1: not known
+  int micro = -1;  ///< the micro-batch that the rank works on or waits for, of a step on a mesh; -1: none
 };
 
 /// One message between ranks of different hosts: the transfer, latency included.

@@ -19,6 +19,10 @@ namespace simgrad::cluster {
 class Inbox;
 }
 
+namespace simgrad::record {
+struct MeshUse;
+}
+
 namespace simgrad::models {
 class ModelPart;
 struct Layer;
@@ -106,6 +110,9 @@ class Participant {
   void count_less(double flops) const;
   /// Adds a sentence to the run's notes.
   void note(std::string text) const;
+
+  /// The time of this rank that goes to the other ranks of its replica.
+  record::MeshUse& mesh_use() const;
 
   /// What this rank holds in memory; and the bytes of the numbers that it holds.
   Ledger& memory() const { return *ledger_; }

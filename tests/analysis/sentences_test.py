@@ -18,14 +18,14 @@ import unittest
 from pathlib import Path
 
 import support
-from sentences import answers, cards, charts, findings, memory, network_charts, overview, random_results, reader
+from sentences import answers, cards, charts, findings, memory, meshes, network_charts, overview, random_results, reader
 from sentences import real_runs, tables, terminal
 from sentences.facts import Experiment
 
 PROGRAM = support.simgrad()
 CHARTS = {"curves": charts.curves, "time": charts.time, "speedup": charts.speedup, "pareto": tables.pareto,
           "points_table": tables.points_table, "links": network_charts.links, "collectives": network_charts.collectives,
-          "memory": memory.memory, "staleness": network_charts.staleness, "consensus": network_charts.consensus, "gantt": network_charts.gantt}
+          "memory": memory.memory, "mesh": meshes.mesh, "staleness": network_charts.staleness, "consensus": network_charts.consensus, "gantt": network_charts.gantt}
 NO_NUMBER = (KeyError, StopIteration, TypeError, ZeroDivisionError, AttributeError, ValueError, IndexError)
 
 # Faults of the sentences that are known: (text, kind of claim). An entry goes when the sentence is repaired.
@@ -71,7 +71,7 @@ class Page:
 
     def charts(self):
         for name, rule in CHARTS.items():
-            chart = self.data[name]
+            chart = self.data.get(name)
             if chart:
                 self.read(name, chart["sentence"], lambda one, rule=rule, chart=chart: self.chart(one, rule, chart))
         self.timelines()

@@ -167,6 +167,32 @@ TEST_CASE("the slow server binds, not the latency of the messages to it") {
   CHECK(binds->gain > 1.8);
 }
 
+TEST_CASE("a cut model is tried with more micro-batches, zb_h1, tensor innermost, and without recomputation") {
+  const std::string text =
+      "[cluster]\nworkers = 8\nspeed = \"1GF\"\nbandwidth = \"100Mbps\"\ntopology = \"two_tier\"\n"
+      "[data]\nsource = \"markov\"\nsamples = 64\nvocabulary = 16\n[model]\nkind = \"transformer\"\nlayers = "
+      "4\nhidden = 32\nheads = 4\nsequence = 16\n[training]\nbatch_size = 32\nrecompute = \"full\"\n[parallel]\n"
+      "tensor = 2\npipeline = 2\nmicro_batches = 2\norder = [\"data\", \"pipeline\", \"tensor\"]\n[stop]\nsteps = "
+      "8\n[[strategy]]\nkind = \"allreduce\"\n";
+  const outputs::Results results = results_of(text, {}, true);
+  for (const char* name : {"micro_batches", "schedule", "tensor_place", "recompute"})
+    check_change(text, results.counterfactuals.at(0), change_of(results, name));
+  CHECK(change_of(results, "micro_batches").sets == std::vector<std::string>{"parallel.micro_batches=4"});
+  CHECK(change_of(results, "tensor_place").sets ==
+        std::vector<std::string>{"parallel.order=[\"tensor\",\"data\",\"pipeline\"]"});
+  CHECK(change_of(results, "recompute").gain > 1.0);
+  const auto& run = results.runs.front();
+  REQUIRE(run.parallel);
+  CHECK(run.parallel->at("data") == 2);
+  CHECK(run.parallel->at("micro_batches") == 2);
+  // Changes that are made already are not tried again.
+  const outputs::Results as_tried = results_of(
+      text, {"parallel.order=[\"tensor\",\"data\",\"pipeline\"]", "parallel.schedule=zb_h1", "training.recompute=none"},
+      true);
+  for (const outputs::Change& change : as_tried.counterfactuals.at(0).changes)
+    for (const char* name : {"schedule", "tensor_place", "recompute"}) CHECK(change.name != name);
+}
+
 TEST_CASE("an assumed latency that is worse is longer, and one that is better is shorter") {
   const std::string text = allreduce_of_one_step(
       "latency = \"1ms\"\nbandwidth = \"1GBps\"\ndevice = { kind = \"custom\", float64 = \"100MF\", memory = \"1GB\", "

@@ -66,6 +66,7 @@ class Filler {
   void set(std::string_view name, std::string& field) { field = std::string(name) + " " + std::to_string(next()); }
   void set(std::string_view /*name*/, bool& field) { field = true; }
   void set(std::string_view /*name*/, Json& field) { field = {{"option", next()}}; }
+  void set(std::string_view name, std::optional<Json>& field) { set(name, field.emplace()); }
   void set(std::string_view /*name*/, record::Status& field) { field = record::Status::failed; }
   void set(std::string_view name, std::vector<std::string>& field) { field = {std::string(name), "another"}; }
   template <class Number>
@@ -189,6 +190,10 @@ TEST_CASE("a member that older releases did not write may be missing, and no oth
                                  "diverged_step",
                                  "memory_bytes_max",
                                  "loss_floor",
+                                 "parallel",
+                                 "bubble_s",
+                                 "bubble_share",
+                                 "dimensions",
                                  "gradient_products_s",
                                  "gradient_attention_s",
                                  "gradient_elementwise_s",

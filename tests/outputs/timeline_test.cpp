@@ -32,6 +32,17 @@ TEST_CASE("a timeline that is written and read back is the same") {
   CHECK(after.whole);
 }
 
+TEST_CASE("a timeline has micro-batches where a span has one, and only there") {
+  record::Timeline before = tests::two_ranks();
+  CHECK(timeline_json(before, "a1").find("micro") == std::string::npos);
+  before.spans[1].micro = 3;
+  const std::string text = timeline_json(before, "a1");
+  const record::Timeline after = timeline_from_json(parse_json(text), "a1");
+  CHECK(after.spans[0].micro == -1);
+  CHECK(after.spans[1].micro == 3);
+  CHECK(timeline_json(after, "a1") == text);
+}
+
 TEST_CASE("a timeline's file is packed, equal for equal timelines, and read back only if it is whole") {
   const tests::Scratch scratch;
   const std::string file = timeline_file(scratch.path(), "a1"), directory = scratch.path();

@@ -1,7 +1,7 @@
 // Training on a mesh of ranks: the parameters are those of uncut replicas, and times and bytes those of the formulas.
 #include <random>
 
-#include "models/profiles/profiled_model.h"
+#include "strategies/equal_layers.h"
 #include "strategies/mesh_trial.h"
 #include "strategies/replicas/diloco.h"
 #include "strategies/sharded/zero.h"
@@ -144,28 +144,6 @@ TEST_CASE("a mesh trains the same in bfloat16, and with any number of threads") 
 }
 
 namespace {
-
-/// Equal layers with measured seconds, whose activations weigh nothing.
-class EqualLayers final : public models::ProfiledModel {
- public:
-  std::int64_t count = 1;
-  double forward_s = 1.0, inputs_s = 1.0, weights_s = 1.0;
-
-  std::vector<models::Layer> profile() const override {
-    std::vector<models::Layer> all;
-    for (std::int64_t i = 0; i < count; ++i)
-      all.push_back({.first = i,
-                     .count = 1,
-                     .unit = i,
-                     .forward_s = forward_s,
-                     .backward_s = inputs_s + weights_s,
-                     .weights_s = weights_s});
-    return all;
-  }
-
- protected:
-  std::string_view kind() const override { return "equal layers"; }
-};
 
 constexpr double hop_s = 0.01;
 

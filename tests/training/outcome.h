@@ -117,6 +117,10 @@ void carry(Archive& a, record::Evaluation& x) {
       a(x.hosts_busy_s), a(x.hosts_down_s);
 }
 template <class Archive>
+void carry(Archive& a, record::DimensionUse& x) {
+  a(x.dimension), a(x.link_class), a(x.links), a(x.bytes), a(x.utilisation), a(x.utilisation_max);
+}
+template <class Archive>
 void carry(Archive& a, record::RankUse& x) {
   a(x.role), a(x.compute_s), a(x.communicate_s), a(x.wait_s), a(x.down_s), a(x.bytes_sent), a(x.bytes_received),
       a(x.host_class), a(x.staleness_mean);
@@ -124,6 +128,7 @@ void carry(Archive& a, record::RankUse& x) {
   a(x.memory_bytes);
   for (auto& part : x.memory) a(part);
   a(x.memory_limit_bytes);
+  a(x.mesh.tensor), a(x.mesh.data), a(x.mesh.pipeline), a(x.mesh.bubble_s), a(x.mesh.hop_s), a(x.mesh.tensor_s);
   for (std::size_t k = 0; k < record::gradient_parts; ++k) a(x.gradient[static_cast<record::GradientPart>(k)]);
 }
 template <class Archive>
@@ -146,7 +151,7 @@ void carry(Archive& a, record::Record& x) {
   a(x.final_loss);
   a(x.time_to_target_s), a(x.bytes), a(x.messages), a(x.staleness_mean), a(x.staleness_max), a(x.spectral_gap);
   a(x.crashes), a(x.lost_s), a(x.recovery_s), a(x.checkpoint_s), a(x.goodput), a(x.server_imbalance),
-      a(x.cache_hit_rate), a(x.memory_bytes_max);
+      a(x.cache_hit_rate), a(x.memory_bytes_max), a(x.bubble_s), a(x.bubble_share), a(x.dimensions);
   a(x.throughput.tokens), a(x.throughput.samples_per_s), a(x.throughput.tokens_per_s), a(x.throughput.mfu),
       a(x.throughput.hfu);
   a(x.staleness_counts);

@@ -52,6 +52,12 @@ export interface RankMemory { name: string; bytes: number[]; limit: N }
 /** part: its number among all parts.  ranks: the largest peak first. */
 export interface Memory extends Chart { parts: { name: string; part: number }[]; rows: (Row & { ranks: RankMemory[] })[] }
 
+/** A stage of a cut model: seconds of a step by each of `causes`, and the largest peak of a rank's memory. */
+export interface Stage { name: string; step_s: number[]; memory: N }
+/** The messages of a dimension of the mesh on links of one class: bytes of a step, and shares of the links' bandwidth. */
+export interface DimensionLinks { dimension: string; link_class: string; links: number; bytes: number; utilisation: number; utilisation_max: number }
+export interface Mesh extends Chart { causes: TimePart[]; rows: (Row & { stages: Stage[]; links: DimensionLinks[] })[] }
+
 export interface ParetoRow extends Row { time_s: number; cost_usd: N; energy_j: N; front: boolean; front_energy: boolean }  // front: of cost and time; front_energy: of energy and time
 export interface Pareto extends Chart { rows: ParetoRow[]; time_is: 'time_to_target' | 'simulated' }
 
@@ -67,6 +73,7 @@ export interface GanttRun extends Row {
   lanes: string[]; ranks?: number[]; names: string[];  // ranks: the rank of each lane
   waits?: string;  // a digit per bar of waiting: its cause among `waits`
   lane: number[]; kind: number[]; name: number[]; from: number[]; to: number[]; step: N[]; peer: N[]; bytes: N[];
+  micro?: N[];  // the micro-batch of each bar; only of runs on a mesh
 }
 export interface Gantt extends Chart { runs: GanttRun[] }
 /** Why cases have no timeline here, and the command that makes those that are missing. */
@@ -117,7 +124,7 @@ export interface Report {
   target: N; metric_name: string; has_cost: boolean; has_energy: boolean;
   points_table?: PointsTable | null;
   overview?: Overview | null;  // of a large experiment: the charts are those of a few grid points then
-  curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; memory?: Memory | null; pareto: Pareto | null;
+  curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; memory?: Memory | null; mesh?: Mesh | null; pareto: Pareto | null;
   staleness: Staleness | null; links: Links | null; gantt: Gantt | null; missing_timelines?: MissingTimelines | null; collectives: Collectives | null;
   foot: { scenario_toml: string; seeds: number[]; command: string; version: string };
 }
@@ -125,5 +132,10 @@ export interface Report {
 /** The causes of waiting, in the order of record/time_part.h; the last one: nothing is known. */
 export const waits = ['waiting for a gradient', "waiting for another worker's other work", "waiting for a server's processor", 'waiting for the transfers of others',
   'waiting for a turn', 'waiting for a storage', 'waiting for a checkpoint', 'waiting for a recovery', 'wait'] as const;
+
+/** The passes that stages of a pipeline show apart, as a timeline names them, and their words. */
+export const passNames = ['forward', 'backward', 'weights', 'recompute'] as const;
+export type Pass = (typeof passNames)[number];
+export const passWords: Record<Pass, string> = { forward: 'forward', backward: 'backward', weights: 'gradients of parameters', recompute: 'forward once more' };
 
 export const parts = ['compute', 'communicate', 'wait', 'down'] as const;

@@ -3,6 +3,7 @@ import { collectives } from './charts/collectives';
 import { consensus, curves } from './charts/curves';
 import { links } from './charts/links';
 import { memory } from './charts/memory';
+import { mesh } from './charts/mesh';
 import { pareto } from './charts/pareto';
 import { speedup } from './charts/speedup';
 import { staleness } from './charts/staleness';
@@ -29,6 +30,7 @@ function charts(report: Report): HTMLElement[] {
     report.curves && curves(report, report.curves, file),
     report.time && time(report, report.time, file),
     report.memory ? memory(report, report.memory, file) : null,
+    report.mesh ? mesh(report, report.mesh, file) : null,
     report.speedup && speedup(report, report.speedup, file),
     report.pareto && pareto(report, report.pareto, file),
     report.gantt ? gantt(report, report.gantt, file) : report.missing_timelines ? noTimeline(report.missing_timelines) : null,

@@ -1,8 +1,8 @@
 // The legends of the parts of time: colours, and hatches or heights that distinguish the four without colour.
-import { parts, type TimePart } from './data';
+import { passNames, parts, passWords, type Pass, type TimePart } from './data';
 import { h } from './dom';
 import { t } from './language';
-import { detailColours, memoryColours, partColours, storageColour } from './palette';
+import { detailColours, memoryColours, partColours, passColours, storageColour } from './palette';
 import { onTheme } from './theme';
 
 interface Key { name: string; sign: string; colour: () => string }
@@ -15,10 +15,11 @@ function legend(keys: Key[]): HTMLElement {
   return h('div', { class: 'legend parts' }, ...keys.map(({ name }, i) => h('span', { class: 'key' }, boxes[i], h('span', {}, t(name)))));
 }
 
-/** signs: a class of style.css per part.  storage: whether reading and writing has a colour of its own. */
-export function partsKey(signs: string[], storage = false): HTMLElement {
+/** signs: a class of style.css per part.  storage: whether reading and writing has a colour of its own.  passes: names of the passes that have one. */
+export function partsKey(signs: string[], storage = false, passes: Pass[] = []): HTMLElement {
   const keys = parts.map((name, i) => ({ name: name as string, sign: signs[i], colour: () => partColours()[i] }));
   if (storage) keys.splice(2, 0, { name: 'storage', sign: signs[1], colour: storageColour });
+  keys.unshift(...passes.map((name) => ({ name: passWords[name], sign: signs[0], colour: () => passColours()[passNames.indexOf(name)] })));
   return legend(keys);
 }
 

@@ -36,7 +36,8 @@ record::Span Recorder::span(Track& track, const Interval& interval) {
           .bytes = interval.label.bytes,
           .from_s = interval.from_s,
           .to_s = interval.to_s,
-          .cause = known ? static_cast<int>(interval.cause) : -1};
+          .cause = known ? static_cast<int>(interval.cause) : -1,
+          .micro = track.micro()};
 }
 
 void Recorder::take(TimelineRecorder& timeline, Track& track, const Interval& interval) {

@@ -41,6 +41,9 @@ class Track {
   /// The number of a side actor among those of its rank that have worked; negative: it has not worked.
   int number() const { return number_; }
   void set_number(int number) { number_ = number; }
+  /// The micro-batch that the actor works on; -1: none.
+  int micro() const { return micro_; }
+  void set_micro(int micro) { micro_ = micro; }
   double recorded_until_s() const { return recorded_until_s_; }
 
   /// Labels the operation that begins. Transfers within a named work have its name.
@@ -86,6 +89,7 @@ class Track {
   const std::int64_t* step_;
   bool main_;
   int number_ = -1;
+  int micro_ = -1;
   SpanLabel label_;
   record::TimePart cause_ = record::TimePart::wait_other;
   record::Work within_ = record::Work::idle;

@@ -67,4 +67,12 @@ void WorkScope::record_idle() const {
   track_->rest();
 }
 
+MicroBatchScope::MicroBatchScope(const Communicator& communicator, int micro) : communicator_(communicator) {
+  if (Track* const track = track_of(communicator)) track->set_micro(micro);
+}
+
+MicroBatchScope::~MicroBatchScope() {
+  if (Track* const track = track_of(communicator_)) track->set_micro(-1);
+}
+
 }  // namespace simgrad::cluster

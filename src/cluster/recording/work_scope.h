@@ -26,4 +26,16 @@ class WorkScope {
   int exceptions_;
 };
 
+/// While it lives, the calling actor works on that micro-batch, or waits for it.
+class MicroBatchScope {
+ public:
+  MicroBatchScope(const Communicator& communicator, int micro);
+  ~MicroBatchScope();
+  MicroBatchScope(const MicroBatchScope&) = delete;
+  MicroBatchScope& operator=(const MicroBatchScope&) = delete;
+
+ private:
+  const Communicator& communicator_;
+};
+
 }  // namespace simgrad::cluster

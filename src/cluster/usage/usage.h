@@ -1,6 +1,11 @@
 /// The use of ranks, hosts and links in a run, read off the ledger and the accounts at the end.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "record/record.h"
 
 namespace simgrad::cluster {
@@ -30,5 +35,10 @@ void add_collisions(record::Record& record, const World& world);
 /// A note on room that the topology has and the cluster leaves empty.
 void add_unfilled(record::Record& record, const World& world);
 void add_hosts(record::Record& record, const World& world);
+
+/// Records the links of each dimension of a mesh: by dimension, then by class of link.  dimension_of: the number of the
+/// name of the dimension along which two ranks exchange messages.
+void add_dimensions(record::Record& record, const World& world, const std::vector<std::string>& names,
+                    const std::function<std::size_t(int source, int target)>& dimension_of);
 
 }  // namespace simgrad::cluster

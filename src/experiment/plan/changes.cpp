@@ -123,6 +123,24 @@ void add_storage(const RunPlan& run, std::vector<Improvement>& all) {
   if (!storage.sets.empty()) all.push_back(std::move(storage));
 }
 
+/// Other meshes of a cut model, whose losses are the same.
+void add_mesh(const RunPlan& run, std::vector<Improvement>& all) {
+  const strategies::Parallel& parallel = run.settings->parallel;
+  if (!parallel.cuts()) return;
+  const auto add = [&](const char* name, std::string set) { all.push_back({name, {std::move(set)}}); };
+  if (parallel.pipeline > 1)
+    add("micro_batches", fmt::format("parallel.micro_batches={}", 2 * parallel.micro_batch_count()));
+  const bool plain = parallel.chunks == 1 && !parallel.schedule->asynchronous();
+  if (parallel.pipeline > 1 && plain && !parallel.schedule->splits_backward())
+    add("schedule", "parallel.schedule=zb_h1");
+  if (parallel.tensor > 1 && parallel.order.front() != "tensor") {
+    std::vector<std::string> order = parallel.order;
+    std::ranges::stable_partition(order, [](const std::string& dimension) { return dimension == "tensor"; });
+    add("tensor_place", fmt::format("parallel.order={}", ordered_json(order).dump()));
+  }
+  if (run.settings->training.recompute != training::Recompute::none) add("recompute", "training.recompute=none");
+}
+
 }  // namespace
 
 std::vector<Improvement> improvements(const RunPlan& run) {
@@ -131,6 +149,7 @@ std::vector<Improvement> improvements(const RunPlan& run) {
   if (run.settings->cluster.failures.any()) return {{"failures", {"cluster.failures={}"}}};
   OfCluster(run, all).add_all();
   add_storage(run, all);
+  add_mesh(run, all);
   return all;
 }
 

@@ -17,6 +17,8 @@ struct Improvement {
 
 /// The improvements that change anything in the run's scenario. A cause that the scenario does not have is left out:
 /// stragglers where there are none, servers where no rank serves on a host of its own, the links of a platform's file.
+/// A model that is cut is also tried on other meshes: twice the micro-batches, the schedule zb_h1, tensor innermost, no
+/// recomputation.
 /// Where hosts or links can fail there is one improvement alone: that they do not.
 std::vector<Improvement> improvements(const RunPlan& run);
 

@@ -19,6 +19,18 @@ double samples_per_s(const record::Record& record) {
   return record.simulated_s > 0.0 ? static_cast<double>(seen) / record.simulated_s : 0.0;
 }
 
+/// The mesh of a run whose model is cut, and the schedule of its stages.
+nlohmann::ordered_json mesh_of(const RunPlan& plan) {
+  const strategies::Parallel& parallel = plan.settings->parallel;
+  nlohmann::ordered_json mesh = {{"tensor", parallel.tensor},
+                                 {"pipeline", parallel.pipeline},
+                                 {"data", plan.workers / parallel.ranks_a_replica()},
+                                 {"order", parallel.order}};
+  if (parallel.pipeline > 1) mesh["schedule"] = parallel.schedule.kind();
+  mesh["micro_batches"] = parallel.micro_batch_count();
+  return mesh;
+}
+
 }  // namespace
 
 outputs::Run described(const RunPlan& plan) {
@@ -30,6 +42,9 @@ outputs::Run described(const RunPlan& plan) {
   run.parameters = plan.parameters;
   run.seed = plan.seed;
   run.workers = plan.workers;
+  // A baseline's one worker has the whole model.
+  const strategies::Parallel& parallel = plan.settings->parallel;
+  if (parallel.cuts() && plan.workers >= parallel.ranks_a_replica()) run.parallel = mesh_of(plan);
   return run;
 }
 

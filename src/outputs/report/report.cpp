@@ -9,6 +9,7 @@
 #include "outputs/report/charts/curves.h"
 #include "outputs/report/charts/links.h"
 #include "outputs/report/charts/memory.h"
+#include "outputs/report/charts/mesh.h"
 #include "outputs/report/charts/overview.h"
 #include "outputs/report/charts/pareto.h"
 #include "outputs/report/charts/points_table.h"
@@ -83,6 +84,7 @@ void write_charts(Writer& writer, const ReportModel& model, const std::optional<
   writer.member("speedup", speedup(model));
   writer.member("time", time(model));
   writer.member("memory", memory(model));
+  if (const std::optional<Mesh> cut = mesh(model)) writer.member("mesh", *cut);
   writer.member("pareto", pareto(model));
   writer.member("staleness", staleness(model));
   writer.member("links", links(model));

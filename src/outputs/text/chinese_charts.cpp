@@ -5,6 +5,19 @@ namespace simgrad::outputs {
 namespace {
 
 constexpr Translation chart_texts[] = {
+    // The mesh of a cut model
+    {"forward and backward passes", "前向与反向传播"},
+    {"collectives of tensor ranks", "张量 rank 之间的集合通信"},
+    {"transfers between stages", "阶段之间的传输"},
+    {"waiting for another stage (the bubble)", "等待其他阶段（气泡）"},
+    {"among replicas, and idle at the end", "副本之间，以及结束前的空闲"},
+    {"stage {}", "阶段 {}"},
+    {"stage {}: {}", "阶段 {}：{}"},
+    {"{} is in collectives of tensor ranks for {} of its time.", "{} 有 {} 的时间用于张量 rank 之间的集合通信。"},
+    {"{} waits for other stages, which is the bubble, for {} of its time", "{} 有 {} 的时间在等待其他阶段（气泡）"},
+    {", and is in collectives of tensor ranks for {}", "，有 {} 的时间用于张量 rank 之间的集合通信"},
+    {"; {} waits the least, for {}.", "；{} 等待得最少，占 {}。"},
+
     // Points and curves
     {", {} of which reaches the target with every seed", "，其中 {} 种用每个种子都达到目标"},
     {", {} of which reach the target with every seed", "，其中 {} 种用每个种子都达到目标"},

@@ -3,6 +3,7 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -99,8 +100,12 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
   add_column(text, "bytes", spans, [](const Span& s) { return s.bytes; });
   add_column(text, "from_s", spans, [](const Span& s) { return s.from_s; });
   add_column(text, "to_s", spans, [](const Span& s) { return s.to_s; });
+  const bool micros = std::ranges::any_of(spans, [](const Span& s) { return s.micro >= 0; });
   add_column(
-      text, "cause", spans, [](const Span& s) { return s.cause; }, true);
+      text, "cause", spans, [](const Span& s) { return s.cause; }, !micros);
+  if (micros)
+    add_column(
+        text, "micro", spans, [](const Span& s) { return s.micro; }, true);
   text += "  },\n  \"messages\": {\n";
   const auto& messages = timeline.messages;
   add_column(text, "source", messages, [](const TimedMessage& m) { return m.source; });
@@ -173,6 +178,8 @@ record::Timeline timeline_from_json(const Json& json, const std::string& run) {
   read_column<double>(spans, "to_s", timeline.spans, [](Span& s, double v) { s.to_s = v; });
   if (spans.contains("cause"))  // newer than the others
     read_column<int>(spans, "cause", timeline.spans, [](Span& s, int v) { s.cause = checked_cause(v); });
+  if (spans.contains("micro"))  // of steps on a mesh
+    read_column<int>(spans, "micro", timeline.spans, [](Span& s, int v) { s.micro = v; });
   const Json& messages = member(json, "messages");
   read_column<int>(
       messages, "source", timeline.messages, [](TimedMessage& m, int v) { m.source = v; }, true);

@@ -10,8 +10,9 @@
 namespace simgrad::outputs {
 
 /// Returns {"schema": 1, "run": the id, "from_s", "to_s", "whole", "names", "ranks", "rank_names",
-///  "spans": {"rank", "lane", "kind", "name", "step", "peer", "bytes", "from_s", "to_s", "cause"},
-///  "messages": {"source", "target", "bytes", "step", "name", "start_s", "end_s"}}; kinds are 0 compute, 1 communicate,
+///  "spans": {"rank", "lane", "kind", "name", "step", "peer", "bytes", "from_s", "to_s", "cause", and "micro" where a
+///  span has a micro-batch}, "messages": {"source", "target", "bytes", "step", "name", "start_s", "end_s"}}; kinds are
+///  0 compute, 1 communicate,
 /// 2 wait, 3 down; names are indices into "names"; a cause is the number of a wait's part of time
 /// (record/time_part.h), or -1 where none is known. Times are seconds. Equal timelines give equal bytes.
 std::string timeline_json(const record::Timeline& timeline, const std::string& run);

@@ -73,6 +73,7 @@ class Writer {
     for (const Span& span : timeline_.spans) {
       TraceFormat::Arguments arguments{{"step", span.step}};
       if (span.peer >= 0) arguments.emplace_back("peer", span.peer);
+      if (span.micro >= 0) arguments.emplace_back("micro_batch", span.micro);
       if (span.bytes > 0) arguments.emplace_back("bytes", span.bytes);
       const std::string& name = timeline_.names[static_cast<std::size_t>(span.name)];
       format_.slice(span_lane(span.rank, span.lane), span.kind == record::Activity::wait ? "wait:" + name : name,

@@ -7,6 +7,7 @@
 #include "collectives/ring.h"
 #include "training/learning/clipping.h"
 #include "training/learning/learning.h"
+#include "training/parts/along_scope.h"
 
 namespace simgrad::strategies {
 
@@ -68,6 +69,7 @@ void ReplicaGradient::sum_partial(const std::vector<ParameterStretch>& within) {
     if (std::ranges::any_of(within, [&](const ParameterStretch& outer) { return is_in(stretch, outer); }))
       stretches.push_back(stretch);
   if (stretches.empty()) return;
+  const training::AlongScope timed(worker_.mesh_use(), *tensor_, training::Dimension::tensor);
   std::vector<Tensor> parts;
   for (const ParameterStretch& stretch : stretches) parts.push_back(gradient_->stretch(stretch));
   const Tensor sum = collectives::Ring()(*tensor_, values::concatenate(parts));
@@ -82,7 +84,10 @@ void ReplicaGradient::sum_partial(const std::vector<ParameterStretch>& within) {
 void ReplicaGradient::sum_tied() {
   if (!tied_) return;
   const ParameterStretch tied = worker_.part().tied();
-  gradient_->replace(tied, collectives::Ring()(*tied_, gradient_->stretch(tied)));
+  {
+    const training::AlongScope timed(worker_.mesh_use(), *tied_, training::Dimension::pipeline);
+    gradient_->replace(tied, collectives::Ring()(*tied_, gradient_->stretch(tied)));
+  }
   if (!ready_) return;
   const std::vector<models::Layer>& layers = worker_.learning().layers();
   const Tensor g = gradient_->whole();

@@ -6,6 +6,7 @@
 #include "cluster/recording/work_scope.h"
 #include "collectives/ring.h"
 #include "training/learning/learning.h"
+#include "training/parts/along_scope.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -72,7 +73,10 @@ Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& m
     if (!charged && (computes || k + 1 == its.backward.size())) {
       micro.passes.backward(c, segment, piece);
       charged = true;
-      if (gathering) made.back() = values::transposed(gathers_->wait(*gathering), tensor_->size(), rows);
+      if (gathering) {
+        const training::AlongScope timed(worker_.mesh_use(), *tensor_, training::Dimension::tensor);
+        made.back() = values::transposed(gathers_->wait(*gathering), tensor_->size(), rows);
+      }
     }
     Tensor numbers = of_length(step.numbers * static_cast<double>(rows));
     if (followed()) {
@@ -100,6 +104,7 @@ Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& m
 /// The numbers of the tensor ranks, as the next step reads them.
 Tensor SegmentPasses::combined(Step::Then then, Tensor numbers, std::int64_t rows) const {
   if (!tensor_ || then == Step::Then::nothing) return numbers;
+  const training::AlongScope timed(worker_.mesh_use(), *tensor_, training::Dimension::tensor);
   const collectives::Ring ring;
   switch (then) {
     case Step::Then::sum:

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/recording/work_scope.h"
 #include "training/learning/learning.h"
+#include "training/parts/along_scope.h"
 
 namespace simgrad::strategies {
 
@@ -56,11 +58,22 @@ void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, co
 Tensor StagePasses::finish() {
   Tensor g = gradient_.finish();
   if (stream_ == StreamRule::synchronous) {
-    forwards_.wait_for_sends();
-    backwards_.wait_for_sends();
+    finish_sends();
     w_ = before_w_ = {};
   }
   return g;
+}
+
+void StagePasses::finish_sends() {
+  if (shape_.stages == 1) return;
+  const training::AlongScope timed(worker_.mesh_use(), stages_, Dimension::pipeline);
+  forwards_.wait_for_sends();
+  backwards_.wait_for_sends();
+}
+
+Tensor StagePasses::receive(Hops& hops, const PipelineTask& task) {
+  const training::AlongScope timed(worker_.mesh_use(), stages_, Dimension::pipeline);
+  return hops.receive(shape_.piece(stage_, task.chunk), task.micro);
 }
 
 Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micro, const Worker::LayerReady& ready) {
@@ -72,6 +85,7 @@ Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micr
   const std::vector<PipelineTask>& tasks = (*tasks_)[static_cast<std::size_t>(stage_)];
   post_receives(tasks);
   for (const PipelineTask& task : tasks) {
+    const cluster::MicroBatchScope named(stages_, micro.part * shape_.micro_batches + task.micro);
     if (task.piece == Piece::forward)
       forward(task);
     else if (task.piece == Piece::weight_backward)
@@ -95,7 +109,7 @@ void StagePasses::post_receives(const std::vector<PipelineTask>& tasks) {
 }
 
 void StagePasses::forward(const PipelineTask& task) {
-  Tensor x = first(task.chunk) ? Tensor() : forwards_.receive(shape_.piece(stage_, task.chunk), task.micro);
+  Tensor x = first(task.chunk) ? Tensor() : receive(forwards_, task);
   const std::size_t segments = placed(task.chunk).segments.size();
   MicroBatchPass& under_way =
       under_way_
@@ -116,7 +130,7 @@ void StagePasses::forward(const PipelineTask& task) {
 void StagePasses::backward(const PipelineTask& task) {
   const bool whole = task.piece == Piece::backward;
   MicroBatchPass& micro = under_way_.at({task.chunk, task.micro});
-  Tensor d = last(task.chunk) ? Tensor() : backwards_.receive(shape_.piece(stage_, task.chunk), task.micro);
+  Tensor d = last(task.chunk) ? Tensor() : receive(backwards_, task);
   const bool completes = whole && completes_chunk(task.chunk);
   for (std::size_t segment = placed(task.chunk).segments.size(); segment-- > 0;) {
     d = segments_.backward(task.chunk, segment, micro, d, whole ? BackwardPiece::whole : BackwardPiece::inputs);

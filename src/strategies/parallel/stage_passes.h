@@ -51,6 +51,8 @@ class StagePasses final : public training::Worker::GradientMaker {
   void begin(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
              const training::Worker::LayerReady& ready);
   values::Tensor finish();
+  void finish_sends();
+  values::Tensor receive(Hops& hops, const PipelineTask& task);
   /// Of an asynchronous schedule: goes on until the update's gradient is made.
   void work_on_stream();
   values::Tensor weights_of(int micro) const;

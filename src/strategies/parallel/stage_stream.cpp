@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <set>
 
+#include "cluster/recording/work_scope.h"
 #include "strategies/parallel/stage_passes.h"
 
 namespace simgrad::strategies {
@@ -20,11 +21,13 @@ void StagePasses::work_on_stream() {
   for (int micro = first_micro; micro < first_micro + m; ++micro) {
     while (forwards_done_ < micro + ahead && !worker_.ends_after(forwards_done_ / m)) {
       const PipelineTask task{Piece::forward, forwards_done_++, 0};
+      const cluster::MicroBatchScope named(stages_, task.micro);
       if (!first(0)) forwards_.expect(static_cast<std::size_t>(ahead + 1));
       forward(task);
       count_versions();
     }
     if (!last(0)) backwards_.expect(2);
+    const cluster::MicroBatchScope named(stages_, micro);
     worker_.count_staleness(step_ - under_way_.at({0, micro}).version);
     backward({Piece::backward, micro, 0});
     count_versions();

@@ -23,6 +23,11 @@ void Tally::note_failure(std::string text) {
 
 void Tally::repeat(const std::vector<int>& of) {
   gradient_kinds_.repeat(of);
+  if (!mesh_uses_.empty()) {
+    mesh_uses_.resize(of.size());
+    for (std::size_t rank = 0; rank < of.size(); ++rank)
+      mesh_uses_[rank] = record::MeshUse(mesh_uses_[static_cast<std::size_t>(of[rank])]);
+  }
   for (int rank = 0; std::cmp_less(rank, of.size()); ++rank)
     if (const int its = of[static_cast<std::size_t>(rank)]; its != rank) {
       const Ledger known = ledger(its);
@@ -41,6 +46,7 @@ void Tally::fill(record::Record& record) {
     record.ranks[worker].staleness_mean = ages_of_[worker].mean();
   record.spectral_gap = spectral_gap_;
   fill_memory(record);
+  fill_mesh(record);
   gradient_kinds_.fill(record);
 }
 
@@ -52,6 +58,19 @@ void Tally::fill_memory(record::Record& record) const {
     for (std::size_t k = 0; k < record::memory_parts; ++k) its.memory[k] = peak[static_cast<MemoryPart>(k)];
     record.memory_bytes_max = std::max(record.memory_bytes_max.value_or(0.0), peak.sum());
   }
+}
+
+void Tally::fill_mesh(record::Record& record) const {
+  double bubble_s = 0.0;
+  bool has_stages = false;
+  for (std::size_t rank = 0; rank < std::min(mesh_uses_.size(), record.ranks.size()); ++rank) {
+    record.ranks[rank].mesh = mesh_uses_[rank];
+    has_stages = has_stages || mesh_uses_[rank].bubble_s;
+    bubble_s += mesh_uses_[rank].bubble_s.value_or(0.0);
+  }
+  if (!has_stages) return;
+  record.bubble_s = bubble_s / static_cast<double>(mesh_uses_.size());
+  if (record.simulated_s > 0.0) record.bubble_share = *record.bubble_s / record.simulated_s;
 }
 
 }  // namespace simgrad::training

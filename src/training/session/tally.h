@@ -37,6 +37,13 @@ class Tally {
     return ledgers_[place];
   }
 
+  /// The time of a rank that goes to the other ranks of its replica.
+  record::MeshUse& mesh_use(int rank) {
+    const auto place = static_cast<std::size_t>(rank);
+    if (mesh_uses_.size() <= place) mesh_uses_.resize(place + 1);
+    return mesh_uses_[place];
+  }
+
   GradientKinds& gradient_kinds() { return gradient_kinds_; }
 
   void note(std::string text) { notes_.push_back(std::move(text)); }
@@ -52,6 +59,7 @@ class Tally {
 
  private:
   void fill_memory(record::Record& record) const;
+  void fill_mesh(record::Record& record) const;
 
   static constexpr int failures_noted_max = 10;
 
@@ -76,7 +84,8 @@ class Tally {
   decltype(record::Record::staleness_counts) staleness_counts_;
   std::optional<double> staleness_max_;
   std::optional<double> spectral_gap_;
-  std::deque<Ledger> ledgers_;  ///< by rank; they stay where they are
+  std::deque<Ledger> ledgers_;             ///< by rank; they stay where they are
+  std::deque<record::MeshUse> mesh_uses_;  ///< by rank; they stay where they are
   GradientKinds gradient_kinds_;
   std::vector<std::string> notes_;
   int failures_ = 0;

@@ -11,7 +11,9 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
+#include "cluster/usage/usage.h"
 #include "training/learning/layer_times.h"
+#include "training/parts/model_parts.h"
 #include "training/parts/stand_ins.h"
 #include "training/session/async_replicas.h"
 #include "training/session/keep_going.h"
@@ -256,12 +258,34 @@ void Training::fill_memory_limits() {
   }
 }
 
+/// Records the places of ranks in the mesh of a cut model, and the links of its dimensions.
+void Training::fill_mesh() {
+  if (!parts_) return;
+  const Mesh& mesh = parts_->mesh();
+  for (int rank = 0; rank < mesh.ranks(); ++rank) {
+    record::MeshUse& use = record_.ranks[static_cast<std::size_t>(rank)].mesh;
+    const MeshPlace place = mesh.place(rank);
+    use.tensor = place[Dimension::tensor];
+    use.data = place[Dimension::data];
+    use.pipeline = place[Dimension::pipeline];
+  }
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < dimensions_of_mesh; ++k) names.emplace_back(name(static_cast<Dimension>(k)));
+  cluster::add_dimensions(record_, world_, names, [&mesh](int source, int target) {
+    const MeshPlace from = mesh.place(source), to = mesh.place(target);
+    std::size_t k = 0;
+    while (k + 1 < dimensions_of_mesh && from[static_cast<Dimension>(k)] == to[static_cast<Dimension>(k)]) ++k;
+    return k;
+  });
+}
+
 record::Record Training::take_record() {
   world_.fill(record_);
   if (const std::string note = loss_scales_.note(); !note.empty()) tally_.note(note);
   if (world_.stand_ins()) tally_.repeat(world_.stand_ins()->of);
   tally_.fill(record_);
   fill_memory_limits();
+  fill_mesh();
   checkpoints_.fill(record_, replicas_.keep_going());
   record_keys();
   record_.steps = latest_step();

@@ -123,6 +123,7 @@ class Training final : public Session, private Recoverable {
   void record_keys();
   void fill_throughput();
   void fill_memory_limits();
+  void fill_mesh();
 
   cluster::Cluster& cluster_;
   const Learning& learning_;

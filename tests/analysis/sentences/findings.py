@@ -29,10 +29,16 @@ WORDS = {"bandwidth": ("twice the bandwidth", "the bandwidth of the links"),
          "failures": ("no failures", "the time that failures take"),
          "slow_links": ("all links at full bandwidth", "the slowness of some links"),
          "background": ("no other traffic", "the other traffic on the links"),
-         "jitter": ("no jitter", "the jitter of the messages")}
+         "jitter": ("no jitter", "the jitter of the messages"),
+         "micro_batches": ("twice the micro-batches", "the number of micro-batches"),
+         "schedule": ("the schedule zb_h1", "the schedule of the stages"),
+         "tensor_place": ("tensor innermost", "the places of the tensor ranks"),
+         "recompute": ("no recomputation", "the recomputation of activations")}
 
 
-COLUMN = {name: name.replace("_", " ") for name in WORDS} | {"background": "other traffic"}
+COLUMN = {name: name.replace("_", " ") for name in WORDS} | {
+    "background": "other traffic", "micro_batches": "micro-batches", "tensor_place": "tensor ranks",
+    "recompute": "recomputation"}
 
 
 def finding(reader, experiment, way="case"):

@@ -142,6 +142,8 @@ def experiment(number, large=False):
     results = {"schema": 1, "version": "0.1.0", "name": f"drawn_{number}", "title": "", "complete": complete,
                "command": "simgrad run drawn.toml", "scenario": scenario, "runs": runs, "baselines": baselines}
     tried = random_runs.counterfactuals(dice, runs)
+    if "job" not in scenario and extra.chance(0.25):
+        random_runs.add_mesh(extra, runs, tried)
     if tried:
         results["counterfactuals"] = tried
     return results, timelines

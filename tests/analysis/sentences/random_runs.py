@@ -272,6 +272,30 @@ def add_memory(dice, runs):
         run["memory_bytes_max"] = max(rank["memory_bytes"] for rank in run["ranks"])
 
 
+MESH_CHANGES = {"micro_batches": "parallel.micro_batches=8", "schedule": "parallel.schedule=zb_h1",
+                "tensor_place": 'parallel.order=["tensor","data","pipeline"]', "recompute": "training.recompute=none"}
+
+
+def add_mesh(dice, runs, tried):
+    """Stages of all ranks, in some experiments with tensor ranks; changes of the mesh among those that were tried."""
+    tensor = dice.choice([1, 2])
+    for run in runs:
+        shares = [dice.uniform(0, 0.3), dice.uniform(0, 0.1), dice.uniform(0, 0.2)]
+        for rank in run["ranks"]:
+            of_stages = rank["wait_s"] + rank["communicate_s"]
+            rank |= {"place_tensor": rank["rank"] % tensor, "place_data": 0, "place_pipeline": rank["rank"] // tensor,
+                     "bubble_s": shares[0] * of_stages, "hop_s": shares[1] * of_stages}
+            if tensor > 1:
+                rank["tensor_s"] = shares[2] * of_stages
+        if run["ranks"]:
+            run["bubble_s"] = sum(rank["bubble_s"] for rank in run["ranks"]) / len(run["ranks"])
+            run["bubble_share"] = run["bubble_s"] / run["simulated_s"]
+    for each in tried or []:
+        for change, name in zip(each["changes"], dice.sample(sorted(MESH_CHANGES), 4)):
+            if [other["name"] for other in each["changes"]] != ["failures"]:
+                change |= {"name": name, "sets": [MESH_CHANGES[name]]}
+
+
 def add_proxy(dice, scenario, runs):
     """The numbers of one model and the times of another, in all runs or in some."""
     scenario["data"]["features"] = 10

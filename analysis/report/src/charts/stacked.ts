@@ -13,13 +13,14 @@ export interface Chosen { view: View; strategy: number }
 export interface Stack<Bar> {
   id: string; title: string; data: Chart; file: string;
   chosen: Chosen; strategies: number[];
-  points: boolean; ranks: boolean;  // the views that there are beside that of strategies
+  points: boolean; ranks: boolean; ranksName?: string;  // the views that there are beside that of strategies
   rows: () => Row[];  // those that the view can draw
   bars: (point: number) => Bar[];
   draw: (bars: Bar[], wide: boolean) => Drawing;
   margin: number;  // height beside the bars, in pixels
   controls?: (redraw: () => void) => HTMLElement[];
   legend: HTMLElement;
+  below?: HTMLElement;
 }
 
 /** One part of all bars. hatch: its number among the hatches. */
@@ -47,9 +48,9 @@ export function stacked<Bar>(report: Report, stack: Stack<Bar>): HTMLElement {
   };
   arrange();
   onChange(fit);
-  const views: [View, string][] = [['strategies', 'Strategies'], ...(stack.points ? [['points', 'Grid points'] as [View, string]] : []), ...(stack.ranks ? [['ranks', 'Ranks'] as [View, string]] : [])];
+  const views: [View, string][] = [['strategies', 'Strategies'], ...(stack.points ? [['points', 'Grid points'] as [View, string]] : []), ...(stack.ranks ? [['ranks', stack.ranksName ?? 'Ranks'] as [View, string]] : [])];
   return card(id, stack.title, data, stack.file, [
     views.length > 1 ? segments('Compare', views, chosen.view, (view) => change(() => set({ view: view as View }))) : null, strategy.element, at.element,
     ...(stack.controls?.(() => plot.redraw()) ?? []),
-  ], stack.legend, plot.element);
+  ], stack.legend, plot.element, stack.below ?? null);
 }

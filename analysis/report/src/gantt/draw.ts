@@ -1,5 +1,5 @@
 // Draws the bars of a run on a canvas: only those in the window, set as pixels, with names in bars that have room.
-import { partColours, storageColour } from '../palette';
+import { partColours, passColours, storageColour } from '../palette';
 import { variable } from '../theme';
 import { seconds } from '../format';
 import { pixel, type Raster } from './raster';
@@ -23,6 +23,11 @@ export function geometry(width: number, lanes: number, dots: number): Geometry {
 export const toX = (view: View, { gutter, width }: Geometry, t: number): number => gutter + ((t - view.from) / (view.to - view.from)) * (width - gutter);
 export const toTime = (view: View, { gutter, width }: Geometry, x: number): number => view.from + ((x - gutter) / (width - gutter)) * (view.to - view.from);
 
+/** Returns the place of the bar's colour: those of the parts, of storages, then of the passes. */
+const colourOf = ({ run, stores, passes }: Tracks, bar: number): number => (passes[bar] >= 0 ? 5 + passes[bar] : stores[bar] ? 4 : run.kind[bar]);
+export const barColours = (): string[] => [...partColours(), storageColour(), ...passColours()];
+export const barColour = (all: Tracks, bar: number): string => barColours()[colourOf(all, bar)];
+
 /** Sets the bars of a lane that are in the window, in device pixels. Returns their number. */
 function bars(all: Tracks, lane: number, view: View, shape: Geometry, raster: Raster, colours: number[]): number {
   const { run } = all;
@@ -39,7 +44,7 @@ function bars(all: Tracks, lane: number, view: View, shape: Geometry, raster: Ra
     const x = Math.max(left, left + Math.round((run.from[bar] - view.from) * scale));
     const end = Math.min(right, Math.max(x + 1, left + Math.round((run.to[bar] - view.from) * scale)));
     const gap = end - x > 3 * dots ? Math.round(dots) : 0;  // separates neighbouring bars of one kind
-    raster.fill(x, end - gap, Math.round(middle - half[kind]), Math.round(middle + half[kind]), colours[all.stores[bar] ? 4 : kind]);
+    raster.fill(x, end - gap, Math.round(middle - half[kind]), Math.round(middle + half[kind]), colours[colourOf(all, bar)]);
   }
   return i - first;
 }
@@ -78,6 +83,20 @@ function laneNames(context: CanvasRenderingContext2D, all: Tracks, shape: Geomet
 /** Returns whether one bar of a lane begins where the other ends. */
 const touch = ({ from, to }: GanttRun, one: number, next: number): boolean => from[next] - to[one] <= 1e-6 * (to[next] - from[one]);
 
+const paleShades = [0, 3];  // forward and recompute have dark letters
+
+/** Returns the longest text for the bar that has room, and its width: its name with the number of its micro-batch, or that number; null: none has. */
+function fitting(context: CanvasRenderingContext2D, { run, passes }: Tracks, bar: number, room: number): [string, number] | null {
+  const name = run.names[run.name[bar]];
+  const micro = passes[bar] >= 0 ? run.micro?.[bar] ?? null : null;
+  const texts = micro === null ? (room < 26 ? [] : [name]) : [`${name} ${micro}`, String(micro)];
+  for (const text of texts) {
+    const { width } = context.measureText(text);
+    if (width <= room) return [text, width];
+  }
+  return null;
+}
+
 /** Writes names inside the bars that have room for them. */
 function barNames(context: CanvasRenderingContext2D, all: Tracks, view: View, shape: Geometry): void {
   if (shape.row < 13) return;
@@ -92,13 +111,12 @@ function barNames(context: CanvasRenderingContext2D, all: Tracks, view: View, sh
       let last = bar;
       while (kind === 3 && i + 1 < bars.length && all.run.kind[bars[i + 1]] === 3 && all.run.name[bars[i + 1]] === all.run.name[bar] && touch(all.run, last, bars[i + 1])) last = bars[++i];
       const [x, end] = [Math.max(shape.gutter, toX(view, shape, all.run.from[bar])), Math.min(shape.width, toX(view, shape, all.run.to[last]))];
-      if (kind === 2 || end - x < 34) continue;
-      const name = all.run.names[all.run.name[bar]];
-      const { width } = context.measureText(name);
-      if (width > end - x - 8) continue;
+      const text = kind === 2 ? null : fitting(context, all, bar, end - x - 8);
+      if (!text) continue;
+      const [name, width] = text;
       // The bar of a host that is down is lower than its name, which therefore stands on a ground of its own.
       if (kind === 3) { context.fillStyle = variable('surface'); context.fillRect(x + 2, shape.top + lane * shape.row + 1, width + 4, shape.row - 2); }
-      context.fillStyle = kind === 3 ? variable('ink') : kind === 0 ? variable('on-compute') : variable('on-communicate');
+      context.fillStyle = kind === 3 ? variable('ink') : variable(kind === 0 && !paleShades.includes(all.passes[bar]) ? 'on-compute' : 'on-communicate');
       context.fillText(name, x + 4, shape.top + (lane + 0.5) * shape.row + 0.5);
     }
   }
@@ -113,7 +131,7 @@ export function draw(canvas: HTMLCanvasElement, raster: Raster, all: Tracks, vie
   laneNames(context, all, shape);
   frameAndTicks(context, view, shape);
   raster.clear(canvas.width, canvas.height);
-  const colours = [...partColours(), storageColour()].map(pixel);
+  const colours = barColours().map(pixel);
   let seen = 0;
   for (let lane = 0; lane < all.lanes.length; ++lane) seen += bars(all, lane, view, shape, raster, colours);
   raster.onto(context);

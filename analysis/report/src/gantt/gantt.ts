@@ -2,7 +2,7 @@
 import { zooms } from '../axes';
 import { card } from '../card';
 import { list } from '../controls';
-import type { Gantt, GanttRun, Report } from '../data';
+import { passNames, type Gantt, type GanttRun, type Pass, type Report } from '../data';
 import { h } from '../dom';
 import { t } from '../language';
 import { partsKey } from '../parts';
@@ -14,7 +14,7 @@ import { axisHeight } from './draw';
 import { missing } from './missing';
 import { Overview } from './overview';
 import { Panel } from './panel';
-import { stores, tracks, type Tracks } from './tracks';
+import { passes, stores, tracks, type Tracks } from './tracks';
 import { View } from './view';
 
 const none = -1;
@@ -27,6 +27,12 @@ function oncePerFrame(draw: () => void): () => void {
     waiting = true;
     requestAnimationFrame(() => { waiting = false; draw(); });
   };
+}
+
+/** Returns the passes that have shades of their own in some run. */
+function shadesOf(data: Gantt): Pass[] {
+  const seen = new Set(data.runs.flatMap((run) => [...passes(run)]));
+  return passNames.filter((_, place) => seen.has(place));
 }
 
 export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
@@ -117,5 +123,5 @@ export function gantt(report: Report, data: Gantt, file: string): HTMLElement {
     from: view.from, to: view.to, extent: view.all, seen: panels.map(({ seen }) => seen), runs: chosen.map((i) => (i < 0 ? null : text(data.runs[i]))),
     rows: panels.map(({ shape }) => ({ top: axisHeight, row: shape.row, gutter: shape.gutter, width: shape.width })) }) });
   return card('gantt', t('Timeline of the ranks'), data, file, [lists[0].element, lists[1].element, tools],
-    partsKey(['tall', 'middle', 'thread', 'cord'], data.runs.some((run) => stores(run).includes(true))), body, hint, report.missing_timelines ? missing(report.missing_timelines) : null);
+    partsKey(['tall', 'middle', 'thread', 'cord'], data.runs.some((run) => stores(run).includes(true)), shadesOf(data)), body, hint, report.missing_timelines ? missing(report.missing_timelines) : null);
 }

@@ -1,12 +1,11 @@
 // The lanes of one run: the canvas, and the window of time as set by pointer and keys.
 import { tip } from '../axes';
-import { parts, waits, type GanttRun } from '../data';
+import { parts, passNames, passWords, waits, type GanttRun } from '../data';
 import { h } from '../dom';
 import { t } from '../language';
 import { bytes, seconds, whole } from '../format';
-import { partColours, storageColour } from '../palette';
 import { printing } from '../theme';
-import { axisHeight, draw, geometry, toTime, type Geometry } from './draw';
+import { axisHeight, barColour, draw, geometry, toTime, type Geometry } from './draw';
 import { Raster } from './raster';
 import { barAt, type Tracks } from './tracks';
 import type { View } from './view';
@@ -119,13 +118,20 @@ function peerName({ lanes, ranks }: GanttRun, peer: number): string {
   return lane >= 0 ? lanes[lane].replace(/ \(.*/, '') : t('rank {0}', peer);
 }
 
-function describe({ run, stores, causes }: Tracks, bar: number): HTMLElement {
-  const [name, kind] = [run.names[run.name[bar]], run.kind[bar]];
+/** Returns the words of a bar's colour. */
+const colourWords = ({ run, stores, passes, causes }: Tracks, bar: number): string =>
+  passes[bar] >= 0 ? passWords[passNames[passes[bar]]] : stores[bar] ? 'storage' : causes[bar] >= 0 ? waits[causes[bar]] : parts[run.kind[bar]];
+
+function describe(all: Tracks, bar: number): HTMLElement {
+  const { run } = all;
+  const name = run.names[run.name[bar]];
+  const micro = run.micro?.[bar] ?? null;
   const peer = run.peer[bar];
   const lines = [
-    { colour: stores[bar] ? storageColour() : partColours()[kind], name: t(stores[bar] ? 'storage' : causes[bar] >= 0 ? waits[causes[bar]] : parts[kind]), value: seconds(run.to[bar] - run.from[bar]) },
+    { colour: barColour(all, bar), name: t(colourWords(all, bar)), value: seconds(run.to[bar] - run.from[bar]) },
     { name: t('from'), value: seconds(run.from[bar], 6) }, { name: t('to'), value: seconds(run.to[bar], 6) },
     ...(run.step[bar] !== null ? [{ name: t('step'), value: whole(run.step[bar]) }] : []),
+    ...(micro !== null ? [{ name: t('micro-batch'), value: whole(micro) }] : []),
     ...(run.bytes[bar] !== null ? [{ name: t('bytes'), value: bytes(run.bytes[bar]) }] : []),
     ...(peer !== null ? [{ name: t('peer'), value: peerName(run, peer) }] : []),
   ];

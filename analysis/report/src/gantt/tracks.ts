@@ -1,16 +1,21 @@
 // The bars of a run, by lane and in the order of time, so that the bars of a window are found without looking at the rest.
-import { waits, type GanttRun } from '../data';
+import { passNames, waits, type GanttRun, type Pass } from '../data';
 
 export interface Tracks {
   run: GanttRun;
   lanes: Int32Array[];  // the bars of each lane, in the order of time
   stores: boolean[];  // whether a bar is reading or writing a storage
+  passes: Int8Array;  // the place among `passNames` of a bar that has a shade of its own; -1: the part's colour
   causes: Int8Array;  // of waiting; -1: the bar is no wait
 }
 
 const storageWork = ['read', 'checkpoint', 'restart'];
 /** Whether a bar is reading or writing a storage: in a checkpoint and in a restart nothing else is communicated. */
 export const stores = (run: GanttRun): boolean[] => run.name.map((name, bar) => run.kind[bar] === 1 && run.peer[bar] === null && storageWork.includes(run.names[name]));
+
+/** Returns the pass of each bar of computing of a run on a mesh. */
+export const passes = ({ kind, name, names, micro }: GanttRun): Int8Array =>
+  Int8Array.from(kind, (each, bar) => (micro && each === 0 ? passNames.indexOf(names[name[bar]] as Pass) : -1));
 
 const unknown = waits.length - 1;
 
@@ -23,7 +28,7 @@ function causes({ kind, waits }: GanttRun): Int8Array {
 export function tracks(run: GanttRun): Tracks {
   const lanes: number[][] = run.lanes.map(() => []);
   run.lane.forEach((lane, bar) => lanes[lane].push(bar));
-  return { run, causes: causes(run), stores: stores(run), lanes: lanes.map((bars) => Int32Array.from(bars.sort((a, b) => run.from[a] - run.from[b]))) };
+  return { run, causes: causes(run), stores: stores(run), passes: passes(run), lanes: lanes.map((bars) => Int32Array.from(bars.sort((a, b) => run.from[a] - run.from[b]))) };
 }
 
 /** Returns the index in the lane of the first bar that ends after t: bars of a lane do not overlap. */

@@ -149,6 +149,7 @@ void write_run(Writer& writer, const GanttRun& run) {
   writer.member("step", run.step);
   writer.member("peer", run.peer);
   writer.member("bytes", run.bytes);
+  if (!run.micro.empty()) writer.member("micro", run.micro);
   writer.end_object();
 }
 

@@ -35,6 +35,7 @@ struct GanttRun {
   std::vector<std::optional<std::int64_t>> step;
   std::vector<std::optional<std::int64_t>> peer;
   std::vector<std::optional<std::int64_t>> bytes;
+  std::vector<std::optional<std::int64_t>> micro = {};  ///< the micro-batch of each bar; empty if no bar has one
 };
 
 /// Returns at most `most` bars, those that begin first. All lanes end where the next bar would have begun.

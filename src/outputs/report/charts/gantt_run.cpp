@@ -73,6 +73,7 @@ GanttRun gantt_run(const record::Timeline& timeline, std::size_t most) {
   run.from_s = timeline.from_s;
   run.to_s = cut(std::move(starts), most, timeline.to_s);
   run.whole = timeline.whole && run.to_s == timeline.to_s;
+  const bool micros = std::ranges::any_of(spans, [](const Span* span) { return span->micro >= 0; });
   for (const Span* span : spans) {
     if (span->from_s >= run.to_s || run.lane.size() == most) continue;
     run.lane.push_back(lanes.at({span->rank, span->lane}));
@@ -83,6 +84,7 @@ GanttRun gantt_run(const record::Timeline& timeline, std::size_t most) {
     run.to.push_back(std::min(span->to_s, run.to_s));
     run.step.push_back(if_any(span->step));
     run.peer.push_back(if_any(span->peer));
+    if (micros) run.micro.push_back(if_any(span->micro));
     run.bytes.push_back(span->bytes > 0 ? std::optional(span->bytes) : std::nullopt);
   }
   return run;

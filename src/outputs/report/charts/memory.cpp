@@ -29,6 +29,7 @@ struct RankMemory {
   MemoryParts bytes;
   std::optional<double> limit_bytes;
   bool works = true;
+  std::optional<std::int64_t> stage = {};  ///< of a model that is cut into stages
 
   bool operator==(const RankMemory&) const = default;
 };
@@ -47,6 +48,7 @@ std::vector<RankMemory> by_rank(const Case& one) {
   for (std::size_t r = 0; r < all.size(); ++r) {
     const record::RankUse& first = runs.front()->record.ranks[r];
     all[r].works = first.role == "worker";
+    if (first.mesh.bubble_s) all[r].stage = first.mesh.pipeline;
     all[r].limit_bytes = first.memory_limit_bytes;
     for (std::size_t k = 0; k < record::memory_parts; ++k) {
       double sum = 0.0;
@@ -72,7 +74,11 @@ std::vector<AlikeRanks> alike_ranks(const Case& one) {
   }
   std::ranges::stable_sort(kinds, {}, [](const Kind& kind) { return -kind.memory.bytes.sum(); });
   std::vector<AlikeRanks> found;
-  for (const Kind& kind : kinds) found.push_back({text_of(kind.ranks), kind.memory.bytes, kind.memory.limit_bytes});
+  for (const Kind& kind : kinds) {
+    const std::string ranks = text_of(kind.ranks);
+    const std::string name = kind.memory.stage ? tr("stage {}: {}", *kind.memory.stage, ranks) : ranks;
+    found.push_back({name, kind.memory.bytes, kind.memory.limit_bytes});
+  }
   return found;
 }
 

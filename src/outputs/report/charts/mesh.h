@@ -1,0 +1,48 @@
+/// The chart of a cut model's mesh: the time of a step by cause, for each stage, and the links of each dimension.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "outputs/report/charts/chart.h"
+#include "outputs/report/data/report_model.h"
+
+namespace simgrad::outputs::report {
+
+/// The causes of a stage's time, which add up to it.
+enum class MeshCause : unsigned char {
+  passes,  ///< forward and backward
+  tensor,  ///< collectives among the ranks that share products
+  hops,    ///< transfers between stages
+  bubble,  ///< waiting for another stage
+  update,
+  rest,  ///< the strategy among replicas, and idle time at the end of the run
+  count
+};
+inline constexpr auto mesh_causes = static_cast<std::size_t>(MeshCause::count);
+
+/// The ranks of a stage: means over them and over the seeds.
+struct StageTimes {
+  std::int64_t stage = 0;
+  std::vector<double> step_s;          ///< seconds of a step by cause
+  std::optional<double> memory_bytes;  ///< the largest peak of a rank
+};
+
+struct MeshRow {
+  std::size_t strategy = 0;
+  std::size_t point = 0;
+  std::vector<StageTimes> stages;
+  std::vector<record::DimensionUse> links;  ///< of the first seed; bytes of a step
+};
+
+struct Mesh : Chart {
+  std::vector<MeshRow> rows;
+};
+
+/// Returns nothing where no run has a cut model.
+std::optional<Mesh> mesh(const ReportModel& model);
+
+void write(Writer& writer, const Mesh& mesh);
+
+}  // namespace simgrad::outputs::report
