@@ -1,0 +1,82 @@
+// The claims of the scenarios about models that are cut, and about experts.
+#include "house/results.h"
+
+namespace layout_scenarios_test {
+
+using namespace simgrad;
+using namespace simgrad::tests;
+
+namespace {
+
+const outputs::Run& of_schedule(const outputs::Results& results, const std::string& schedule, int micro_batches) {
+  return run_of(results, "allreduce",
+                fmt::format(R"({{"parallel.schedule":"{}","parallel.micro_batches":{}}})", schedule, micro_batches));
+}
+
+const outputs::Run& of_order(const outputs::Results& results, const std::string& order) {
+  return run_of(results, "zero", R"({"parallel.order":[)" + order + "]}");
+}
+
+}  // namespace
+
+TEST_CASE("why_micro_batches: a step has m + 3 turns of work for m, and all schedules train the same parameters") {
+  const auto results = results_of("why_micro_batches.toml");
+  REQUIRE(results->runs.size() == 12);
+  for (const int m : {4, 8, 32}) {
+    CAPTURE(m);
+    const auto s = [&](const std::string& schedule) { return of_schedule(*results, schedule, m).record.simulated_s; };
+    const double computed_s = of_schedule(*results, "1f1b", m).record.ranks.front().compute_s;
+    // The last stage has the head, too: 2 h V = 2,048 flops a token beside 2 (24 h^2 + 4 s h) = 53,248.
+    for (const char* schedule : {"gpipe", "1f1b"})
+      CHECK(s(schedule) == Approx((m + 3.0) / m * computed_s).epsilon(0.04));
+    CHECK(s("naive") == Approx(4.0 * computed_s).epsilon(0.02));
+    // F = 24 h^2 + 2,048; B = 24 h^2 + 4,096; W = 24 h^2, with 24 h^2 = 24,576: F + B - W of F + B + W.
+    const double bubble = (26'624.0 + 28'672.0 - 24'576.0) / (26'624.0 + 28'672.0 + 24'576.0);
+    CHECK(s("zb_h1") / s("1f1b") == Approx((m + 3.0 * bubble) / (m + 3.0)).epsilon(0.01));
+  }
+  const auto memory = [&](const std::string& schedule, int m) {
+    return of_schedule(*results, schedule, m).record.memory_bytes_max.value();
+  };
+  CHECK(memory("1f1b", 32) < memory("1f1b", 8));
+  CHECK(memory("1f1b", 8) < memory("1f1b", 4));
+  CHECK(std::abs(memory("gpipe", 32) / memory("gpipe", 4) - 1.0) < 0.02);
+  for (const outputs::Run& run : results->runs) CHECK(run.record.final_loss == results->runs.front().record.final_loss);
+}
+
+TEST_CASE("tensor_inside_the_host: 912 sums of activations take 15.7 s more over the NICs, for as many bytes") {
+  const auto results = results_of("tensor_inside_the_host.toml", " --no-baseline");
+  REQUIRE(results->runs.size() == 3);
+  const outputs::Run& inside = of_order(*results, R"("tensor","data","pipeline")");
+  // 48 blocks' sums on 16 + 3 micro-batches of 8 sequences; embedding and head add some.
+  const double sent_bytes = 2.0 * 7 / 8 * 8 * 2048 * 8192 * 2;
+  const double more_s = 48 * 19 * sent_bytes * (1 / 25e9 - 1 / 300e9);
+  CHECK(more_s == Approx(15.7).epsilon(0.002));
+  for (const char* order : {R"("data","tensor","pipeline")", R"("data","pipeline","tensor")"}) {
+    const outputs::Run& outside = of_order(*results, order);
+    CHECK(outside.record.simulated_s - inside.record.simulated_s == Approx(more_s).epsilon(0.06));
+    CHECK(outside.record.bytes == inside.record.bytes);
+  }
+}
+
+TEST_CASE("experts_that_overflow: with each of four seeds more room for tokens gives a lower loss") {
+  const auto results = results_of("experts_that_overflow.toml", " --no-baseline --seeds 1..4");
+  REQUIRE(results->runs.size() == 20);
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    CAPTURE(seed);
+    const auto run = [&](const std::string& factor) -> const outputs::Run& {
+      for (const outputs::Run& each : results->runs)
+        if (each.seed == seed && each.parameters.dump() == R"({"model.capacity_factor":)" + factor + "}") return each;
+      throw std::runtime_error("no run with factor " + factor);
+    };
+    const auto loss = [&](const std::string& factor) { return run(factor).record.final_loss.value(); };
+    CHECK(run("0.25").record.steps == 130);
+    CHECK(run("1.0").record.steps == 86);
+    CHECK(run("4.0").record.steps == 86);
+    CHECK(loss("0.25") > loss("1.0"));
+    CHECK(loss("0.5") > loss("1.0"));
+    CHECK(loss("1.0") > loss("2.0"));
+    CHECK(loss("2.0") == Approx(loss("4.0")).epsilon(0.01));
+  }
+}
+
+}  // namespace layout_scenarios_test
