@@ -11,12 +11,10 @@ import math
 import sys
 from pathlib import Path
 
-from figures import COLOURS, DASHES, MARKERS, PART_STYLES, plt, save
-from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, StrMethodFormatter
-from simgrad_results import ResultsError, load_curves, load_ranks, load_runs, parameters
-
-GREY = "#666666"
-
+from figures import PART_STYLES, plt, save
+from layout_lessons import best_layout, bubbles
+from lesson_parts import GREY, agree, both, dots, memory, numbers_on, style, times_of_parts
+from simgrad_results import ResultsError, load_curves, load_runs, parameters
 
 #: The strategies of each lesson.
 LABELS = {
@@ -27,12 +25,14 @@ LABELS = {
     "09": ["H = 1", "H = 4", "H = 16", "H = 64", "one average"], "10": ["allreduce"], "11": ["allreduce"],
     "12": ["allreduce"], "13": ["one device"],
     "14": ["replicas", "buckets", "stage 1", "stage 2", "stage 3", "no prefetch", "offload"],
+    "15": ["pipeline"], "16": ["64 devices"],
 }
-#: The grids of the lessons that have one.
+#: The keys of the grids of the lessons that have one.
 GRIDS = {
     "01": "cluster.workers", "02": "data.features", "05": "training.learning_rate", "07": "data.features",
     "10": "cluster.workers", "11": "cluster.workers", "12": "cluster.workers",
-    "13": "training.recompute",
+    "13": "training.recompute", "15": "parallel.schedule parallel.micro_batches",
+    "16": "parallel.tensor parallel.pipeline parallel.micro_batches",
 }
 
 
@@ -44,7 +44,7 @@ class Lesson:
         number = directory.name[:2]
         if list(dict.fromkeys(runs["label"])) != LABELS[number]:
             raise ResultsError(f"{directory}: the strategies of lesson {int(number)} are {', '.join(LABELS[number])}")
-        grid = ["param." + GRIDS[number]] if number in GRIDS else []
+        grid = ["param." + key for key in GRIDS.get(number, "").split()]
         if parameters(runs) != grid or runs["seed"].nunique() != 1:
             raise ResultsError(f"{directory}: lesson {int(number)} has one seed and "
                                + (f"a grid of {GRIDS[number]}" if grid else "no grid"))
@@ -59,38 +59,6 @@ class Lesson:
         """Returns the evaluations of a run: x and the losses."""
         rows = self.curves[self.curves["run"] == run["id"]]
         return list(rows[x]), list(rows["loss"])
-
-
-def style(k):
-    return {"color": COLOURS[k], "linestyle": DASHES[k]}
-
-
-def dots(k):
-    return {"color": COLOURS[k], "linestyle": "none", "marker": MARKERS[k], "markersize": 6}
-
-
-def agree(label, x, simulated, formula, within=0.02):
-    """Refuses results that differ from the formula: a run of the exercise is not a run of the lesson."""
-    for at, found in zip(x, simulated):
-        if not abs(found - formula(at)) <= within * abs(formula(at)):
-            raise ResultsError(f"{label}, at {at:g}: simulated {found:.4g}, but by the lesson's formula {formula(at):.4g}; its "
-                               "figure is drawn from a run of the lesson's own scenario, without --set")
-
-
-def both(axes, k, label, x, simulated, formula, within=0.02):
-    """Draws simulated dots at x, and the line of the formula between them."""
-    agree(label, x, simulated, formula, within)
-    axes.plot(x, simulated, label=label, **dots(k))
-    low, high = math.log(min(x)), math.log(max(x))
-    fine = [math.exp(low + (high - low) * i / 200) for i in range(201)]
-    axes.plot(fine, [formula(each) for each in fine], **style(k))
-
-
-def numbers_on(axis, values):
-    axis.set_major_locator(FixedLocator(values))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_locator(NullLocator())
-    axis.set_minor_formatter(NullFormatter())
 
 
 def speed_up(lesson, figure):
@@ -281,28 +249,6 @@ def same_step(lesson, figure):
     by_time.legend()
 
 
-#: The terms of a device's memory, with their colours.
-TERMS = [("parameters", "#0072B2"), ("optimizer", "#56B4E9"), ("gradients", "#009E73"), ("activations", "#E69F00"),
-         ("gathered", "#CC79A7"), ("buckets", "#999999")]
-
-
-def memory(lesson, axes, names):
-    """Draws the memory of the first device of each run, term by term, at the moment of its peak."""
-    ranks = load_ranks(lesson.directory).to_dict("records")
-    first = {rank["run"]: rank for rank in ranks if rank["rank"] == 0}
-    axes.set_axisbelow(True)
-    left = [0.0] * len(lesson.runs)
-    for term, colour in TERMS:
-        sizes = [first[run["id"]][f"memory_{term}_bytes"] / 1e9 for run in lesson.runs]
-        if any(sizes):
-            axes.barh(range(len(sizes)), sizes, left=left, color=colour, height=0.6, label=term)
-        left = [before + size for before, size in zip(left, sizes)]
-    axes.axvline(40, color=GREY, linewidth=0.8, linestyle="--", label="40 GB")
-    axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
-    axes.set(xlabel="memory of a device at its peak [GB]", xlim=(0, 1.05 * max(left)))
-
-
 def does_it_fit(lesson, figure):
     axes = figure.subplots()
     states = 14 * 1.31582
@@ -325,11 +271,7 @@ def memory_for_messages(lesson, figure):
     for y, run in enumerate(lesson.runs):
         if run["label"] in times:
             agree(run["label"], [1], [run["simulated_s"]], lambda _, t=times[run["label"]]: t)
-        left = 0.0
-        for part, (colour, _, name) in zip(["compute_s", "communicate_s"], PART_STYLES):
-            time_axes.barh(y, run[part], left=left, color=colour, height=0.6, label=name if y == 0 else None)
-            left += run[part]
-    time_axes.set_axisbelow(True)
+    times_of_parts(lesson, time_axes, ["compute_s", "communicate_s"])
     time_axes.set(xlabel="seconds of a step", xlim=(0, 8.5))
     bytes_axes.legend(fontsize=7)
     time_axes.legend(loc="lower right", fontsize=7)
@@ -338,7 +280,7 @@ def memory_for_messages(lesson, figure):
 FIGURES = {
     "01": speed_up, "02": latency_or_bandwidth, "03": fewer_bytes, "04": slowest_worker, "05": stale, "06": servers,
     "07": ring_and_tree, "08": gossip, "09": fewer_rounds, "10": failures, "11": costs, "12": same_step, "13": does_it_fit,
-    "14": memory_for_messages,
+    "14": memory_for_messages, "15": bubbles, "16": best_layout,
 }
 
 
@@ -351,7 +293,7 @@ def main(words=None):
         for directory in map(Path, chosen.directories):
             draw = FIGURES.get(directory.name[:2])
             if draw is None:
-                raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 14_...")
+                raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 16_...")
             figure = plt.figure(figsize=(7.2, 3.8), layout="constrained")
             try:
                 draw(Lesson(directory), figure)
