@@ -86,6 +86,25 @@ TEST_CASE("a table of layers counts by its contents, wherever it is") {
   CHECK(id("one.csv") != id("other.csv"));
 }
 
+TEST_CASE("a hop between two stages carries the bytes of the table's column, or else what the layer behind it keeps") {
+  // Two stages, two micro-batches of two samples: 1F1B takes (m + p - 1) (F + B) + 2 hops, and every micro-batch makes
+  // one hop forward and one back.
+  const tests::Scratch scratch;
+  for (const auto& [column, cell, bytes] : {std::tuple{",entrance_bytes", ",5e5", 5e5}, {"", "", 2e5}}) {
+    scratch.write("layers.csv", std::string("name,parameters,forward_s,backward_s,activation_bytes") + column +
+                                    "\na,1,0.1,0.2,1e5" + cell + "\nb,1,0.1,0.2,2e5" + cell + "\n");
+    const std::string text =
+        "[cluster]\nworkers = 2\nspeed = \"1TF\"\nbandwidth = \"8Gbps\"\nlatency = \"1ms\"\n[training]\nnumbers = false\n"
+        "batch_size = 4\n[stop]\nsteps = 1\n[data]\nsamples = 1000\n[model]\nkind = \"profile\"\npath = \"layers.csv\"\n"
+        "[parallel]\npipeline = 2\nmicro_batches = 2\n" +
+        ring_allreduce;
+    const double hop_s = 1e-3 + 2.0 * bytes / 1e9, forward_s = 2.0 * 0.1, backward_s = 2.0 * 0.2;
+    const std::vector<double> found = simulated(make_plan(scratch.write("x.toml", text), {}));
+    CHECK(found[0] == Approx(3.0 * (forward_s + backward_s) + 2.0 * hop_s).epsilon(1e-9));
+    CHECK(found[1] == 4.0 * 2.0 * bytes);
+  }
+}
+
 TEST_CASE("a proxied run has the losses of the small model and the times and bytes of the large one") {
   const std::string training = "[training]\nbatch_size_per_worker = 2\nlearning_rate = 0.1\n[stop]\nsteps = 3\n";
   const Plan proxied = planned(cluster + training + small_model + "timed_as = \"resnet50\"\n" + ring_allreduce);

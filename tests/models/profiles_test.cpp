@@ -3,7 +3,6 @@
 #include "catch.h"
 #include "models/profiles/bert_large.h"
 #include "models/profiles/image_networks.h"
-#include "models/profiles/layer_profile.h"
 #include "models/profiles/layer_table.h"
 #include "scratch.h"
 
@@ -124,7 +123,8 @@ TEST_CASE("a table of layers is read with its units") {
   const std::vector<Layer> all =
       read_layers(scratch.write("layers.csv",
                                 "name, parameters, backward_flops, forward_flops, activation_bytes, unit\n"
-                                "embedding, 1000, 0, 0, 64, 0\n\nfirst, 20, 4e3, 2e3, 128, 1\r\nsecond,5,1,0.5,0,1"));
+                                "embedding, 1000, 0, 0, 64, 0\n\nfirst, 20, 4e3, 2e3, 128, 1\r\nsecond,5,1,0.5,0,1"))
+          .layers;
   REQUIRE(all.size() == 3);
   CHECK((all[0].name == "embedding" && all[0].first == 0 && all[0].count == 1000 && all[0].unit == 0));
   CHECK((all[1].first == 1000 && all[1].count == 20 && all[1].forward_flops == 2e3 && all[1].backward_flops == 4e3));
@@ -135,10 +135,27 @@ TEST_CASE("a table of layers is read with its units") {
 TEST_CASE("a table of layers may have seconds instead of flops") {
   const tests::Scratch scratch;
   const std::vector<Layer> all =
-      read_layers(scratch.write("layers.csv", "name,parameters,forward_s,backward_s\na,7,1e-3,2e-3\nb,8,0,3e-3\n"));
+      read_layers(scratch.write("layers.csv", "name,parameters,forward_s,backward_s\na,7,1e-3,2e-3\nb,8,0,3e-3\n"))
+          .layers;
   REQUIRE(all.size() == 2);
   CHECK((all[0].forward_s == 1e-3 && all[0].backward_s == 2e-3 && all[0].forward_flops == 0.0 && all[0].unit == 0));
   CHECK((all[1].forward_s == 0.0 && all[1].backward_s == 3e-3 && all[1].unit == 1));
+}
+
+TEST_CASE("a table of layers may have the weights' part of the backward pass, the bytes of a hop, and a line for many") {
+  const tests::Scratch scratch;
+  const LayerTable table = read_layers(scratch.write(
+      "layers.csv",
+      "name,parameters,forward_s,backward_s,weights_s,activation_bytes,entrance_bytes,times\n"
+      "first,7,1e-3,2e-3,5e-4,64,0,1\nblock,8,1,3,1,32,100,3\nloss,0,1,1,0,16,50,1\n"));
+  REQUIRE(table.layers.size() == 5);
+  CHECK(table.entrance_bytes == std::vector<double>{0, 100, 100, 100, 50});
+  CHECK((table.layers[0].weights_s == 5e-4 && table.layers[3].weights_s == 1.0 && table.layers[4].weights_s == 0.0));
+  CHECK((table.layers[3].name == "block" && table.layers[3].first == 7 + 2 * 8 && table.layers[3].unit == 3));
+  CHECK((table.layers[4].first == 7 + 3 * 8 && table.layers[4].unit == 4));
+  CHECK(read_layers(scratch.write("in_a_unit.csv", "name,parameters,forward_s,backward_s,unit,times\na,7,1,2,0,4\n"))
+            .layers[3]
+            .unit == 0);
 }
 
 TEST_CASE("a table of layers with wrong columns or cells is refused with line and column") {
@@ -167,6 +184,21 @@ TEST_CASE("a table of layers with wrong columns or cells is refused with line an
   CHECK(refused(header + "a,10,1,2,2\n") ==
         "layers.csv:2:10: unit = 2 behind unit 0; expected 0 or 1, since the layers of a unit follow each other");
   CHECK(refused(header + "\"a\",10,1,2,0\n") == "layers.csv:2:1: a quote; expected plain cells between commas");
+  CHECK(refused("name,parameters,forward_flops,backward_flops,weights_s\n") ==
+        "layers.csv:1:1: no column backward_s; expected one, of which weights_s is a part");
+  const std::string weights = "name,parameters,forward_s,backward_s,weights_s\n";
+  CHECK(refused(weights + "a,10,1,2,2.5\n") ==
+        "layers.csv:2:10: weights_s = 2.5 is more than backward_s = 2, of which it is a part; expected at most as much");
+  CHECK(refused(weights + "a,10,1,2,0\n")
+            .starts_with("layers.csv:2:10: weights_s = 0 in a layer with parameters; expected the seconds of backward_s"));
+  CHECK(refused(header + "a,10,1,2,x\n") == "layers.csv:2:10: unit must be a number of at least 0, found \"x\"");
+  CHECK(refused("name,parameters,forward_s,backward_s,entrance_bytes\na,10,1,2,-3\n") ==
+        "layers.csv:2:10: entrance_bytes must be a number of at least 0, found \"-3\"");
+  const std::string many = "name,parameters,forward_s,backward_s,times\n";
+  CHECK(refused(many + "a,10,1,2,0\n") == "layers.csv:2:10: times = 0; expected 1 or more, and at most 1e+05 layers in all");
+  CHECK(refused(many + "a,10,1,2,2\nb,10,1,2,99999\n") ==
+        "layers.csv:3:10: times = 99999; expected 1 or more, and at most 1e+05 layers in all");
+  CHECK(refused(many + "a,10,1,2,1.5\n") == "layers.csv:2:10: times must be a whole number, found \"1.5\"");
   CHECK_THROWS_AS(read_layers("no/such/layers.csv"), base::EnvironmentError);
 }
 

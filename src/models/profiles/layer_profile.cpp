@@ -1,19 +1,18 @@
 #include "models/profiles/layer_profile.h"
 
 #include "base/errors.h"
-#include "models/profiles/layer_table.h"
 
 namespace simgrad::models {
 
 void LayerProfile::describe(base::Describer& d) {
   d.path("path", path,
          "a CSV file, a line a layer: name, parameters, forward_flops and backward_flops or forward_s and backward_s, "
-         "of a "
-         "sample; if wanted activation_bytes and unit");
+         "of a sample; if wanted weights_s (of backward_s, for the gradients of the parameters), activation_bytes, "
+         "entrance_bytes (that a hop of a pipeline carries), unit and times (so many such layers)");
   if (path.empty()) return d.refuse("path", "kind = \"profile\" reads layers from a file; give path = \"...\"");
   if (path == path_read_) return;
   try {
-    layers_ = read_layers(path);
+    table_ = read_layers(path);
     path_read_ = path;
   } catch (const base::ScenarioError& error) {
     d.refuse("path", error.what());
@@ -26,8 +25,12 @@ std::vector<std::string> LayerProfile::files() const {
 }
 
 std::string LayerProfile::refusal(const Problem&) const {
-  if (totals(layers_).parameters > 0) return {};
+  if (totals(table_.layers).parameters > 0) return {};
   return "the layers of " + path + " have no parameters, so that there is nothing to train; expected at least one";
+}
+
+double LayerProfile::entrance_bytes(const std::vector<Layer>& layers, std::size_t layer) const {
+  return table_.entrance_bytes.empty() ? ProfiledModel::entrance_bytes(layers, layer) : table_.entrance_bytes[layer];
 }
 
 }  // namespace simgrad::models

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "models/profiles/layer_table.h"
 #include "models/profiles/profiled_model.h"
 
 namespace simgrad::models {
@@ -20,15 +21,17 @@ class LayerProfile final : public ProfiledModel {
 
   void describe(base::Describer& d) override;
   std::vector<std::string> files() const override;
-  std::vector<Layer> profile() const override { return layers_; }
+  std::vector<Layer> profile() const override { return table_.layers; }
+  using ProfiledModel::refusal;
   std::string refusal(const Problem& problem) const override;
 
  protected:
+  double entrance_bytes(const std::vector<Layer>& layers, std::size_t layer) const override;
   std::string_view kind() const override { return about.kind; }
 
  private:
   std::string path_read_;  ///< the file whose layers these are
-  std::vector<Layer> layers_;
+  LayerTable table_;
 };
 
 }  // namespace simgrad::models

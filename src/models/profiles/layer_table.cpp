@@ -16,9 +16,23 @@ namespace simgrad::models {
 
 namespace {
 
-enum class Column { name, parameters, forward_flops, backward_flops, forward_s, backward_s, activation_bytes, unit };
-constexpr std::array<std::string_view, 8> column_names{"name",      "parameters", "forward_flops",    "backward_flops",
-                                                       "forward_s", "backward_s", "activation_bytes", "unit"};
+enum class Column {
+  name,
+  parameters,
+  forward_flops,
+  backward_flops,
+  forward_s,
+  backward_s,
+  weights_s,
+  activation_bytes,
+  entrance_bytes,
+  unit,
+  times
+};
+constexpr std::array<std::string_view, 11> column_names{
+    "name",      "parameters",       "forward_flops",  "backward_flops", "forward_s", "backward_s",
+    "weights_s", "activation_bytes", "entrance_bytes", "unit",           "times"};
+constexpr double layers_most = 1e5;
 /// A double counts whole numbers up to here one by one.
 constexpr double whole_most = 9e15;
 
@@ -28,7 +42,7 @@ class TableReader {
  public:
   explicit TableReader(const std::string& path) : path_(path) {}
 
-  std::vector<Layer> read() {
+  LayerTable read() {
     std::ifstream stream(path_);
     if (!stream) throw base::EnvironmentError(fmt::format("{}: cannot be opened", path_));
     std::string line;
@@ -40,12 +54,12 @@ class TableReader {
       places_.empty() ? read_header() : read_layer();
     }
     if (stream.bad()) throw base::EnvironmentError(fmt::format("{}: cannot be read", path_));
-    if (layers_.empty())
+    if (table_.layers.empty())
       throw base::ScenarioError(fmt::format(
           "{}:{}:1: no layer; expected a line of columns, name,parameters,forward_flops,backward_flops or the "
           "like, and a line a layer",
           path_, std::max(line_, 1)));
-    return std::move(layers_);
+    return std::move(table_);
   }
 
  private:
@@ -93,6 +107,7 @@ class TableReader {
       for (const Column column : {forward_flops, backward_flops}) require(column, " beside the other pass's");
     if (has(forward_s) || has(backward_s))
       for (const Column column : {forward_s, backward_s}) require(column, " beside the other pass's");
+    if (has(weights_s)) require(backward_s, ", of which weights_s is a part");
   }
   bool has(Column column) const { return std::ranges::find(places_, column) != places_.end(); }
   void require(Column column, std::string_view why) const {
@@ -100,17 +115,21 @@ class TableReader {
       refuse(1, fmt::format("no column {}; expected one{}", column_names[static_cast<std::size_t>(column)], why));
   }
 
+  /// The line's cell in a column that the file has.
+  const Cell& cell(Column column) const {
+    return cells_[static_cast<std::size_t>(std::ranges::find(places_, column) - places_.begin())];
+  }
+
   double number(Column column) const {
-    const auto at = static_cast<std::size_t>(std::ranges::find(places_, column) - places_.begin());
-    if (at == places_.size()) return 0.0;
-    const Cell& cell = cells_[at];
+    if (!has(column)) return 0.0;
+    const Cell& cell = this->cell(column);
     double value = 0.0;
     const auto [end, error] = std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), value);
     if (error != std::errc() || end != cell.text.data() + cell.text.size() || !std::isfinite(value) || value < 0.0)
       refuse(cell.column,
              fmt::format("{} must be a number of at least 0, found {}", column_names[static_cast<std::size_t>(column)],
                          cell.text.empty() ? "an empty cell" : fmt::format("\"{}\"", cell.text)));
-    const bool counts = column == parameters || column == unit;
+    const bool counts = column == parameters || column == unit || column == times;
     if (counts && (value != std::floor(value) || value > whole_most))
       refuse(cell.column, fmt::format("{} must be a whole number, found \"{}\"",
                                       column_names[static_cast<std::size_t>(column)], cell.text));
@@ -121,34 +140,59 @@ class TableReader {
     if (cells_.size() != places_.size())
       refuse(1, fmt::format("{} cell{}, expected {} as in the first line", cells_.size(), cells_.size() == 1 ? "" : "s",
                             places_.size()));
-    Layer layer{.first = layers_.empty() ? 0 : layers_.back().first + layers_.back().count,
-                .count = static_cast<std::int64_t>(number(parameters)),
+    Layer layer{.count = static_cast<std::int64_t>(number(parameters)),
                 .forward_flops = number(forward_flops),
                 .backward_flops = number(backward_flops)};
-    if (static_cast<double>(layer.first) + static_cast<double>(layer.count) > whole_most)
-      refuse(1, fmt::format("more than {:.0e} parameters in all", whole_most));
-    layer.name = cells_[static_cast<std::size_t>(std::ranges::find(places_, name) - places_.begin())].text;
+    layer.name = cell(name).text;
     layer.kept.bytes = number(activation_bytes);
     layer.forward_s = number(forward_s);
     layer.backward_s = number(backward_s);
-    layer.unit = has(unit) ? static_cast<std::int64_t>(number(unit)) : static_cast<std::int64_t>(layers_.size());
-    const std::int64_t before = layers_.empty() ? 0 : layers_.back().unit;
+    layer.weights_s = weights_of(layer);
+    const double count = has(times) ? number(times) : 1.0;
+    if (count < 1.0 || static_cast<double>(table_.layers.size()) + count > layers_most)
+      refuse(has(times) ? cell(times).column : 1,
+             fmt::format("times = {}; expected 1 or more, and at most {:.0e} layers in all", count, layers_most));
+    for (double made = 0.0; made < count; made += 1.0) add(layer);
+  }
+
+  /// A layer with parameters has some part of its backward pass for their gradients.
+  double weights_of(const Layer& layer) const {
+    const double seconds = number(weights_s);
+    if (seconds > layer.backward_s)
+      refuse(cell(weights_s).column,
+             fmt::format("weights_s = {} is more than backward_s = {}, of which it is a part; expected at most as much",
+                         cell(weights_s).text, cell(backward_s).text));
+    if (has(weights_s) && seconds == 0.0 && layer.count > 0 && layer.backward_s > 0.0)
+      refuse(cell(weights_s).column,
+             "weights_s = 0 in a layer with parameters; expected the seconds of backward_s that make their gradients, or "
+             "no column weights_s, which stands for half of backward_s");
+    return seconds;
+  }
+
+  void add(Layer layer) {
+    const auto number_of_layers = static_cast<std::int64_t>(table_.layers.size());
+    layer.first = table_.layers.empty() ? 0 : table_.layers.back().first + table_.layers.back().count;
+    if (static_cast<double>(layer.first) + static_cast<double>(layer.count) > whole_most)
+      refuse(1, fmt::format("more than {:.0e} parameters in all", whole_most));
+    layer.unit = has(unit) ? static_cast<std::int64_t>(number(unit)) : number_of_layers;
+    const std::int64_t before = table_.layers.empty() ? 0 : table_.layers.back().unit;
     if (layer.unit != before && layer.unit != before + 1)
-      refuse(cells_[static_cast<std::size_t>(std::ranges::find(places_, unit) - places_.begin())].column,
+      refuse(cell(unit).column,
              fmt::format("unit = {} behind unit {}; expected {} or {}, since the layers of a unit follow each other",
                          layer.unit, before, before, before + 1));
-    layers_.push_back(std::move(layer));
+    if (has(entrance_bytes)) table_.entrance_bytes.push_back(number(entrance_bytes));
+    table_.layers.push_back(std::move(layer));
   }
 
   const std::string& path_;
   int line_ = 0;
   std::vector<Cell> cells_;
   std::vector<Column> places_;  ///< the columns of the file, in its order
-  std::vector<Layer> layers_;
+  LayerTable table_;
 };
 
 }  // namespace
 
-std::vector<Layer> read_layers(const std::string& path) { return TableReader(path).read(); }
+LayerTable read_layers(const std::string& path) { return TableReader(path).read(); }
 
 }  // namespace simgrad::models

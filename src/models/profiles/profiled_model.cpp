@@ -54,15 +54,14 @@ std::vector<Segment> ProfiledModel::segments(const Problem&, const Chunk& chunk)
     if (all[l].unit < chunk.first_unit || all[l].unit > chunk.end_unit) continue;
     const bool begins = l == 0 || all[l].unit != all[l - 1].unit;
     const double entrance = l == 0 ? 0.0 : all[l].entrance;
-    const double entrance_bytes = l == 0 || entrance > 0.0 ? 0.0 : all[l].kept.bytes;
+    const double bytes = l == 0 || entrance > 0.0 ? 0.0 : entrance_bytes(all, l);
     if (begins && !made.empty()) {
       made.back().exit = entrance;
-      made.back().exit_bytes = entrance_bytes;
+      made.back().exit_bytes = bytes;
     }
     if (all[l].unit == chunk.end_unit) break;
     if (begins)
-      made.push_back(
-          {.first_layer = first_layer, .first = first, .entrance = entrance, .entrance_bytes = entrance_bytes});
+      made.push_back({.first_layer = first_layer, .first = first, .entrance = entrance, .entrance_bytes = bytes});
     made.back().layers += 1;
     made.back().count += all[l].count;
     first_layer += 1;
@@ -80,6 +79,10 @@ std::vector<ParameterStretch> ProfiledModel::parameters_of(const Problem&, const
   for (const Layer& layer : profile())
     if (layer.unit >= chunk.first_unit && layer.unit < chunk.end_unit) stretches.add(layer.first, layer.count);
   return stretches.all;
+}
+
+double ProfiledModel::entrance_bytes(const std::vector<Layer>& layers, std::size_t layer) const {
+  return layers[layer].kept.bytes;
 }
 
 void ProfiledModel::run(const Problem&, const Chunk&, std::size_t, bool, std::size_t, const StepInputs&,

@@ -9,7 +9,7 @@
 namespace simgrad::models {
 
 /// Cut between units alone: a segment is a unit. What comes into a unit whose layers tell bytes alone (a table of
-/// layers) is taken to be what its first layer keeps.
+/// layers) is what the table says, or else what its first layer keeps.
 class ProfiledModel : public Model, public CutModel {
  public:
   Predicts predicts() const final { return Predicts::number; }
@@ -40,6 +40,8 @@ class ProfiledModel : public Model, public CutModel {
            std::span<double>) const final;
 
  protected:
+  /// Bytes of a sample that come into a layer, of profile(), whose entrance is not known in numbers.
+  virtual double entrance_bytes(const std::vector<Layer>& layers, std::size_t layer) const;
   /// The model's kind, for errors.
   virtual std::string_view kind() const = 0;
 };

@@ -13,7 +13,7 @@ using training::Dimension;
 namespace {
 
 constexpr std::array balances{
-    base::Choice{"flops", "the stage with most flops has as few as possible"},
+    base::Choice{"flops", "the stage with most flops, or measured seconds, has as few as possible"},
     base::Choice{"blocks", "as many units to each stage, the first and the last unit besides at the two ends"}};
 
 constexpr std::array simulated{

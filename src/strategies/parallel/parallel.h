@@ -16,7 +16,7 @@ namespace simgrad::strategies {
 
 /// How layers are dealt to the stages of a pipeline.
 enum class Balance : unsigned char {
-  flops,   ///< the stage with most flops has as few as possible
+  flops,   ///< the stage with most flops (measured seconds, where a model has them) has as few as possible
   blocks,  ///< as many units between the first and the last to each stage; these two join the ends
 };
 

@@ -37,9 +37,11 @@ bool SegmentPasses::followed() const {
   return dispatcher.numbers() || dispatcher.lineages();
 }
 
-Tensor SegmentPasses::of_length(double numbers) const {
+Tensor SegmentPasses::of_length(double numbers, double bytes, std::int64_t rows) const {
   const training::Learning& learning = worker_.learning();
-  return values::rounded(learning.dispatcher().zeros(std::llround(numbers)), travels_as(learning.precision()));
+  const values::Format format = travels_as(learning.precision());
+  const double all = numbers + bytes / values::wire_format(format).bytes_per_number;
+  return values::rounded(learning.dispatcher().zeros(std::llround(all * static_cast<double>(rows))), format);
 }
 
 Tensor SegmentPasses::forward(int chunk, std::size_t segment, MicroBatchPass& micro) {
@@ -53,7 +55,7 @@ Tensor SegmentPasses::forward(int chunk, std::size_t segment, MicroBatchPass& mi
         followed() ? micro.passes.run(
                          {c, segment, false, k},
                          {.w = parameters(chunk, segment, micro.w), .in = micro.in[segment], .d_out = {}, .made = made})
-                   : of_length(step.numbers * static_cast<double>(micro.passes.rows()));
+                   : of_length(step.numbers, k + 1 == its.forward.size() ? its.exit_bytes : 0.0, micro.passes.rows());
     made.push_back(combined(step.then, std::move(numbers), micro.passes.rows()));
   }
   return made.empty() ? Tensor() : made.back();
@@ -78,7 +80,7 @@ Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& m
         made.back() = values::transposed(gathers_->wait(*gathering), tensor_->size(), rows);
       }
     }
-    Tensor numbers = of_length(step.numbers * static_cast<double>(rows));
+    Tensor numbers = of_length(step.numbers, k + 1 == its.backward.size() ? its.entrance_bytes : 0.0, rows);
     if (followed()) {
       const Tensor result = micro.passes.run(
           {c, segment, true, k},

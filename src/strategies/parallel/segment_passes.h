@@ -35,7 +35,8 @@ class SegmentPasses {
   bool followed() const;
 
  private:
-  Tensor of_length(double numbers) const;
+  /// A tensor that travels as so many numbers a row, and so many bytes a row beside them.
+  Tensor of_length(double numbers, double bytes, std::int64_t rows) const;
   Tensor combined(models::Step::Then then, Tensor numbers, std::int64_t rows) const;
   Tensor parameters(int chunk, std::size_t segment, const Tensor& w) const;
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "training/learning/layer_times.h"
 #include "training/learning/units.h"
 
 namespace simgrad::strategies {
@@ -36,15 +37,17 @@ void split_until(std::vector<std::int64_t>& firsts, std::int64_t pieces, std::in
   }
 }
 
-std::vector<double> flops_of_units(std::span<const models::Layer> layers) {
-  std::vector<double> flops;
+/// Flops, or seconds where these were measured.
+std::vector<double> costs_of_units(std::span<const models::Layer> layers) {
+  const bool measured = training::any_measured(layers);
+  std::vector<double> costs;
   for (const training::ModelUnit& unit : training::units_of(layers)) {
     double sum = 0.0;
     for (std::size_t i = unit.first_layer; i < unit.first_layer + unit.layers; ++i)
-      sum += layers[i].forward_flops + layers[i].backward_flops;
-    flops.push_back(sum);
+      sum += measured ? layers[i].forward_s + layers[i].backward_s : layers[i].forward_flops + layers[i].backward_flops;
+    costs.push_back(sum);
   }
-  return flops;
+  return costs;
 }
 
 /// As many units between the first and the last to each piece; the first ones have one more where they do not divide.
@@ -59,15 +62,15 @@ std::vector<std::int64_t> equal_blocks(std::int64_t units, std::int64_t pieces) 
 
 std::vector<std::int64_t> firsts_of_pieces(const Parallel& parallel, std::span<const models::Layer> layers) {
   const std::int64_t pieces = parallel.shape().pieces();
-  const std::vector<double> flops = flops_of_units(layers);
+  const std::vector<double> costs = costs_of_units(layers);
   if (!parallel.stages.empty()) {
     std::vector<std::int64_t> firsts{0};
     for (const double units : parallel.stages) firsts.push_back(firsts.back() + static_cast<std::int64_t>(units));
     return firsts;
   }
-  const auto units = static_cast<std::int64_t>(flops.size());
+  const auto units = static_cast<std::int64_t>(costs.size());
   return parallel.balance == Balance::blocks && units >= pieces + 2 ? equal_blocks(units, pieces)
-                                                                    : balanced(flops, pieces);
+                                                                    : balanced(costs, pieces);
 }
 
 }  // namespace

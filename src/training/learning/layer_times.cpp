@@ -109,6 +109,7 @@ double update_bytes(Precision precision, std::size_t optimizer_vectors) {
 }
 
 double measured_weights_s(const models::Layer& layer) {
+  if (layer.count == 0) return 0.0;
   return layer.weights_s > 0.0 ? layer.weights_s : layer.backward_s / 2.0;
 }
 

@@ -74,7 +74,7 @@ class LayerTimes {
 double update_bytes(Precision precision, std::size_t optimizer_vectors);
 
 /// A sample's measured seconds for the gradients of the parameters; half of the backward pass where they were not
-/// measured apart.
+/// measured apart, and none in a layer without parameters.
 double measured_weights_s(const models::Layer& layer);
 
 /// Whether any layer has measured seconds.
