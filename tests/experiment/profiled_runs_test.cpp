@@ -94,8 +94,10 @@ TEST_CASE("a hop between two stages carries the bytes of the table's column, or 
     scratch.write("layers.csv", std::string("name,parameters,forward_s,backward_s,activation_bytes") + column +
                                     "\na,1,0.1,0.2,1e5" + cell + "\nb,1,0.1,0.2,2e5" + cell + "\n");
     const std::string text =
-        "[cluster]\nworkers = 2\nspeed = \"1TF\"\nbandwidth = \"8Gbps\"\nlatency = \"1ms\"\n[training]\nnumbers = false\n"
-        "batch_size = 4\n[stop]\nsteps = 1\n[data]\nsamples = 1000\n[model]\nkind = \"profile\"\npath = \"layers.csv\"\n"
+        "[cluster]\nworkers = 2\nspeed = \"1TF\"\nbandwidth = \"8Gbps\"\nlatency = \"1ms\"\n[training]\nnumbers = "
+        "false\n"
+        "batch_size = 4\n[stop]\nsteps = 1\n[data]\nsamples = 1000\n[model]\nkind = \"profile\"\npath = "
+        "\"layers.csv\"\n"
         "[parallel]\npipeline = 2\nmicro_batches = 2\n" +
         ring_allreduce;
     const double hop_s = 1e-3 + 2.0 * bytes / 1e9, forward_s = 2.0 * 0.1, backward_s = 2.0 * 0.2;
@@ -103,6 +105,29 @@ TEST_CASE("a hop between two stages carries the bytes of the table's column, or 
     CHECK(found[0] == Approx(3.0 * (forward_s + backward_s) + 2.0 * hop_s).epsilon(1e-9));
     CHECK(found[1] == 4.0 * 2.0 * bytes);
   }
+}
+
+TEST_CASE("a stage with two pieces of the model holds the gradients of both until the update") {
+  // Pieces of 10, 20, 30 and 40 parameters on two stages: the first one has 10 + 30, the second one 20 + 40. Each piece
+  // keeps a byte of every sample.
+  const tests::Scratch scratch;
+  scratch.write("layers.csv",
+                "name,parameters,forward_s,backward_s,activation_bytes\n"
+                "a,10,1,2,1\nb,20,1,2,1\nc,30,1,2,1\nd,40,1,2,1\n");
+  const std::string text =
+      "[cluster]\nworkers = 2\nmemory = \"1GB\"\n[training]\nnumbers = false\nbatch_size = 4\n[stop]\nsteps = 1\n"
+      "[data]\nsamples = 1000\n[model]\nkind = \"profile\"\npath = \"layers.csv\"\n"
+      "[parallel]\npipeline = 2\nchunks = 2\nmicro_batches = 4\nschedule = \"interleaved_1f1b\"\n" +
+      ring_allreduce;
+  const Plan plan = make_plan(scratch.write("x.toml", text), {});
+  const std::vector<double> held = tests::numbers_of_child([&] {
+    const record::Record record = simulate(plan.runs.front(), nullptr, 0, nullptr);
+    std::vector<double> all;
+    for (const auto& rank : record.ranks)
+      all.push_back(rank.memory[static_cast<std::size_t>(record::MemoryPart::gradients)].value());
+    return all;
+  });
+  CHECK(held == std::vector<double>{8.0 * (10 + 30), 8.0 * (20 + 40)});
 }
 
 TEST_CASE("a proxied run has the losses of the small model and the times and bytes of the large one") {

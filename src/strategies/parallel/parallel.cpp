@@ -83,18 +83,17 @@ void Parallel::refuse_contradictions(base::Describer& d) const {
   if (std::ranges::any_of(stages,
                           [](double units) { return units != static_cast<double>(static_cast<std::int64_t>(units)); }))
     d.refuse("stages", "units are counted: expected whole numbers, as in stages = [3, 3, 2]");
-  if (pipeline == 1)
-    for (const char* key : {"schedule", "chunks", "stages", "balance"})
-      if (d.given(key))
-        d.refuse(key,
-                 fmt::format("{} is about the stages of a pipeline, but pipeline = 1; set pipeline to 2 or more, or "
-                             "leave {} out",
-                             key, key));
-  if (schedule.kind() == "pipedream" && micro_batches.value_or(1) != 1)
+  // A schedule and a balance may stand beside one stage, for a grid that begins there.
+  if (pipeline == 1 && chunks > 1)
+    d.refuse("chunks",
+             fmt::format("chunks = {} is about the stages of a pipeline, but pipeline = 1; set pipeline to 2 or "
+                         "more, or leave chunks out",
+                         chunks));
+  if (pipeline > 1 && schedule.kind() == "pipedream" && micro_batches.value_or(1) != 1)
     d.refuse("micro_batches",
              "schedule = \"pipedream\" makes an update of every micro-batch: a rank's share of the batch is "
              "one; leave micro_batches out, or take pipedream_2bw");
-  if (schedule.kind() == "pipedream_2bw" && micro_batch_count() < pipeline)
+  if (pipeline > 1 && schedule.kind() == "pipedream_2bw" && micro_batch_count() < pipeline)
     d.refuse("micro_batches",
              fmt::format("schedule = \"pipedream_2bw\" keeps two versions of the weights, which is enough "
                          "with at least as many micro-batches as stages; expected {} or more",

@@ -49,6 +49,10 @@ void PassMemory::enter_backward(std::size_t layer) {
 }
 
 void PassMemory::leave_backward(std::size_t layer, bool keeps) {
+  if (!left_any_)
+    for (std::size_t i = layer + 1; i < layers_.size(); ++i)
+      gradients_ += bytes_.gradient * static_cast<double>(layers_[i].count);
+  left_any_ = true;
   gradients_ += bytes_.gradient * static_cast<double>(layers_[layer].count);
   if (keeps) ledger_.raise(MemoryPart::gradients, gradients_);
   ledger_.release(MemoryPart::activations, kept(layer, Recompute::none));

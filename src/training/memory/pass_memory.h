@@ -38,7 +38,9 @@ class PassMemory {
   Recompute recompute_;
   NumberBytes bytes_;
   double rows_;
-  double gradients_ = 0.0;  ///< of the layers that the backward pass has left
+  double gradients_ = 0.0;  ///< of the layers that this backward pass has left, and of those behind where it began,
+                            ///< which another chunk of the model has made
+  bool left_any_ = false;
 };
 
 }  // namespace simgrad::training
