@@ -142,12 +142,13 @@ TEST_CASE("a table of layers may have seconds instead of flops") {
   CHECK((all[1].forward_s == 0.0 && all[1].backward_s == 3e-3 && all[1].unit == 1));
 }
 
-TEST_CASE("a table of layers may have the weights' part of the backward pass, the bytes of a hop, and a line for many") {
+TEST_CASE(
+    "a table of layers may have the weights' part of the backward pass, the bytes of a hop, and a line for many") {
   const tests::Scratch scratch;
-  const LayerTable table = read_layers(scratch.write(
-      "layers.csv",
-      "name,parameters,forward_s,backward_s,weights_s,activation_bytes,entrance_bytes,times\n"
-      "first,7,1e-3,2e-3,5e-4,64,0,1\nblock,8,1,3,1,32,100,3\nloss,0,1,1,0,16,50,1\n"));
+  const LayerTable table =
+      read_layers(scratch.write("layers.csv",
+                                "name,parameters,forward_s,backward_s,weights_s,activation_bytes,entrance_bytes,times\n"
+                                "first,7,1e-3,2e-3,5e-4,64,0,1\nblock,8,1,3,1,32,100,3\nloss,0,1,1,0,16,50,1\n"));
   REQUIRE(table.layers.size() == 5);
   CHECK(table.entrance_bytes == std::vector<double>{0, 100, 100, 100, 50});
   CHECK((table.layers[0].weights_s == 5e-4 && table.layers[3].weights_s == 1.0 && table.layers[4].weights_s == 0.0));
@@ -187,15 +188,18 @@ TEST_CASE("a table of layers with wrong columns or cells is refused with line an
   CHECK(refused("name,parameters,forward_flops,backward_flops,weights_s\n") ==
         "layers.csv:1:1: no column backward_s; expected one, of which weights_s is a part");
   const std::string weights = "name,parameters,forward_s,backward_s,weights_s\n";
-  CHECK(refused(weights + "a,10,1,2,2.5\n") ==
-        "layers.csv:2:10: weights_s = 2.5 is more than backward_s = 2, of which it is a part; expected at most as much");
+  CHECK(
+      refused(weights + "a,10,1,2,2.5\n") ==
+      "layers.csv:2:10: weights_s = 2.5 is more than backward_s = 2, of which it is a part; expected at most as much");
   CHECK(refused(weights + "a,10,1,2,0\n")
-            .starts_with("layers.csv:2:10: weights_s = 0 in a layer with parameters; expected the seconds of backward_s"));
+            .starts_with(
+                "layers.csv:2:10: weights_s = 0 in a layer with parameters; expected the seconds of backward_s"));
   CHECK(refused(header + "a,10,1,2,x\n") == "layers.csv:2:10: unit must be a number of at least 0, found \"x\"");
   CHECK(refused("name,parameters,forward_s,backward_s,entrance_bytes\na,10,1,2,-3\n") ==
         "layers.csv:2:10: entrance_bytes must be a number of at least 0, found \"-3\"");
   const std::string many = "name,parameters,forward_s,backward_s,times\n";
-  CHECK(refused(many + "a,10,1,2,0\n") == "layers.csv:2:10: times = 0; expected 1 or more, and at most 1e+05 layers in all");
+  CHECK(refused(many + "a,10,1,2,0\n") ==
+        "layers.csv:2:10: times = 0; expected 1 or more, and at most 1e+05 layers in all");
   CHECK(refused(many + "a,10,1,2,2\nb,10,1,2,99999\n") ==
         "layers.csv:3:10: times = 99999; expected 1 or more, and at most 1e+05 layers in all");
   CHECK(refused(many + "a,10,1,2,1.5\n") == "layers.csv:2:10: times must be a whole number, found \"1.5\"");

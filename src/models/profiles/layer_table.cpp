@@ -163,9 +163,10 @@ class TableReader {
              fmt::format("weights_s = {} is more than backward_s = {}, of which it is a part; expected at most as much",
                          cell(weights_s).text, cell(backward_s).text));
     if (has(weights_s) && seconds == 0.0 && layer.count > 0 && layer.backward_s > 0.0)
-      refuse(cell(weights_s).column,
-             "weights_s = 0 in a layer with parameters; expected the seconds of backward_s that make their gradients, or "
-             "no column weights_s, which stands for half of backward_s");
+      refuse(
+          cell(weights_s).column,
+          "weights_s = 0 in a layer with parameters; expected the seconds of backward_s that make their gradients, or "
+          "no column weights_s, which stands for half of backward_s");
     return seconds;
   }
 
