@@ -58,6 +58,31 @@ TEST_CASE("tensor_inside_the_host: 912 sums of activations take 15.7 s more over
   }
 }
 
+TEST_CASE(
+    "stashed_weights: stale pipelines have the higher loss after as many updates, and the lower one after 0.3 s") {
+  const auto losses = [](const outputs::Results& results, std::uint64_t seed) {
+    std::vector<double> all;
+    for (const outputs::Run& run : results.runs)
+      if (run.seed == seed) all.push_back(run.record.final_loss.value());
+    return all;
+  };
+  const std::string options = " --no-baseline --seeds 1..3";
+  const auto timed = results_of("stashed_weights.toml", options);
+  const auto counted = results_of("stashed_weights.toml", options + " --set stop.steps=112");
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    CAPTURE(seed);
+    const std::vector<double> in_time = losses(*timed, seed), in_steps = losses(*counted, seed);
+    REQUIRE(in_time.size() == 3);  // 1f1b, pipedream, pipedream_2bw
+    REQUIRE(in_steps.size() == 3);
+    CHECK(in_time[0] == in_steps[0]);
+    for (const std::size_t stale : {std::size_t{1}, std::size_t{2}}) {
+      CHECK(in_time[stale] < in_time[0]);
+      CHECK(in_steps[stale] > in_steps[0]);
+    }
+  }
+  for (const outputs::Run& run : counted->runs) CHECK(run.record.steps == 112);
+}
+
 TEST_CASE("experts_that_overflow: with each of four seeds more room for tokens gives a lower loss") {
   const auto results = results_of("experts_that_overflow.toml", " --no-baseline --seeds 1..4");
   REQUIRE(results->runs.size() == 20);

@@ -17,6 +17,7 @@
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/places.h"
 #include "strategies/parallel/on_mesh.h"
+#include "strategies/parallel/tensor_outside.h"
 
 namespace simgrad::experiment {
 
@@ -68,8 +69,10 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults) {
   if (parallel.cuts() && !settings.jobs.empty())
     return faults.add(settings.places.parallel_table,
                       "[parallel] cuts the model of a scenario with [[job]]s; leave one of them out");
+  if (!parallel.cuts()) return;
+  const std::string warning = strategies::tensor_outside(parallel, settings.cluster);
   for (StrategyEntry& entry : settings.strategies)
-    if (entry.strategy && parallel.cuts()) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), parallel);
+    if (entry.strategy) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), parallel, warning);
 }
 
 void check_strategies(Settings& settings, const Document& document, Faults& faults) {

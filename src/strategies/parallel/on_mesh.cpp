@@ -13,8 +13,8 @@
 
 namespace simgrad::strategies {
 
-OnMesh::OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel)
-    : strategy_(std::move(strategy)), parallel_(std::move(parallel)) {}
+OnMesh::OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::string warning)
+    : strategy_(std::move(strategy)), parallel_(std::move(parallel)), warning_(std::move(warning)) {}
 
 const PipelineTable& OnMesh::table() const {
   if (!table_)
@@ -49,6 +49,29 @@ Traits OnMesh::traits(int P) const {
   return traits;
 }
 
+namespace {
+
+/// The nearest divisors of a number below and above another one: "3 or 6".
+std::string nearest_divisors(std::int64_t number, std::int64_t to) {
+  std::int64_t below = to, above = to;
+  while (number % below != 0) --below;
+  while (above < number && number % above != 0) ++above;
+  return above > number || number % above != 0 ? fmt::format("{}", below) : fmt::format("{} or {}", below, above);
+}
+
+std::string uneven_micro_batches(std::int64_t batch, std::int64_t replicas, const Parallel& parallel) {
+  const std::int64_t count = parallel.micro_batch_count(), pieces = replicas * count;
+  const std::int64_t below = batch / pieces * pieces;
+  return fmt::format(
+      "a batch of {} rows does not divide into {} micro-batches on each of {} replica{}; take a batch of "
+      "{}{} rows{}",
+      batch, count, replicas, replicas == 1 ? "" : "s", below > 0 ? fmt::format("{} or ", below) : "", below + pieces,
+      batch % replicas == 0 ? fmt::format(", or micro_batches = {}", nearest_divisors(batch / replicas, count))
+                            : fmt::format(", or a number of replicas that divides {}", batch));
+}
+
+}  // namespace
+
 std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
   const models::CutModel* const cut = of.model.cut();
   if (!cut)
@@ -71,13 +94,7 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
   if (const std::string why = stages_refusal(parallel_, units); !why.empty()) return Refusal{"parallel.pipeline", why};
   const std::int64_t pieces = replicas(of.workers) * parallel_.micro_batch_count();
   if (of.batch % pieces == 0) return {};
-  const std::int64_t below = of.batch / pieces * pieces;
-  return Refusal{
-      "parallel.micro_batches",
-      fmt::format("a batch of {} rows does not divide into {} micro-batches on each of {} replica{}; take a "
-                  "batch of {}{} rows, or another number of micro-batches",
-                  of.batch, parallel_.micro_batch_count(), replicas(of.workers), replicas(of.workers) == 1 ? "" : "s",
-                  below > 0 ? fmt::format("{} or ", below) : "", below + pieces)};
+  return Refusal{"parallel.micro_batches", uneven_micro_batches(of.batch, replicas(of.workers), parallel_)};
 }
 
 std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
@@ -89,8 +106,8 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
         "in lockstep; take allreduce, zero (stage 1 or 2), local_sgd, diloco, gossip or single"};
   if (traits.gathers_units)
     return Refusal{"kind",
-                   "it gathers the parameters of one unit of the model after the other, but under [parallel] a "
-                   "rank works on its part as a whole; take zero with stage 1 or 2, or allreduce"};
+                   "the strategy gathers the parameters of one unit of the model after the other, but under "
+                   "[parallel] a rank works on its part as a whole; take zero with stage 1 or 2, or allreduce"};
   if (!of.optimizer.elementwise() && parallel_.tensor > 1)
     return Refusal{"kind", fmt::format("optimizer = \"{}\" needs whole matrices, but tensor = {} deals them to ranks; "
                                        "take an optimizer that works element by element",
@@ -126,15 +143,19 @@ std::optional<Refusal> OnMesh::refusal(const Circumstances& circumstances) const
 }
 
 std::vector<std::string> OnMesh::warnings(std::int64_t P, std::uint64_t seed) const {
-  return strategy_->warnings(replicas(P), seed);
+  std::vector<std::string> all = strategy_->warnings(replicas(P), seed);
+  if (!warning_.empty()) all.push_back(warning_);
+  return all;
 }
 
 record::MemoryParts OnMesh::memory(const training::MemoryTerms& terms) const {
   return largest_part(*strategy_, parallel_, table(), terms);
 }
 
-std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel) {
-  return parallel.cuts() ? std::make_shared<const OnMesh>(std::move(strategy), parallel) : strategy;
+std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,
+                                        std::string warning) {
+  if (!parallel.cuts()) return strategy;
+  return std::make_shared<const OnMesh>(std::move(strategy), parallel, std::move(warning));
 }
 
 }  // namespace simgrad::strategies

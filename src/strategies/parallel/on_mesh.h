@@ -16,7 +16,8 @@ namespace simgrad::strategies {
 
 class OnMesh final : public Strategy {
  public:
-  OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel);
+  /// warning: a sentence about this mesh on this cluster, or empty.
+  OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::string warning);
 
   void operator()(Worker& worker) const override;
   Traits traits(int P) const override;
@@ -35,10 +36,12 @@ class OnMesh final : public Strategy {
 
   std::shared_ptr<const Strategy> strategy_;
   Parallel parallel_;
+  std::string warning_;
   mutable std::optional<PipelineTable> table_;  ///< made by the first rank; the same for all
 };
 
 /// The strategy among the ranks of the mesh; itself if the model is not cut.
-std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel);
+std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,
+                                        std::string warning = "");
 
 }  // namespace simgrad::strategies

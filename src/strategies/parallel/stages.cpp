@@ -97,8 +97,8 @@ std::string stages_refusal(const Parallel& parallel, std::int64_t units) {
   const std::int64_t pieces = parallel.shape().pieces();
   if (pieces > units)
     return fmt::format(
-        "pipeline x chunks = {} pieces of a model of {} units; expected at most one piece a unit: take "
-        "pipeline = {}, or a model with more layers",
+        "pipeline x chunks = {} pieces of a model of {} units (`simgrad explain layers` shows them); expected at most "
+        "one piece a unit: take pipeline = {} or less, or a model with more layers",
         pieces, units, std::max<std::int64_t>(1, units / parallel.chunks));
   const auto given = static_cast<std::int64_t>(std::accumulate(parallel.stages.begin(), parallel.stages.end(), 0.0));
   if (!parallel.stages.empty() && given != units)

@@ -1,0 +1,104 @@
+// Meshes that do not fit the workers, the model or the batch: each is refused with its place, and with what would do.
+#include "experiment/refused.h"
+
+namespace parallel_refusals_test {
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+/// A transformer of 4 blocks, 6 units with embedding and head, on 8 workers; a step has 24 rows.
+std::string cut(const std::string& parallel, const std::string& strategy = ring_allreduce,
+                const std::string& training = "") {
+  return "schema = 1\n[cluster]\nworkers = 8\ntopology = { kind = \"gpu_hosts\", devices = 4 }\n[data]\nsource = "
+         "\"text\"\npath = \"none.txt\"\nsamples = 96\n[model]\nkind = \"transformer\"\nlayers = 4\nhidden = 48\n"
+         "heads = 6\nsequence = 8\nvocabulary = 48\ntied = false\n[training]\nnumbers = false\nbatch_size = 24\n" +
+         training + "[parallel]\n" + parallel + "[stop]\nsteps = 2\n" + strategy;
+}
+
+std::string of_kind(const std::string& kind) { return "[[strategy]]\nkind = \"" + kind + "\"\n"; }
+
+/// The warnings of the first run of a scenario.
+std::vector<std::string> warnings_of(const std::string& text) {
+  const Plan plan = planned(text);
+  const RunPlan& run = plan.runs.front();
+  return run.strategy->warnings(run.workers, run.seed);
+}
+
+}  // namespace
+
+TEST_CASE("a mesh has as many ranks as there are workers") {
+  CHECK(planned(cut("tensor = 2\npipeline = 2\n")).runs.size() == 1);
+  check_refused_text(cut("tensor = 3\n"),
+                     "tensor x pipeline = 3 x 1 are 3 ranks, but there are 8 workers; expected a "
+                     "multiple of 3 workers");
+  check_refused_text(cut("tensor = 2\npipeline = 2\ndata = 3\n"),
+                     "tensor x pipeline x data = 2 x 2 x 3 are 12 ranks, but there are 8 workers; expected "
+                     "cluster.workers = 12");
+  check_refused_text(cut("pipeline = 16\n"), "tensor x pipeline = 1 x 16 are 16 ranks");
+}
+
+TEST_CASE("a pipeline has at most one stage for each unit of the model, and stages that add up to its units") {
+  check_refused_text(cut("pipeline = 8\n"), "pipeline x chunks = 8 pieces of a model of 6 units");
+  check_refused_text(cut("pipeline = 2\nstages = [2, 3]\n"), "stages has 5 units in all, but the model has 6");
+  check_refused_text(cut("pipeline = 2\nstages = [2, 2, 2]\n"), "3 numbers in stages, but pipeline x chunks = 2");
+  check_refused_text(cut("pipeline = 2\nstages = [2.5, 3.5]\n"), "expected whole numbers");
+  CHECK(planned(cut("pipeline = 2\nstages = [2, 4]\n")).runs.size() == 1);
+}
+
+TEST_CASE("micro-batches divide a replica's share of the batch") {
+  check_refused_text(
+      cut("pipeline = 2\nmicro_batches = 5\n"),
+      "a batch of 24 rows does not divide into 5 micro-batches on each of 4 replicas; take a batch of 20 "
+      "or 40 rows, or micro_batches = 3 or 6");
+  check_refused_text(cut("pipeline = 2\nmicro_batches = 7\n"), "or micro_batches = 6");
+  CHECK(planned(cut("pipeline = 2\nmicro_batches = 6\n")).runs.size() == 1);
+}
+
+TEST_CASE("tensor divides the heads, and what else it cuts") {
+  check_refused_text(cut("tensor = 4\n"), "heads = 6 do not divide among tensor = 4 ranks; take tensor from");
+  check_refused_text(cut("tensor = 8\n"), "heads = 6 do not divide among tensor = 8 ranks");
+}
+
+TEST_CASE("keys of a pipeline are refused where there is none, and so is sequence parallelism without tensor ranks") {
+  for (const char* key : {"schedule = \"gpipe\"\n", "chunks = 2\n", "balance = \"blocks\"\n"})
+    check_refused_text(cut("tensor = 2\n" + std::string(key)), "but pipeline = 1; set pipeline to 2 or more");
+  check_refused_text(cut("pipeline = 2\nsequence_parallel = true\n"), "but tensor = 1; set tensor to 2 or more");
+}
+
+TEST_CASE("order names the three dimensions once each, and a misspelt schedule is told the known ones") {
+  const std::string known = "\"tensor\", \"data\", \"pipeline\"";
+  check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\", \"pipelines\"]\n"), known);
+  check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\", \"data\"]\n"), known);
+  check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\"]\n"), known);
+  check_refused_text(cut("pipeline = 2\nschedule = \"1f1\"\n"), "did you mean \"1f1b\"?");
+  check_refused_text(cut("pipeline = 2\nschedule = \"interleaved_1f1b\"\n"), "interleaving needs 2 chunks");
+}
+
+TEST_CASE("strategies without lockstep, with servers or with gathered layers do not work on parts of a model") {
+  for (const char* kind : {"parameter_server", "ad_psgd", "async_broadcast", "mapreduce", "fsdp"}) {
+    CAPTURE(kind);
+    check_refused_text(cut("pipeline = 2\n", of_kind(kind)), "under [parallel]");
+  }
+  check_refused_text(cut("pipeline = 2\n", of_kind("zero") + "stage = 3\n"), "take zero with stage 1 or 2");
+  for (const char* kind : {"zero", "local_sgd", "diloco"})
+    CHECK(planned(cut("pipeline = 2\n", of_kind(kind))).runs.size() == 1);
+}
+
+TEST_CASE("tensor ranks in several hosts are warned of, with the ratio of the links and with what would help") {
+  // A NIC has 1 Gbit/s, 125 MB/s, and NVLink 300 GB/s: 2,400 times as much. A host has 4 of the 8 devices.
+  const std::string wide = "tensor = 2\norder = [\"data\", \"tensor\", \"pipeline\"]\n";
+  REQUIRE(warnings_of(cut(wide)).size() == 1);
+  CHECK_THAT(warnings_of(cut(wide)).front(), ContainsSubstring("2 ranks that share products (tensor) are in 2 hosts") &&
+                                                 ContainsSubstring("2400 times as slow") &&
+                                                 ContainsSubstring("put \"tensor\" first in order"));
+  std::string large = cut("tensor = 8\n");
+  large.replace(large.find("heads = 6"), 9, "heads = 8");
+  REQUIRE(warnings_of(large).size() == 1);
+  CHECK_THAT(warnings_of(large).front(), ContainsSubstring("8 ranks") && ContainsSubstring("take tensor = 4 or less"));
+  CHECK(warnings_of(cut("tensor = 2\n")).empty());
+  CHECK(warnings_of(cut("pipeline = 2\norder = [\"data\", \"pipeline\", \"tensor\"]\n")).empty());
+}
+
+}  // namespace parallel_refusals_test
