@@ -8,6 +8,7 @@
 #include "strategies/parallel/mesh_memory.h"
 #include "strategies/parallel/stage_passes.h"
 #include "strategies/parallel/stages.h"
+#include "strategies/parallel/uneven_batch.h"
 #include "training/learning/learning.h"
 #include "training/learning/units.h"
 
@@ -49,29 +50,6 @@ Traits OnMesh::traits(int P) const {
   return traits;
 }
 
-namespace {
-
-/// The nearest divisors of a number below and above another one: "3 or 6".
-std::string nearest_divisors(std::int64_t number, std::int64_t to) {
-  std::int64_t below = to, above = to;
-  while (number % below != 0) --below;
-  while (above < number && number % above != 0) ++above;
-  return above > number || number % above != 0 ? fmt::format("{}", below) : fmt::format("{} or {}", below, above);
-}
-
-std::string uneven_micro_batches(std::int64_t batch, std::int64_t replicas, const Parallel& parallel) {
-  const std::int64_t count = parallel.micro_batch_count(), pieces = replicas * count;
-  const std::int64_t below = batch / pieces * pieces;
-  return fmt::format(
-      "a batch of {} rows does not divide into {} micro-batches on each of {} replica{}; take a batch of "
-      "{}{} rows{}",
-      batch, count, replicas, replicas == 1 ? "" : "s", below > 0 ? fmt::format("{} or ", below) : "", below + pieces,
-      batch % replicas == 0 ? fmt::format(", or micro_batches = {}", nearest_divisors(batch / replicas, count))
-                            : fmt::format(", or a number of replicas that divides {}", batch));
-}
-
-}  // namespace
-
 std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
   const models::CutModel* const cut = of.model.cut();
   if (!cut)
@@ -92,9 +70,9 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
                     "a synchronous schedule",
                     parallel_.schedule.kind())};
   if (const std::string why = stages_refusal(parallel_, units); !why.empty()) return Refusal{"parallel.pipeline", why};
-  const std::int64_t pieces = replicas(of.workers) * parallel_.micro_batch_count();
-  if (of.batch % pieces == 0) return {};
-  return Refusal{"parallel.micro_batches", uneven_micro_batches(of.batch, replicas(of.workers), parallel_)};
+  if (const std::string why = uneven_batch(of.batch, replicas(of.workers), parallel_); !why.empty())
+    return Refusal{"parallel.micro_batches", why};
+  return {};
 }
 
 std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
