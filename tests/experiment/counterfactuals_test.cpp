@@ -170,8 +170,9 @@ TEST_CASE("the slow server binds, not the latency of the messages to it") {
 TEST_CASE("a cut model is tried with more micro-batches, zb_h1, tensor innermost, and without recomputation") {
   const std::string text =
       "[cluster]\nworkers = 8\nspeed = \"1GF\"\nbandwidth = \"100Mbps\"\ntopology = \"two_tier\"\n"
-      "[data]\nsource = \"markov\"\nsamples = 64\nvocabulary = 16\n[model]\nkind = \"transformer\"\nlayers = "
-      "4\nhidden = 32\nheads = 4\nsequence = 16\n[training]\nbatch_size = 32\nrecompute = \"full\"\n[parallel]\n"
+      "[data]\nsamples = 64\n[model]\nkind = \"transformer\"\nvocabulary = 16\nlayers = 4\n"
+      "hidden = 32\nheads = 4\nsequence = 16\n[training]\nbatch_size = 32\nnumbers = false\nrecompute = "
+      "\"full\"\n[parallel]\n"
       "tensor = 2\npipeline = 2\nmicro_batches = 2\norder = [\"data\", \"pipeline\", \"tensor\"]\n[stop]\nsteps = "
       "8\n[[strategy]]\nkind = \"allreduce\"\n";
   const outputs::Results results = results_of(text, {}, true);

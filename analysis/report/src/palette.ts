@@ -56,8 +56,8 @@ const memoryBright = ['#8fa0e6', '#965c4a', '#e0506a', '#f5e08a', '#6c84a5', '#4
 export const memoryColours = (): string[] => (dark() ? memoryBright : memoryLight);
 
 /** The passes of a pipeline's stages: forward, backward, weights, recompute; shades of computing. */
-const passesLight = ['#b5acea', '#6a5acd', '#332878', '#8fb0e0'];
-const passesBright = ['#d8d2fb', '#9d92f0', '#7a6dd6', '#8fb4e8'];
+const passesLight = ['#b5acea', '#8e44ad', '#332878', '#8fb0e0'];
+const passesBright = ['#d8d2fb', '#c586e0', '#7a6dd6', '#8fb4e8'];
 export const passColours = (): string[] => (dark() ? passesBright : passesLight);
 
 /** The colour of reading and writing, in the timeline. */
