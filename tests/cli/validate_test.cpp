@@ -138,6 +138,17 @@ recompute = "none"
 memory = "refuse"
 checkpoint_every_steps = 0
 
+[parallel]
+tensor = 1
+pipeline = 1
+order = ["tensor", "data", "pipeline"]
+schedule = "1f1b"
+chunks = 1
+balance = "flops"
+stages = []
+sequence_parallel = false
+simulate = "one_of_alike"
+
 [stop]
 steps = 1
 

@@ -61,9 +61,8 @@ TEST_CASE("tensor divides the heads, and what else it cuts") {
   check_refused_text(cut("tensor = 8\n"), "heads = 6 do not divide among tensor = 8 ranks");
 }
 
-TEST_CASE("keys of a pipeline are refused where there is none, and so is sequence parallelism without tensor ranks") {
-  for (const char* key : {"schedule = \"gpipe\"\n", "chunks = 2\n", "balance = \"blocks\"\n"})
-    check_refused_text(cut("tensor = 2\n" + std::string(key)), "but pipeline = 1; set pipeline to 2 or more");
+TEST_CASE("chunks are refused where there is no pipeline, and so is sequence parallelism without tensor ranks") {
+  check_refused_text(cut("tensor = 2\nchunks = 2\n"), "but pipeline = 1; set pipeline to 2 or more");
   check_refused_text(cut("pipeline = 2\nsequence_parallel = true\n"), "but tensor = 1; set tensor to 2 or more");
 }
 

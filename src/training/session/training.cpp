@@ -99,13 +99,11 @@ void Training::let_ranks_stand_in() {
   auto stand_ins = stand_ins_of(parts_->mesh(), world_);
   if (!stand_ins) return;
   const int simulated = world_.workers() / stand_ins->times;
-  tally_.note(
-      fmt::format("{} of {} ranks were simulated, one a stage: each stands for the {} others that share its products "
-                  "or have its part "
-                  "of the model, since all hosts are alike and no two messages of them meet on a link ([parallel] "
-                  "simulate = \"all\" "
-                  "simulates each)",
-                  simulated, world_.workers(), stand_ins->times - 1));
+  tally_.note(fmt::format(
+      "{} of {} ranks were simulated, one a stage: each stands for the {} others that share its products or have its "
+      "part of the model, since all hosts are alike and no two messages of them meet on a link (set "
+      "parallel.simulate to all for the others)",
+      simulated, world_.workers(), stand_ins->times - 1));
   world_.set_stand_ins(std::move(stand_ins));
 }
 
