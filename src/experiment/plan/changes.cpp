@@ -156,7 +156,7 @@ std::vector<Improvement> improvements(const RunPlan& run) {
 std::optional<RunPlan> varied(const Plan& plan, const RunPlan& run, const std::vector<std::string>& sets) {
   scenario::Document document = *plan.document;
   for (const auto& [key, value] : run.parameters.items())
-    document.set(key, scenario::Value{scenario::inline_toml(value), {}});
+    document.set(key, scenario::Value{scenario::inline_toml(value), {plan.document->file(), 1, 1}});  // for paths
   for (const std::string& set : sets) document.set(set);
   document.erase("stop.loss");
   scenario::Document without_numbers = document;
