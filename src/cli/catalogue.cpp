@@ -11,6 +11,7 @@
 #include "models/model.h"
 #include "strategies/gossip/mixing/matrix.h"
 #include "strategies/mapreduce/storage.h"
+#include "strategies/parallel/parallel.h"
 #include "strategies/strategy.h"
 #include "training/compressors/compressor.h"
 #include "training/options.h"
@@ -67,6 +68,7 @@ std::vector<Kind> everything() {
     all.back().items.push_back({{.kind = choice.name, .summary = choice.meaning, .cost = "", .source = ""}, nullptr});
   all.push_back(kind("optimizers", "optimizer", "training.optimizer", training::optimizers()));
   all.push_back(kind("schedules", "schedule", "training.schedule", training::learning_rate_schedules()));
+  all.push_back(kind("pipeline_schedules", "pipeline_schedule", "parallel.schedule", strategies::pipeline_schedules()));
   all.push_back(kind("compressors", "compressor", "compression of a [[strategy]]", training::compressors()));
   all.push_back(kind("partitions", "partition", "training.partition", training::partitions()));
   all.push_back(kind("graphs", "graph", "graph of strategies that gossip", strategies::graphs()));
@@ -80,6 +82,7 @@ std::vector<Kind> everything() {
       section<cluster::Watchdog>("watchdog", "limits after which a run is given up"),
       section<data::Options>("data", "the samples"),
       section<training::Options>("training", "batches, optimizer, partition, checkpoints"),
+      section<strategies::Parallel>("parallel", "how the model is cut among ranks"),
       section<training::InputOptions>("input", "the storage from which batches are read"),
       section<outputs::Prices>("prices", "the prices of hosts, bytes and energy"),
       section<training::StopOptions>("stop", "the rules that end the training"),
