@@ -3,6 +3,7 @@
 #include "catch.h"
 #include "models/cut_run.h"
 #include "models/profiles/image_networks.h"
+#include "models/published_shapes.h"
 #include "models/transformer.h"
 #include "models/transformer_cut.h"
 
@@ -13,34 +14,9 @@ using Stretches = std::vector<ParameterStretch>;
 
 namespace {
 
-/// GPT as V. Korthikanti et al. (2023) count it.
-TransformerShape gpt(std::int64_t layers, std::int64_t hidden, std::int64_t heads, std::int64_t sequence,
-                     std::int64_t vocabulary) {
-  return {.layers = layers,
-          .hidden = hidden,
-          .heads = heads,
-          .kv_heads = heads,
-          .feed_forward = 4 * hidden,
-          .sequence = sequence,
-          .vocabulary = vocabulary,
-          .dropout = true};
-}
+using test::gpt;
 
-TransformerShape small_llama() {
-  return {.layers = 3,
-          .hidden = 48,
-          .heads = 8,
-          .kv_heads = 4,
-          .feed_forward = 128,
-          .gated = true,
-          .sequence = 20,
-          .vocabulary = 100,
-          .tied = false,
-          .biases = false,
-          .norm = Norm::rms_norm,
-          .positions = Positions::rotary,
-          .fused_attention = true};
-}
+TransformerShape small_llama() { return test::small_llama(8, 4); }
 
 struct Sums {
   double parameters = 0.0, forward = 0.0, backward = 0.0, numbers = 0.0, bytes = 0.0, elementwise = 0.0, entrance = 0.0;

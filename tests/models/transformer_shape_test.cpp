@@ -2,6 +2,7 @@
 #include "models/transformer_shape.h"
 
 #include "catch.h"
+#include "models/published_shapes.h"
 
 namespace transformer_shape_test {
 
@@ -9,34 +10,9 @@ using namespace simgrad::models;
 
 namespace {
 
-/// GPT as V. Korthikanti et al. (2023) count it.
-TransformerShape gpt(std::int64_t layers, std::int64_t hidden, std::int64_t heads, std::int64_t sequence,
-                     std::int64_t vocabulary) {
-  return {.layers = layers,
-          .hidden = hidden,
-          .heads = heads,
-          .kv_heads = heads,
-          .feed_forward = 4 * hidden,
-          .sequence = sequence,
-          .vocabulary = vocabulary,
-          .dropout = true};
-}
+using test::gpt;
 
-TransformerShape small_llama() {
-  return {.layers = 3,
-          .hidden = 48,
-          .heads = 6,
-          .kv_heads = 2,
-          .feed_forward = 128,
-          .gated = true,
-          .sequence = 20,
-          .vocabulary = 100,
-          .tied = false,
-          .biases = false,
-          .norm = Norm::rms_norm,
-          .positions = Positions::rotary,
-          .fused_attention = true};
-}
+TransformerShape small_llama() { return test::small_llama(6, 2); }
 
 double forward_flops(const TransformerShape& shape) {
   double flops = 0.0;
