@@ -1,4 +1,9 @@
 // Meshes that do not fit the workers, the model or the batch: each is refused with its place, and with what would do.
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
 #include "experiment/refused.h"
 
 namespace parallel_refusals_test {
@@ -98,6 +103,52 @@ TEST_CASE("tensor ranks in several hosts are warned of, with the ratio of the li
   CHECK_THAT(warnings_of(large).front(), ContainsSubstring("8 ranks") && ContainsSubstring("take tensor = 4 or less"));
   CHECK(warnings_of(cut("tensor = 2\n")).empty());
   CHECK(warnings_of(cut("pipeline = 2\norder = [\"data\", \"pipeline\", \"tensor\"]\n")).empty());
+}
+
+TEST_CASE("a cut model fits with each change that its refusal names") {
+  // Stage 0 of two keeps six micro-batches of four in flight; 1.2 MB are less than it needs and more than each change
+  // does.
+  const std::string in_memory = "tensor = 2\npipeline = 2\nmicro_batches = 2\n";
+  const auto text = [&](const char* memory) {
+    std::string scenario = cut(in_memory, ring_allreduce, "optimizer = \"adam\"\n");
+    return scenario.insert(scenario.find("workers = 8"), fmt::format("memory = \"{}\"\n", memory));
+  };
+  const std::vector<std::pair<std::string, std::string>> sets{
+      {"training.recompute = \"full\"", "training.recompute=full"},
+      {"parallel.micro_batches = ", "parallel.micro_batches="},
+      {"parallel.pipeline = ", "parallel.pipeline="},
+      {"parallel.tensor = ", "parallel.tensor="},
+      {"parallel.sequence_parallel = true", "parallel.sequence_parallel=true"},
+      {"zero(stage=1)", "strategy.0.kind=zero"}};
+  std::size_t named = 0;
+  for (const char* memory : {"2MB", "1500kB", "1200kB", "1MB", "900kB", "800kB", "700kB", "600kB"}) {
+    std::string told;
+    try {
+      planned(text(memory));
+      continue;
+    } catch (const base::ScenarioError& error) {
+      told = error.what();
+    }
+    CAPTURE(memory, told);
+    CHECK(told.find("allreduce: a worker needs") != std::string::npos);
+    for (const auto& [change, set] : sets) {
+      const std::size_t at = told.find(change);
+      if (at == std::string::npos || told.find("it would fit") == std::string::npos) continue;
+      const std::size_t value = at + change.size();
+      const std::string with = change.back() == ' ' ? set + told.substr(value, told.find(' ', value) - value) : set;
+      CAPTURE(with);
+      CHECK(planned(text(memory), {.sets = {with}}).runs.size() == 1);
+      ++named;
+    }
+  }
+  CHECK(named >= 6);
+  check_refused_text(text("20kB"), "makes it fit by itself; take more workers or a smaller model");
+}
+
+TEST_CASE("micro-batches cut a step of an uncut model, too, if the model can be passed through in parts") {
+  CHECK(planned(cut("micro_batches = 3\n")).runs.size() == 1);
+  check_refused_text(cut("micro_batches = 2\n"),
+                     "a batch of 24 rows does not divide into 2 micro-batches on each of 8");
 }
 
 }  // namespace parallel_refusals_test

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
 #include "experiment/checks/memory_changes.h"
+#include "experiment/checks/mesh_changes.h"
 #include "outputs/text/number_text.h"
 #include "training/memory/formula.h"
 #include "training/state.h"
@@ -46,6 +48,7 @@ class MemoryFit {
     terms_.bytes = training::number_bytes(settings.training.precision);
     terms_.workers = strategy.workers(settings.cluster.workers);
     terms_.rows = rows_of(terms_.workers);
+    terms_.batch = settings.batch(rows);
     training::State state;
     values::Dispatcher dispatcher({.numbers = false, .label = {}});
     state.w = dispatcher.zeros(1);
@@ -70,8 +73,20 @@ class MemoryFit {
 
  private:
   std::string nearest_changes() const {
+    if (const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy_)) return changes_of(*on_mesh);
     return changes_that_fit(settings_, strategy_, terms_, limit_bytes_,
                             [&](std::int64_t workers) { return rows_of(workers); });
+  }
+
+  std::string changes_of(const strategies::OnMesh& on_mesh) const {
+    const std::vector<std::string> found = mesh_changes_that_fit(on_mesh, terms_, limit_bytes_);
+    if (found.empty())
+      return "no recomputation, number of micro-batches, of stages or of tensor ranks, sequence parallelism or stage 1 "
+             "of zero makes it fit by itself; take more workers or a smaller model, or set training.memory = "
+             "\"ignore\" "
+             "to run it all the same";
+    return fmt::format("it would fit with {}; training.memory = \"ignore\" runs it all the same",
+                       base::joined(found, "; or "));
   }
 
   bool fits(const MemoryParts& parts) const { return parts.sum() <= limit_bytes_; }

@@ -9,8 +9,8 @@
 
 namespace simgrad::strategies {
 
-/// The part that needs most: that of the strategy for the part's layers, with the activations of as many micro-batches
-/// as the table has in flight.  terms: of the whole model, with its rows of a step on a rank of a replica.
+/// The part that needs most: that of the strategy for the part's layers, with the activations and gradients that are
+/// there together as the stage does the table's tasks.  terms: of the whole model and all ranks.
 record::MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, const PipelineTable& table,
                                  const training::MemoryTerms& terms);
 

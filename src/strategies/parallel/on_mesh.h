@@ -17,7 +17,7 @@ namespace simgrad::strategies {
 class OnMesh final : public Strategy {
  public:
   /// warning: a sentence about this mesh on this cluster, or empty.
-  OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::string warning);
+  OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::string warning = {});
 
   void operator()(Worker& worker) const override;
   Traits traits(int P) const override;
@@ -25,6 +25,10 @@ class OnMesh final : public Strategy {
   std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;
   record::MemoryParts memory(const training::MemoryTerms& terms) const override;
   std::shared_ptr<const Strategy> alone() const override { return strategy_->alone(); }
+
+  const Parallel& parallel() const { return parallel_; }
+  /// The strategy among the ranks with one part.
+  const std::shared_ptr<const Strategy>& strategy() const { return strategy_; }
 
  private:
   /// The strategy's ranks: those with one part, of P.

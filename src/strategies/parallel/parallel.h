@@ -41,8 +41,9 @@ struct Parallel : base::Described {
 
   void describe(base::Describer& d) override;
 
-  /// Whether a rank has a part of the model and not all of it.
-  bool cuts() const { return tensor > 1 || pipeline > 1; }
+  /// Whether the model is passed through in parts: a rank has one of several, or a step's rows go through it in several
+  /// micro-batches.
+  bool cuts() const { return ranks_a_replica() > 1 || micro_batches.value_or(1) > 1; }
   /// Ranks that train one replica together.
   std::int64_t ranks_a_replica() const { return tensor * pipeline; }
   /// An update's micro-batches on a rank.

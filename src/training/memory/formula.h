@@ -25,7 +25,8 @@ struct MemoryTerms {
   NumberBytes bytes;
   Recompute recompute = Recompute::none;
   std::int64_t workers = 1;
-  std::int64_t rows = 0;  ///< of the rank with most rows, a step
+  std::int64_t rows = 0;   ///< of the rank with most rows, a step
+  std::int64_t batch = 0;  ///< rows of a step over all ranks; for strategies that cut the model
   std::int64_t optimizer_vectors = 0;
   bool accumulates = false;              ///< gradients of several micro-batches add up, whatever the strategy does
   const models::Model* model = nullptr;  ///< whose layers they are; for strategies that cut it

@@ -1,0 +1,117 @@
+#include "experiment/checks/mesh_changes.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "outputs/text/number_text.h"
+#include "strategies/parallel/stages.h"
+#include "strategies/parallel/uneven_batch.h"
+#include "strategies/replicas/allreduce.h"
+#include "strategies/sharded/zero.h"
+#include "training/learning/units.h"
+
+namespace simgrad::experiment {
+
+using strategies::OnMesh;
+using strategies::Parallel;
+using training::MemoryTerms;
+using training::Recompute;
+
+namespace {
+
+class MeshSearch {
+ public:
+  MeshSearch(const OnMesh& strategy, const MemoryTerms& terms, double limit_bytes)
+      : strategy_(strategy), terms_(terms), limit_bytes_(limit_bytes) {}
+
+  std::vector<std::string> all() {
+    recompute();
+    doubled(
+        "parallel.micro_batches",
+        [](Parallel& to, std::int64_t times) { to.micro_batches = times * to.micro_batch_count(); },
+        [](const Parallel& its) { return its.micro_batch_count(); });
+    if (strategy_.parallel().stages.empty())
+      doubled(
+          "parallel.pipeline",
+          [](Parallel& to, std::int64_t times) {
+            to.micro_batches = to.micro_batch_count();
+            to.pipeline *= times;
+          },
+          [](const Parallel& its) { return its.pipeline; });
+    doubled(
+        "parallel.tensor", [](Parallel& to, std::int64_t times) { to.tensor *= times; },
+        [](const Parallel& its) { return its.tensor; });
+    sequence_parallel();
+    sharded();
+    return std::move(found_);
+  }
+
+ private:
+  bool fits(const OnMesh& changed, const MemoryTerms& terms, const std::string& text) {
+    const double bytes = changed.memory(terms).sum();
+    if (bytes > limit_bytes_) return false;
+    found_.push_back(fmt::format("{} ({})", text, outputs::byte_count(bytes)));
+    return true;
+  }
+
+  /// Whether the model and the batch can be cut so.
+  bool possible(const Parallel& parallel) const {
+    if (terms_.workers % parallel.ranks_a_replica() != 0) return false;
+    const auto count = static_cast<std::int64_t>(training::units_of(terms_.layers).size());
+    const std::int64_t replicas = terms_.workers / parallel.ranks_a_replica();
+    return terms_.model->cut()
+               ->refusal(*terms_.problem, static_cast<int>(parallel.tensor), parallel.sequence_parallel)
+               .empty() &&
+           strategies::stages_refusal(parallel, count).empty() &&
+           strategies::uneven_batch(terms_.batch, replicas, parallel).empty() &&
+           (parallel.pipeline == 1 || parallel.schedule->refusal(parallel.shape()).empty());
+  }
+
+  void recompute() {
+    for (const Recompute value : {Recompute::selective, Recompute::full}) {
+      MemoryTerms terms = terms_;
+      terms.recompute = value;
+      const char* const name = value == Recompute::full ? "full" : "selective";
+      if (value > terms_.recompute && fits(strategy_, terms, fmt::format("training.recompute = \"{}\"", name))) return;
+    }
+  }
+
+  void doubled(const char* key, const std::function<void(Parallel&, std::int64_t times)>& change,
+               const std::function<std::int64_t(const Parallel&)>& value) {
+    constexpr std::int64_t times_most = 1024;
+    for (std::int64_t times = 2; times <= times_most; times *= 2) {
+      Parallel parallel = strategy_.parallel();
+      change(parallel, times);
+      if (!possible(parallel)) continue;
+      if (fits(OnMesh(strategy_.strategy(), parallel), terms_, fmt::format("{} = {}", key, value(parallel)))) return;
+    }
+  }
+
+  void sequence_parallel() {
+    Parallel parallel = strategy_.parallel();
+    if (parallel.tensor == 1 || std::exchange(parallel.sequence_parallel, true) || !possible(parallel)) return;
+    fits(OnMesh(strategy_.strategy(), parallel), terms_, "parallel.sequence_parallel = true");
+  }
+
+  void sharded() {
+    const bool divides = terms_.workers > strategy_.parallel().ranks_a_replica();
+    if (!divides || !dynamic_cast<const strategies::Allreduce*>(strategy_.strategy().get())) return;
+    fits(OnMesh(std::make_shared<strategies::Zero>(), strategy_.parallel()), terms_, "zero(stage=1)");
+  }
+
+  const OnMesh& strategy_;
+  const MemoryTerms& terms_;
+  double limit_bytes_;
+  std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> mesh_changes_that_fit(const OnMesh& strategy, const MemoryTerms& terms, double limit_bytes) {
+  return MeshSearch(strategy, terms, limit_bytes).all();
+}
+
+}  // namespace simgrad::experiment

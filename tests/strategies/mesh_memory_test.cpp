@@ -1,0 +1,97 @@
+// The memory of ranks of a mesh: what a run holds at its peak, against the formula by which a run is refused.
+#include <algorithm>
+
+#include "strategies/mesh_trial.h"
+#include "strategies/sharded/zero.h"
+
+namespace mesh_memory_test {
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using strategies::Parallel;
+using training::Recompute;
+
+namespace {
+
+struct Case {
+  std::string name;
+  std::int64_t tensor = 1, pipeline = 1, micro_batches = 1, chunks = 1;
+  int data = 1;
+  const char* schedule = "1f1b";
+  bool sequence_parallel = false;
+};
+
+std::shared_ptr<strategies::Zero> zero_1() {
+  auto zero = std::make_shared<strategies::Zero>();
+  zero->stage = 1;
+  return zero;
+}
+
+MeshTrial trial_of(const Case& its, std::shared_ptr<const strategies::Strategy> strategy, Recompute recompute) {
+  MeshTrial trial = transformer_trial(6, false);
+  trial.data = {};
+  trial.rows = trial.batch = 96;
+  trial.strategy = std::move(strategy);
+  trial.parallel.tensor = its.tensor;
+  trial.parallel.pipeline = its.pipeline;
+  trial.parallel.micro_batches = its.micro_batches;
+  trial.parallel.chunks = its.chunks;
+  trial.parallel.schedule.choose(its.schedule);
+  trial.parallel.sequence_parallel = its.sequence_parallel;
+  trial.workers = its.data * static_cast<int>(its.tensor * its.pipeline);
+  trial.training.numbers = false;
+  trial.steps = 2 * its.pipeline;  // an asynchronous pipeline fills over several
+  trial.training.optimizer.choose("adam");
+  trial.training.recompute = recompute;
+  return trial;
+}
+
+double by_formula(const MeshTrial& trial) {
+  return strategies::on_mesh(trial.strategy, trial.parallel)
+      ->memory({.layers = trial.model->layers(trial.problem),
+                .bytes = training::number_bytes(trial.training.precision),
+                .recompute = trial.training.recompute,
+                .workers = trial.workers,
+                .rows = trial.batch / trial.workers,
+                .batch = trial.batch,
+                .optimizer_vectors = 2,
+                .model = trial.model.get(),
+                .problem = &trial.problem})
+      .sum();
+}
+
+double held(const MeshTrial& trial) {
+  const record::Record record = trial.run().record;
+  REQUIRE(record.error.empty());
+  double most = 0.0;
+  for (const record::RankUse& use : record.ranks) most = std::max(most, use.memory_bytes.value_or(0.0));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") {
+  const std::vector<Case> cases{
+      {.name = "1f1b", .pipeline = 4, .micro_batches = 8},
+      {.name = "gpipe", .pipeline = 4, .micro_batches = 8, .schedule = "gpipe"},
+      {.name = "naive", .pipeline = 4, .micro_batches = 4, .schedule = "naive"},
+      {.name = "zb_h1", .pipeline = 4, .micro_batches = 8, .schedule = "zb_h1"},
+      {.name = "zb_h2", .pipeline = 4, .micro_batches = 8, .schedule = "zb_h2"},
+      {.name = "interleaved", .pipeline = 2, .micro_batches = 8, .chunks = 4, .schedule = "interleaved_1f1b"},
+      {.name = "tensor", .tensor = 4, .micro_batches = 4},
+      {.name = "sequence", .tensor = 4, .micro_batches = 4, .sequence_parallel = true},
+      {.name = "all", .tensor = 2, .pipeline = 4, .micro_batches = 4, .data = 2},
+      {.name = "2bw", .pipeline = 4, .micro_batches = 4, .schedule = "pipedream_2bw"},
+      {.name = "pipedream", .pipeline = 4, .schedule = "pipedream"},
+      {.name = "micro-batches alone", .micro_batches = 4, .data = 2}};
+  for (const Case& its : cases)
+    for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full})
+      for (const bool sharded : {false, true}) {
+        CAPTURE(its.name, recompute, sharded);
+        const MeshTrial trial = sharded ? trial_of(its, zero_1(), recompute)
+                                        : trial_of(its, std::make_shared<strategies::Allreduce>(), recompute);
+        CHECK(by_formula(trial) == Approx(held(trial)).epsilon(1e-9));
+      }
+}
+
+}  // namespace mesh_memory_test
