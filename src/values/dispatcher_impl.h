@@ -57,6 +57,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
 
   bool has_room() const;
   void wait_for_room(Lock& lock);
+  void wait_for_pumps(Lock& lock);
   void wake(Lock& lock);
   void work_here(Lock& lock, const std::function<bool()>& done);
   void pump() noexcept;
@@ -82,6 +83,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   ReadyQueue ready_;
   const Node* awaited_ = nullptr;  // the node that the timeline waits for
   bool full_ = false;              // the timeline waits for room
+  bool awaits_pumps_ = false;      // the timeline waits for the pool to be at rest
   bool closed_ = false;
   int pumps_ = 0;  // tasks of the pool that are running or queued
   std::int64_t live_bytes_ = 0;

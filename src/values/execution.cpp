@@ -62,6 +62,13 @@ void Dispatcher::Impl::wait_for_room(Lock& lock) {
   full_ = false;
 }
 
+/// Returns when no thread of the pool runs work, or still holds handles of work that has run.
+void Dispatcher::Impl::wait_for_pumps(Lock& lock) {
+  awaits_pumps_ = true;
+  changed_.wait(lock, [&] { return pumps_ == 0; });
+  awaits_pumps_ = false;
+}
+
 /// Starts a pump if there is work and a free thread. Releases the lock meanwhile, because waking a thread takes long.
 void Dispatcher::Impl::wake(Lock& lock) {
   if (closed_ || pumps_ >= options_.threads || !ready_.startable(full_)) return;
@@ -97,7 +104,7 @@ std::shared_ptr<Node> Dispatcher::Impl::next() {
     wake(lock);
   } else {
     --pumps_;
-    if (closed_) changed_.notify_one();
+    if (awaits_pumps_) changed_.notify_one();
   }
   return node;
 }
@@ -175,7 +182,7 @@ void Dispatcher::Impl::close() {
   {
     Lock lock(mutex_);
     closed_ = true;
-    changed_.wait(lock, [&] { return pumps_ == 0; });
+    wait_for_pumps(lock);
     abandoned = ready_.abandon();
     for (const auto& [node, work] : abandoned) {
       node->error = std::make_unique<const std::string>(description(work->name, work->label) +

@@ -78,7 +78,8 @@ std::optional<Contents> Dispatcher::Impl::contents(std::int64_t bytes_limit) {
   finish_pending();
   Contents all;
   std::int64_t bytes = 0;
-  const Lock lock(mutex_);
+  Lock lock(mutex_);
+  wait_for_pumps(lock);  // a tensor that only work which has run still holds is no part of the state
   numbering_.each([&](const Node& node) {
     const bool counts = !node.pending() && node.buffer && !is_near(node) && node.lineage != Lineage();
     if (!counts || bytes > bytes_limit || all.contains(node.lineage) || node.weak_from_this().expired()) return;

@@ -1,5 +1,8 @@
 // Numbers that are known where none are computed.
+#include <chrono>
+#include <memory>
 #include <optional>
+#include <thread>
 
 #include "catch.h"
 #include "values/dispatcher.h"
@@ -48,6 +51,21 @@ TEST_CASE("contents are the numbers of all tensors that are held, within a limit
     const Tensor y = x + x;
     CHECK(dispatcher.contents(32)->size() == 2);
   }
+}
+
+TEST_CASE("contents leave out what only work that has run still holds") {
+  int count = 0;
+  Dispatcher dispatcher({.threads = 2, .lineages = true});
+  const auto slow_to_go = [] {
+    return std::shared_ptr<void>(nullptr, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });
+  };
+  Tensor x = counted(dispatcher, 5, count);
+  const Tensor y = dispatcher.dispatch({.name = "slow to go", .seconds = 1.0}, 1, {&x, 1},
+                                       [held = slow_to_go()](auto in, std::span<double> out) { out[0] = in[0][0]; });
+  x = Tensor();
+  const Contents contents = dispatcher.contents(1000).value();
+  CHECK(contents.size() == 1);
+  CHECK(contents.contains(y.lineage()));
 }
 
 TEST_CASE("contents leave out tensors that few operations make of nothing") {
