@@ -10,7 +10,9 @@ void JoinedStretches::add(std::int64_t first, std::int64_t count) {
     all.push_back({first, count});
 }
 
-std::vector<ParameterStretch> CutModel::partial(const Problem&, const Chunk&) const { return {}; }
+std::vector<ParameterStretch> CutModel::partial(const Problem& problem, const Chunk& chunk, Among among) const {
+  return among == Among::tensor ? std::vector<ParameterStretch>() : replicated(problem, chunk, among);
+}
 
 ParameterStretch CutModel::tied(const Problem&, const Chunk&) const { return {}; }
 

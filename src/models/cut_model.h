@@ -1,14 +1,18 @@
 /// Models that can be cut: between units, into the stages of a pipeline, and inside of units, among ranks that share
-/// products (tensor parallelism). This header says which numbers a rank holds and computes; it knows neither messages
-/// nor time.
+/// products (tensor parallelism), a sequence's tokens (context parallelism), or experts and tables (expert
+/// parallelism). This header says which numbers a rank holds and computes; it knows neither messages nor time.
 ///
 /// A chunk's layers stand in segments. At the borders of segments, ranks that share products hold the same numbers, or
-/// equal parts of them by tokens (sequence parallelism). A pass through a segment is a list of steps: a computation of
-/// each rank's own, and behind it a sum, a maximum or a gathering among the ranks.
+/// equal parts of them by tokens (sequence parallelism); ranks along `context` hold the numbers of their own tokens,
+/// and ranks along `expert` those of their own samples of a micro-batch. A pass through a segment is a list of steps: a
+/// computation of each rank's own, and behind it a sum, a maximum, a gathering or an exchange among the ranks.
 /// Source: M. Shoeybi et al., Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism,
-/// 2019; V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023.
+/// 2019; V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023; H. Liu, M.
+/// Zaharia, P. Abbeel, Ring Attention with Blockwise Transformers for Near-Infinite Context, 2023; D. Lepikhin et al.,
+/// GShard: Scaling Giant Models with Conditional Computation and Automatic Sharding, 2020.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,13 +23,33 @@
 
 namespace simgrad::models {
 
-/// Units as one rank holds them: one of `tensor` shares.
+/// The ranks that have parts of one unit, and exchange numbers in it.
+enum class Among : unsigned char {
+  tensor,   ///< parts of its products
+  context,  ///< equal stretches of each sequence's tokens, all parameters
+  expert    ///< equal shares of its experts or tables; and equal shares of a micro-batch's samples
+};
+inline constexpr std::size_t kinds_of_shares = 3;
+
+/// How many ranks share a unit.
+struct Shares {
+  int tensor = 1;
+  bool sequence_parallel = false;  ///< norms and sums outside of products on 1/tensor of a rank's tokens
+  int context = 1;
+  int expert = 1;
+};
+
+/// Units as one rank holds them.
 struct Chunk {
   std::int64_t first_unit = 0;
   std::int64_t end_unit = 0;  ///< the first unit behind the chunk
-  int tensor = 1;
+  int tensor = 1;             ///< the ranks that share it, and this one among them
   int tensor_rank = 0;
-  bool sequence_parallel = false;  ///< norms and sums outside of products on 1/tensor of a sequence's tokens
+  bool sequence_parallel = false;
+  int context = 1;
+  int context_rank = 0;
+  int expert = 1;
+  int expert_rank = 0;
 };
 
 /// A stretch of w: a chunk's, or the whole model's.
@@ -41,21 +65,29 @@ class JoinedStretches {
   std::vector<ParameterStretch> all;
 };
 
-/// A computation of one rank, and what is done among the tensor ranks with its numbers before the next step reads them.
+/// A computation of one rank, and what is done among n ranks with its numbers before the next step reads them.
 struct Step {
   enum class Then {
     nothing,
-    sum,     ///< all-reduce
-    max,     ///< all-reduce by maxima
-    gather,  ///< all-gather: of each sample, rank 0's numbers, then rank 1's, ...
-    // Experts on several ranks will need an all-to-all here.
-    sum_shard,  ///< reduce-scatter: of each sample, rank r keeps part r of `tensor` equal parts of the sum
+    sum,              ///< all-reduce
+    max,              ///< all-reduce by maxima
+    gather,           ///< all-gather: of each sample, rank 0's numbers, then rank 1's, ...
+    sum_shard,        ///< reduce-scatter: of each sample, rank r keeps part r of n equal parts of the sum
+    all_to_all,       ///< of each own sample, part r of n equal parts goes to rank r; there come rank 0's samples, each
+                      ///< with its part for this rank, then rank 1's, ...
+    all_to_all_back,  ///< the way back: of n equal blocks block r goes to rank r; there come, of each own sample, rank
+                      ///< 0's part, then rank 1's, ...
   };
   Then then = Then::nothing;
+  Among among = Among::tensor;
   double numbers = 0.0;    ///< of a sample, that the step makes (before `then`)
   bool gradients = false;  ///< behind these numbers stands the gradient of the segment's parameters, of the length of
                            ///< StepInputs::w, with zeros where another step makes it: the steps' gradients add up
   bool again = false;      ///< `then` repeats what the forward pass has gathered; it can run beside other work
+  /// `then` goes on beside so much of the segment's work in this direction, as a share of it: attention's own, which
+  /// needs the keys and values of one rank after the other. The work on one of n parts begins when all have come.
+  double beside = 0.0;
+  bool kept = false;  ///< forward: the backward steps read the numbers, after `then`
 };
 
 /// Layers between two places where ranks that share products hold the same numbers: a transformer's attention or
@@ -80,6 +112,8 @@ struct StepInputs {
   std::span<const double> d_out = {};  ///< backward: (rows x exit), the loss's derivatives; empty where the loss is
   /// The numbers of this pass's earlier steps of the segment, after `then`, without gradients.
   std::span<const std::span<const double>> made = {};
+  /// Backward: the numbers of the forward steps that are `kept`, after `then`, in their order.
+  std::span<const std::span<const double>> kept = {};
   double scale = 1.0;          ///< of the sum of the rows' losses: read where the loss is, and by auxiliary losses
   double penalty_scale = 0.0;  ///< of the penalty's gradient, which one rank adds for each parameter
   values::Format format = values::Format::float64;
@@ -91,8 +125,8 @@ class CutModel {
  public:
   virtual ~CutModel() = default;
 
-  /// The reason why products cannot be shared among so many ranks, with what would do; or empty.
-  virtual std::string refusal(const Problem& problem, int tensor, bool sequence_parallel) const = 0;
+  /// The reason why units cannot be shared among so many ranks, with what would do; or empty.
+  virtual std::string refusal(const Problem& problem, const Shares& shares) const = 0;
   /// As Model::layers, of what this rank holds and computes. `first` and `unit` count from 0.
   virtual std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const = 0;
   /// In forward order. They cover the chunk's layers and its w.
@@ -100,10 +134,12 @@ class CutModel {
 
   /// Where the chunk's w stands in the whole model's w, in the order of the chunk's.
   virtual std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const = 0;
-  /// The stretches of the chunk's w that every tensor rank holds (norms, biases behind sums). The others are its own.
-  virtual std::vector<ParameterStretch> replicated(const Problem& problem, const Chunk& chunk) const = 0;
-  /// The stretches whose gradient is a part on each tensor rank: sum it over them once a step. They are replicated.
-  virtual std::vector<ParameterStretch> partial(const Problem& problem, const Chunk& chunk) const;
+  /// The stretches of the chunk's w that every rank among these holds: among tensor ranks norms and biases behind sums;
+  /// among context ranks all; among expert ranks all but experts and tables. The others are its own.
+  virtual std::vector<ParameterStretch> replicated(const Problem& problem, const Chunk& chunk, Among among) const = 0;
+  /// The stretches whose gradient is a part on each of these ranks: sum it over them once a step. They are replicated;
+  /// among context and expert ranks they are all that are.
+  virtual std::vector<ParameterStretch> partial(const Problem& problem, const Chunk& chunk, Among among) const;
   /// The stretch whose gradient is to be summed with that of the other end of the pipeline: the embedding that the
   /// first chunk looks up and the last one multiplies by. Empty elsewhere, and where one chunk has both.
   virtual ParameterStretch tied(const Problem& problem, const Chunk& chunk) const;

@@ -36,6 +36,10 @@ ParameterStretch of_part(const PlacedChunk& placed, const ParameterStretch& of_c
   return {placed.first + copy.first + behind, of_chunk.count};
 }
 
+void add_of_part(const PlacedChunk& placed, const ParameterStretch& of_chunk, std::vector<ParameterStretch>& to) {
+  to.push_back(of_part(placed, of_chunk));
+}
+
 }  // namespace
 
 ModelPart::ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks)
@@ -84,10 +88,12 @@ void ModelPart::add(const Chunk& chunk) {
     if (segment.shared.count > 0) its.push_back(of_part(placed, segment.shared));
   }
   if (tied.count > 0 && has_first_unit(chunk)) tied_ = of_part(placed, tied);
-  for (const ParameterStretch& stretch : cut_model().partial(problem_, chunk))
-    partial_.push_back(of_part(placed, stretch));
-  for (const ParameterStretch& stretch : cut_model().replicated(problem_, chunk))
-    replicated_.push_back(of_part(placed, stretch));
+  for (const Among among : {Among::tensor, Among::context, Among::expert}) {
+    for (const ParameterStretch& stretch : cut_model().partial(problem_, chunk, among))
+      add_of_part(placed, stretch, partial_[index(among)]);
+    for (const ParameterStretch& stretch : cut_model().replicated(problem_, chunk, among))
+      add_of_part(placed, stretch, replicated_[index(among)]);
+  }
   parameters_ += placed.count;
   chunks_.push_back(std::move(placed));
 }

@@ -1,6 +1,7 @@
 /// The part of a model that one rank of a mesh holds, as a model of its own: its parameters and its layers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -36,10 +37,10 @@ class ModelPart final : public Model {
   /// Where the part's w stands in the whole's, in order. Costly: for runs with numbers.
   std::vector<ParameterStretch> stretches() const;
   /// Stretches of the part's w: the tied one, whose gradient is summed with another part's (empty: none); those whose
-  /// gradient is summed over the tensor ranks; those that every tensor rank holds.
+  /// gradient is summed over the ranks among which units are shared; those that each of these ranks holds.
   ParameterStretch tied() const { return tied_; }
-  const std::vector<ParameterStretch>& partial() const { return partial_; }
-  const std::vector<ParameterStretch>& replicated() const { return replicated_; }
+  const std::vector<ParameterStretch>& partial(Among among) const { return partial_[index(among)]; }
+  const std::vector<ParameterStretch>& replicated(Among among) const { return replicated_[index(among)]; }
   /// Whether this part ends with the loss; else other ranks have the layers behind.
   bool has_loss() const { return has_loss_; }
   /// Whether this part has the copy of what is tied, and not the original.
@@ -56,6 +57,7 @@ class ModelPart final : public Model {
   Score score(const Problem&, const Samples&, std::span<const double>) const override;
 
  private:
+  static std::size_t index(Among among) { return static_cast<std::size_t>(among); }
   void add_copy(const Chunk& chunk);
   void add(const Chunk& chunk);
 
@@ -67,7 +69,7 @@ class ModelPart final : public Model {
   ParameterStretch tied_ = {};
   bool has_loss_ = false;
   std::int64_t copied_ = 0;  ///< numbers of the copy
-  std::vector<ParameterStretch> partial_, replicated_;
+  std::array<std::vector<ParameterStretch>, kinds_of_shares> partial_, replicated_;
 };
 
 }  // namespace simgrad::models

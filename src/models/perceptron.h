@@ -59,11 +59,11 @@ class Perceptron final : public Model, public CutModel {
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
 
   const CutModel* cut() const override { return this; }
-  std::string refusal(const Problem& problem, int tensor, bool sequence_parallel) const override;
+  std::string refusal(const Problem& problem, const Shares& shares) const override;
   std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const override;
   std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const override;
   std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const override;
-  std::vector<ParameterStretch> replicated(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> replicated(const Problem& problem, const Chunk& chunk, Among among) const override;
   void run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
            const StepInputs& inputs, std::span<double> result) const override;
 

@@ -52,14 +52,16 @@ std::vector<double> inputs_of(const LayerShare& share, const StepInputs& inputs)
 
 }  // namespace
 
-std::string Perceptron::refusal(const Problem&, int tensor, bool sequence_parallel) const {
-  if (sequence_parallel)
+std::string Perceptron::refusal(const Problem&, const Shares& shares) const {
+  if (shares.context > 1) return "a perceptron's samples have no sequence that could be divided; set context = 1";
+  if (shares.expert > 1) return "a perceptron has no experts that could be divided; set expert = 1";
+  if (shares.sequence_parallel)
     return "a perceptron's samples have no sequence that could be divided; set sequence_parallel = false";
   for (const double width : hidden) {
     const auto units = static_cast<std::int64_t>(width);
-    if (units % tensor != 0)
+    if (units % shares.tensor != 0)
       return fmt::format("a hidden layer of {} units does not divide among tensor = {} ranks; give it {} units", units,
-                         tensor, (units + tensor - 1) / tensor * tensor);
+                         shares.tensor, (units + shares.tensor - 1) / shares.tensor * shares.tensor);
   }
   return {};
 }
@@ -123,12 +125,12 @@ std::vector<ParameterStretch> Perceptron::parameters_of(const Problem& problem, 
   return stretches.all;
 }
 
-std::vector<ParameterStretch> Perceptron::replicated(const Problem& problem, const Chunk& chunk) const {
+std::vector<ParameterStretch> Perceptron::replicated(const Problem& problem, const Chunk& chunk, Among among) const {
   const std::vector<std::int64_t> width = widths(problem);
   const std::vector<Layer> all = layers(problem, chunk);
   JoinedStretches stretches;
   for (std::size_t l = 0; l < all.size(); ++l)
-    if (!share_of(width, chunk.first_unit + static_cast<std::int64_t>(l), chunk).is_shared())
+    if (!share_of(width, chunk.first_unit + static_cast<std::int64_t>(l), chunk).is_shared() || among != Among::tensor)
       stretches.add(all[l].first, all[l].count);
   return stretches.all;
 }

@@ -116,8 +116,8 @@ std::vector<ExpertLoad> Transformer::expert_loads(const Problem& problem, const 
   return transformer_expert_loads(options.shape(problem.vocabulary), rows, w, format);
 }
 
-std::string Transformer::refusal(const Problem& problem, int tensor, bool sequence_parallel) const {
-  return cut_refusal(options.shape(problem.vocabulary), tensor, sequence_parallel);
+std::string Transformer::refusal(const Problem& problem, const Shares& shares) const {
+  return cut_refusal(options.shape(problem.vocabulary), shares);
 }
 
 std::vector<Layer> Transformer::layers(const Problem& problem, const Chunk& chunk) const {
@@ -132,13 +132,13 @@ std::vector<ParameterStretch> Transformer::parameters_of(const Problem& problem,
   return models::parameters_of(options.shape(problem.vocabulary), chunk);
 }
 
-std::vector<ParameterStretch> Transformer::replicated(const Problem& problem, const Chunk& chunk) const {
-  return models::replicated(options.shape(problem.vocabulary), chunk);
+std::vector<ParameterStretch> Transformer::replicated(const Problem& problem, const Chunk& chunk, Among among) const {
+  return models::replicated(options.shape(problem.vocabulary), chunk, among);
 }
 
-std::vector<ParameterStretch> Transformer::partial(const Problem& problem, const Chunk& chunk) const {
-  if (!chunk.sequence_parallel) return {};
-  return replicated(problem, chunk);  // each rank sums over its own tokens
+std::vector<ParameterStretch> Transformer::partial(const Problem& problem, const Chunk& chunk, Among among) const {
+  if (among == Among::tensor && !chunk.sequence_parallel) return {};
+  return replicated(problem, chunk, among);  // each rank sums over its own tokens
 }
 
 ParameterStretch Transformer::tied(const Problem& problem, const Chunk& chunk) const {

@@ -143,8 +143,9 @@ std::string divisors_below(std::int64_t tensor, std::int64_t number) {
 
 }  // namespace
 
-std::string cut_refusal(const TransformerShape& shape, int tensor, bool sequence_parallel) {
-  const std::int64_t t = tensor;
+std::string cut_refusal(const TransformerShape& shape, const Shares& shares) {
+  const std::int64_t t = shares.tensor;
+  if (shares.context > 1 || shares.expert > 1) return "not yet";
   if (shape.experts > 0 && t > 1)
     return fmt::format("experts = {}: their products are not shared among tensor = {} ranks; set tensor = 1",
                        shape.experts, t);
@@ -170,7 +171,7 @@ std::string cut_refusal(const TransformerShape& shape, int tensor, bool sequence
         "a vocabulary of {} does not divide among tensor = {} ranks; give vocabulary = {}: the tokens beyond the "
         "text's never come",
         shape.vocabulary, t, next(shape.vocabulary));
-  if (sequence_parallel && shape.sequence % t != 0)
+  if (shares.sequence_parallel && shape.sequence % t != 0)
     return fmt::format(
         "sequence = {} does not divide among tensor = {} ranks, as sequence parallelism needs; give sequence = {}, or "
         "sequence_parallel = false",
@@ -222,7 +223,11 @@ std::vector<ParameterStretch> parameters_of(const TransformerShape& shape, const
   return share.take();
 }
 
-std::vector<ParameterStretch> replicated(const TransformerShape& shape, const Chunk& chunk) {
+std::vector<ParameterStretch> replicated(const TransformerShape& shape, const Chunk& chunk, Among among) {
+  if (among != Among::tensor) {
+    const std::vector<Layer> all = layers(shape, chunk);
+    return {{0, all.back().first + all.back().count}};
+  }
   const PartRange parts = parts_of(shape, chunk);
   const TransformerPlaces places(shape, parts, chunk.tensor);
   const auto biases_of = [&](JoinedStretches& to, const LinearPlace& place) {

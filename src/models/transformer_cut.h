@@ -44,10 +44,10 @@ PartRange parts_of(const TransformerShape& shape, const Chunk& chunk);
 std::vector<CutStep> steps_of(const TransformerShape& shape, const Chunk& chunk, std::int64_t part, bool backward);
 
 /// The functions of CutModel.
-std::string cut_refusal(const TransformerShape& shape, int tensor, bool sequence_parallel);
+std::string cut_refusal(const TransformerShape& shape, const Shares& shares);
 std::vector<Segment> segments(const TransformerShape& shape, const Chunk& chunk);
 std::vector<ParameterStretch> parameters_of(const TransformerShape& shape, const Chunk& chunk);
-std::vector<ParameterStretch> replicated(const TransformerShape& shape, const Chunk& chunk);
+std::vector<ParameterStretch> replicated(const TransformerShape& shape, const Chunk& chunk, Among among);
 ParameterStretch tied(const TransformerShape& shape, const Chunk& chunk);
 /// l2: the penalty's weight.
 void run_cut_step(const TransformerShape& shape, double l2, const Chunk& chunk, std::size_t segment, bool backward,

@@ -91,18 +91,18 @@ TEST_CASE("shares divide a transformer's flops, and outside of products the work
 TEST_CASE("the shares of a transformer's parameters, with those of every rank once, are the whole's") {
   for (TransformerShape shape : {gpt(3, 64, 8, 32, 100), small_llama()})
     for (const int t : {1, 2, 4}) {
-      std::int64_t all = length(replicated(shape, share(shape, t, false)));
+      std::int64_t all = length(replicated(shape, share(shape, t, false), Among::tensor));
       for (int rank = 0; rank < t; ++rank) {
         const Chunk chunk = share(shape, t, false, rank);
         const Stretches own = parameters_of(shape, chunk);
         const std::vector<Layer> made = layers(shape, chunk);
         CHECK(length(own) == made.back().first + made.back().count);
-        all += length(own) - length(replicated(shape, chunk));
+        all += length(own) - length(replicated(shape, chunk, Among::tensor));
       }
       CHECK(all == parameters(shape));
       // Norms: two a layer and the last; the biases of two sums a layer; the positions.
       const std::int64_t h = shape.hidden, norm = shape.norm_parameters();
-      CHECK(length(replicated(shape, share(shape, t, false))) ==
+      CHECK(length(replicated(shape, share(shape, t, false), Among::tensor)) ==
             7 * norm + (shape.biases ? 6 * h : 0) + (shape.positions == Positions::learned ? shape.sequence * h : 0));
     }
 }
@@ -175,21 +175,25 @@ TEST_CASE("a transformer's layer is summed twice forwards and twice backwards, a
 
 TEST_CASE("numbers that ranks cannot share are refused with those that they can") {
   TransformerShape shape = small_llama();
-  CHECK(cut_refusal(shape, 4, true).empty());
-  CHECK(cut_refusal(shape, 3, false) == "heads = 8 do not divide among tensor = 3 ranks; take tensor from 1, 2, 4");
-  CHECK(cut_refusal(shape, 8, false).starts_with("kv_heads = 4 do not divide among tensor = 8 ranks"));
-  CHECK(cut_refusal(shape, 8, false).ends_with("take tensor from 1, 2, 4"));
+  CHECK(cut_refusal(shape, {.tensor = 4, .sequence_parallel = true}).empty());
+  CHECK(cut_refusal(shape, {.tensor = 3, .sequence_parallel = false}) ==
+        "heads = 8 do not divide among tensor = 3 ranks; take tensor from 1, 2, 4");
+  CHECK(cut_refusal(shape, {.tensor = 8, .sequence_parallel = false})
+            .starts_with("kv_heads = 4 do not divide among tensor = 8 ranks"));
+  CHECK(cut_refusal(shape, {.tensor = 8, .sequence_parallel = false}).ends_with("take tensor from 1, 2, 4"));
   shape.vocabulary = 101;
-  CHECK(cut_refusal(shape, 4, false)
+  CHECK(cut_refusal(shape, {.tensor = 4, .sequence_parallel = false})
             .starts_with("a vocabulary of 101 does not divide among tensor = 4 ranks; give "
                          "vocabulary = 104"));
   shape.vocabulary = 100;
   shape.sequence = 22;
-  CHECK(cut_refusal(shape, 4, false).empty());
-  CHECK(cut_refusal(shape, 4, true).starts_with("sequence = 22 does not divide among tensor = 4 ranks, as sequence"));
-  CHECK(cut_refusal(shape, 4, true).ends_with("give sequence = 24, or sequence_parallel = false"));
+  CHECK(cut_refusal(shape, {.tensor = 4, .sequence_parallel = false}).empty());
+  CHECK(cut_refusal(shape, {.tensor = 4, .sequence_parallel = true})
+            .starts_with("sequence = 22 does not divide among tensor = 4 ranks, as sequence"));
+  CHECK(cut_refusal(shape, {.tensor = 4, .sequence_parallel = true})
+            .ends_with("give sequence = 24, or sequence_parallel = false"));
   shape.feed_forward = 130;
-  CHECK(cut_refusal(shape, 4, false)
+  CHECK(cut_refusal(shape, {.tensor = 4, .sequence_parallel = false})
             .starts_with("feed_forward = 130 does not divide among tensor = 4 ranks; give "
                          "feed_forward = 132, or take tensor from 1, 2"));
 }
@@ -223,8 +227,9 @@ TEST_CASE("a model by layers is cut between its units") {
   CHECK(entrance == 0.0);  // behind the last unit is the loss
   // Unit 5 begins behind the first stage of 256 channels and a block of 512: 512 x 28 x 28 numbers.
   CHECK(model.segments(problem, {.first_unit = 5, .end_unit = 6})[0].entrance == 512.0 * 28 * 28);
-  CHECK_THAT(model.cut()->refusal(problem, 2, false), ContainsSubstring("set tensor = 1"));
-  CHECK(model.cut()->refusal(problem, 1, false).empty());
+  CHECK_THAT(model.cut()->refusal(problem, {.tensor = 2, .sequence_parallel = false}),
+             ContainsSubstring("set tensor = 1"));
+  CHECK(model.cut()->refusal(problem, {.tensor = 1, .sequence_parallel = false}).empty());
   CHECK_THROWS_AS(model.run(problem, {0, 18}, 0, false, 0, {}, {}), simgrad::base::InvariantError);
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("ranks that share a perceptron's units have its gradient, and agree bi
     for (const int tensor : {2, 4})
       for (const std::int64_t chunks : {1, 2, 4}) {
         CAPTURE(tensor, chunks);
-        REQUIRE(model.cut()->refusal(data.problem, tensor, false).empty());
+        REQUIRE(model.cut()->refusal(data.problem, {.tensor = tensor, .sequence_parallel = false}).empty());
         CutRun run{model, data.problem, data.all(), w, 0.3, 0.7};
         run.tensor = tensor;
         run.borders = test::random_borders(units, chunks, random);
@@ -105,7 +105,7 @@ TEST_CASE("a perceptron's shares divide its parameters and flops, and outputs th
   CHECK(own[0].kept.numbers == 8.0);
   CHECK(own[2].forward_flops == 2.0 * 4);
   using Stretches = std::vector<ParameterStretch>;
-  CHECK(model.replicated(problem, {1, 4, 4, 2, false}) == Stretches{{27 + 13, 5}});
+  CHECK(model.replicated(problem, {1, 4, 4, 2, false}, Among::tensor) == Stretches{{27 + 13, 5}});
   // Unit 1 begins behind 5 x 8 + 8; rank 2 has its rows 6, 7, 8.
   CHECK(model.parameters_of(problem, {1, 2, 4, 2, false}) == Stretches{{48 + 6 * 8, 3 * 8}, {48 + 8 * 12 + 6, 3}});
 }
@@ -113,10 +113,11 @@ TEST_CASE("a perceptron's shares divide its parameters and flops, and outputs th
 TEST_CASE("a perceptron refuses ranks among which its units do not divide, and a division of sequences") {
   const Perceptron model = network(Activation::relu, true);
   const Problem problem{.features = 5, .classes = 0};
-  CHECK(model.refusal(problem, 1, false).empty());
-  CHECK_THAT(model.refusal(problem, 8, false),
+  CHECK(model.refusal(problem, {.tensor = 1, .sequence_parallel = false}).empty());
+  CHECK_THAT(model.refusal(problem, {.tensor = 8, .sequence_parallel = false}),
              ContainsSubstring("a hidden layer of 12 units does not divide among tensor = 8 ranks; give it 16 units"));
-  CHECK_THAT(model.refusal(problem, 2, true), ContainsSubstring("set sequence_parallel = false"));
+  CHECK_THAT(model.refusal(problem, {.tensor = 2, .sequence_parallel = true}),
+             ContainsSubstring("set sequence_parallel = false"));
 }
 
 }  // namespace cut_perceptron_test

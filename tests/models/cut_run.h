@@ -157,7 +157,7 @@ struct CutRun {
 
   Numbers assembled() {
     for (auto& ranks : chunks)
-      for (const ParameterStretch& stretch : cut().partial(problem, ranks[0].chunk)) {
+      for (const ParameterStretch& stretch : cut().partial(problem, ranks[0].chunk, Among::tensor)) {
         Numbers total(static_cast<std::size_t>(stretch.count), 0.0);
         for (Rank& rank : ranks) std::ranges::transform(total, part(rank, stretch), total.begin(), std::plus());
         for (Rank& rank : ranks) std::ranges::copy(total, part(rank, stretch).begin());
@@ -177,7 +177,7 @@ struct CutRun {
 
   void write(Rank& first, Rank& rank, Numbers& whole) {
     std::vector<bool> everywhere(rank.w.size(), false), copy = everywhere;
-    for (const auto& [from, count] : cut().replicated(problem, rank.chunk))
+    for (const auto& [from, count] : cut().replicated(problem, rank.chunk, Among::tensor))
       std::fill_n(everywhere.begin() + from, count, true);
     const ParameterStretch tied = cut().tied(problem, rank.chunk);
     if (rank.chunk.first_unit > 0) std::fill_n(copy.begin() + tied.first, tied.count, true);

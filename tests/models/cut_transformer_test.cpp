@@ -123,7 +123,8 @@ TEST_CASE("ranks that share a transformer's products have its gradient, and agre
     for (const int tensor : {2, 4})
       for (const bool sequence_parallel : {false, true})
         for (const std::int64_t chunks : {1, 3}) {
-          if (!model.cut()->refusal(text.problem, tensor, sequence_parallel).empty()) continue;
+          if (!model.cut()->refusal(text.problem, {.tensor = tensor, .sequence_parallel = sequence_parallel}).empty())
+            continue;
           CAPTURE(tensor, sequence_parallel, chunks);
           CutRun run{model, text.problem, text.all(), w, 0.3, 0.7};
           run.tensor = tensor;

@@ -262,7 +262,7 @@ TEST_CASE("chunks of a transformer with experts have the bits of the uncut gradi
         CHECK(run.gradient() == expected);
         CHECK(run.written == std::vector<int>(w.size(), 1));
       }
-    CHECK_THAT(model.cut()->refusal(text.problem, 2, false), ContainsSubstring("experts = 3: their products"));
+    CHECK_THAT(model.cut()->refusal(text.problem, {.tensor = 2}), ContainsSubstring("experts = 3: their products"));
   }
 }
 

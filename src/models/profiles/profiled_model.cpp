@@ -24,10 +24,11 @@ Score ProfiledModel::score(const Problem&, const Samples&, std::span<const doubl
   base::invariant_broken("a model that is known by its layers alone has no loss", std::source_location::current());
 }
 
-std::string ProfiledModel::refusal(const Problem&, int tensor, bool sequence_parallel) const {
-  if (tensor == 1 && !sequence_parallel) return {};
+std::string ProfiledModel::refusal(const Problem&, const Shares& shares) const {
+  if (shares.tensor * shares.context * shares.expert == 1 && !shares.sequence_parallel) return {};
   return fmt::format(
-      "{} is known by its layers alone, whose products have no known shares; set tensor = 1, and cut it between its "
+      "{} is known by its layers alone, whose products have no known shares; set tensor, context and expert to 1, and "
+      "cut it between its "
       "units, or take model = \"transformer\"",
       kind());
 }

@@ -30,11 +30,11 @@ class ProfiledModel : public Model, public CutModel {
 
   using Model::refusal;
   const CutModel* cut() const final { return this; }
-  std::string refusal(const Problem& problem, int tensor, bool sequence_parallel) const final;
+  std::string refusal(const Problem& problem, const Shares& shares) const final;
   std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const final;
   std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const final;
   std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const final;
-  std::vector<ParameterStretch> replicated(const Problem&, const Chunk&) const final { return {}; }
+  std::vector<ParameterStretch> replicated(const Problem&, const Chunk&, Among) const final { return {}; }
   /// Errors: InvariantError, as for gradient.
   void run(const Problem&, const Chunk&, std::size_t, bool, std::size_t, const StepInputs&,
            std::span<double>) const final;

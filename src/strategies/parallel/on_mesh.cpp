@@ -56,9 +56,7 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
     return Refusal{"", fmt::format("[parallel] cuts the model, but {} cannot be cut; take transformer, perceptron or a "
                                    "model of layers, or leave [parallel] out",
                                    of.model_kind)};
-  if (const std::string why =
-          cut->refusal(*of.problem, static_cast<int>(parallel_.tensor), parallel_.sequence_parallel);
-      !why.empty())
+  if (const std::string why = cut->refusal(*of.problem, parallel_.shares()); !why.empty())
     return Refusal{"parallel.tensor", why};
   const auto units = static_cast<std::int64_t>(training::units_of(of.layers).size());
   const bool asynchronous = parallel_.pipeline > 1 && parallel_.schedule->asynchronous();

@@ -114,6 +114,10 @@ PipelineShape Parallel::shape() const {
           .chunks = static_cast<int>(chunks)};
 }
 
+models::Shares Parallel::shares() const {
+  return {.tensor = static_cast<int>(tensor), .sequence_parallel = sequence_parallel};
+}
+
 training::Mesh Parallel::mesh(std::int64_t ranks) const {
   training::PerDimension sizes;
   sizes[Dimension::tensor] = static_cast<int>(tensor);

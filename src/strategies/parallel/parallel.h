@@ -49,6 +49,7 @@ struct Parallel : base::Described {
   /// An update's micro-batches on a rank.
   std::int64_t micro_batch_count() const;
   PipelineShape shape() const;
+  models::Shares shares() const;
   /// The mesh of so many ranks, which are a multiple of those of a replica.
   training::Mesh mesh(std::int64_t ranks) const;
 

@@ -65,7 +65,7 @@ void ReplicaGradient::sum_partial(const std::vector<ParameterStretch>& within) {
     return inner.first >= outer.first && inner.first + inner.count <= outer.first + outer.count;
   };
   std::vector<ParameterStretch> stretches;
-  for (const ParameterStretch& stretch : worker_.part().partial())
+  for (const ParameterStretch& stretch : worker_.part().partial(models::Among::tensor))
     if (std::ranges::any_of(within, [&](const ParameterStretch& outer) { return is_in(stretch, outer); }))
       stretches.push_back(stretch);
   if (stretches.empty()) return;
@@ -106,7 +106,8 @@ Tensor ReplicaGradient::squares(const Tensor& g, const Tensor& of_shards) const 
 /// The gradient without numbers that other ranks of the replica count: replicated ones, and a copy.
 Tensor ReplicaGradient::counted_once(const Tensor& g) const {
   std::vector<ParameterStretch> elsewhere;
-  if (worker_.part().chunks().front().chunk.tensor_rank > 0) elsewhere = worker_.part().replicated();
+  if (worker_.part().chunks().front().chunk.tensor_rank > 0)
+    elsewhere = worker_.part().replicated(models::Among::tensor);
   if (worker_.part().holds_copy()) elsewhere.push_back(worker_.part().tied());
   std::ranges::sort(elsewhere, {}, &ParameterStretch::first);
   std::vector<Tensor> own;

@@ -119,6 +119,8 @@ Tensor SegmentPasses::combined(Step::Then then, Tensor numbers, std::int64_t row
       const cluster::WorkScope work_scope(*tensor_, record::Work::reduce_scatter);
       return collectives::reduce_scatter(*tensor_, values::transposed(numbers, rows, tensor_->size()));
     }
+    case Step::Then::all_to_all:
+    case Step::Then::all_to_all_back:
     case Step::Then::nothing:
       break;
   }
