@@ -105,7 +105,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"memory_workspace_bytes", of_rank, "bytes", "the part of memory_bytes that is the strategy's own vectors"},
     {"memory_limit_bytes", of_rank, "bytes", "the memory of the rank's device: cluster.memory, or the device's own"},
     {"parallel", of_run, "",
-     "where [parallel] cuts the model: the ranks of the mesh along tensor, pipeline and data, their order from the "
+     "where [parallel] cuts the model: the ranks of the mesh along each dimension, the dimensions' order from the "
      "innermost, the schedule of the stages, and the micro-batches of a replica's step"},
     {"bubble_s", of_run_and_rank, "s",
      "the part of wait_s in which a stage waited for another stage: for activations, derivatives or gradients of tied "
@@ -115,7 +115,15 @@ constexpr auto field_table = std::to_array<ResultField>({
      "time in which a stage exchanged messages with another stage (activations, derivatives, gradients of tied "
      "parameters), without bubble_s"},
     {"tensor_s", of_rank, "s", "time in collectives among the ranks that share products: transfers, sums and waiting"},
+    {"context_s", of_rank, "s",
+     "time in collectives among the ranks that share the tokens of sequences: what attention's work does not hide, and "
+     "sums of gradients; only where [parallel] has context ranks"},
+    {"expert_s", of_rank, "s",
+     "time in exchanges among the ranks that share experts or tables, and in sums of the other parameters' gradients; "
+     "only where [parallel] has expert ranks"},
     {"place_tensor", of_rank, "", "the rank's place among the ranks that share its products, from 0"},
+    {"place_context", of_rank, "", "the rank's place among the ranks that share the tokens of sequences, from 0"},
+    {"place_expert", of_rank, "", "the rank's place among the ranks that share experts or tables, from 0"},
     {"place_data", of_rank, "", "the rank's place among the ranks that hold the same part of the model, from 0"},
     {"place_pipeline", of_rank, "", "the rank's stage, from 0"},
     {"loss_floor", of_run, "",

@@ -114,8 +114,9 @@ struct StepInputs {
   std::span<const std::span<const double>> made = {};
   /// Backward: the numbers of the forward steps that are `kept`, after `then`, in their order.
   std::span<const std::span<const double>> kept = {};
-  double scale = 1.0;          ///< of the sum of the rows' losses: read where the loss is, and by auxiliary losses
-  double penalty_scale = 0.0;  ///< of the penalty's gradient, which one rank adds for each parameter
+  double scale = 1.0;  ///< of the sum of the rows' losses: read where the loss is, and by auxiliary losses
+  /// Of the penalty's gradient for the samples of all expert ranks; one rank adds it for each parameter.
+  double penalty_scale = 0.0;
   values::Format format = values::Format::float64;
 };
 

@@ -54,11 +54,15 @@ void describe(Given& gradient, Visitor& v) {
 template <Maybe<MeshUse> Given, class Visitor>
 void describe(Given& mesh, Visitor& v) {
   v.value("place_tensor", mesh.tensor, Presence::some);
+  v.value("place_context", mesh.context, Presence::some);
+  v.value("place_expert", mesh.expert, Presence::some);
   v.value("place_data", mesh.data, Presence::some);
   v.value("place_pipeline", mesh.pipeline, Presence::some);
   v.value("bubble_s", mesh.bubble_s, Presence::some);
   v.value("hop_s", mesh.hop_s, Presence::some);
   v.value("tensor_s", mesh.tensor_s, Presence::some);
+  v.value("context_s", mesh.context_s, Presence::some);
+  v.value("expert_s", mesh.expert_s, Presence::some);
 }
 
 template <Maybe<RankUse> Given, class Visitor>

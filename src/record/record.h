@@ -37,11 +37,15 @@ struct Evaluation {
 /// The place of a rank in a mesh, and the time that goes to the other ranks of its replica.
 struct MeshUse {
   std::optional<std::int64_t> tensor = {};    ///< the rank's place among those that share its products
+  std::optional<std::int64_t> context = {};   ///< among those that share each sequence's tokens; null where none do
+  std::optional<std::int64_t> expert = {};    ///< among those that share experts or tables; null where none do
   std::optional<std::int64_t> data = {};      ///< among those with the same part of the model
   std::optional<std::int64_t> pipeline = {};  ///< its stage
   std::optional<double> bubble_s = {};        ///< waiting for another stage: activations, derivatives, tied gradients
   std::optional<double> hop_s = {};           ///< in their transfers, and in sums of tied gradients
   std::optional<double> tensor_s = {};        ///< in collectives among the ranks that share products
+  std::optional<double> context_s = {};       ///< likewise, tokens: keys and values, their derivatives, gradients
+  std::optional<double> expert_s = {};        ///< likewise, experts or tables: exchanges, gradients of all else
 };
 
 /// One rank's virtual time by activity, whose four parts add up to the run's time, and its traffic.

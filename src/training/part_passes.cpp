@@ -28,21 +28,35 @@ void PartPasses::charge(double work, double flops, Work kind) const {
   if (work > 0.0) worker_.compute_stretched(work, step_work_, flops, share_.step, kind);
 }
 
-void PartPasses::forward(std::size_t chunk, std::size_t segment) {
+/// The work of a segment's layers in one direction, without what is computed again.
+PartPasses::Amount PartPasses::of_segment(std::size_t chunk, std::size_t segment, bool backward) const {
   const models::PlacedChunk& placed = part_.chunks()[chunk];
   const models::Segment& its = placed.segments[segment];
   const RankWork rank = worker_.work();
-  double work = 0.0, flops = 0.0;
+  Amount all;
   for (std::size_t i = placed.first_layer + its.first_layer; i < placed.first_layer + its.first_layer + its.layers;
        ++i) {
-    work += rank.forward(i, rows_);
-    flops += worker_.learning().layers()[i].forward_flops;
-    memory_.forward(i);
+    const models::Layer& layer = worker_.learning().layers()[i];
+    all.work += backward ? rank.backward(i, rows_) - rank.recomputed(i, rows_) : rank.forward(i, rows_);
+    all.flops += backward ? layer.backward_flops : layer.forward_flops;
   }
-  charge(work, flops * static_cast<double>(rows_), Work::forward);
+  all.flops *= static_cast<double>(rows_);
+  return all;
 }
 
-void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece piece) {
+void PartPasses::forward(std::size_t chunk, std::size_t segment, double share) {
+  const models::PlacedChunk& placed = part_.chunks()[chunk];
+  const std::size_t first = placed.first_layer + placed.segments[segment].first_layer;
+  for (std::size_t i = first; i < first + placed.segments[segment].layers; ++i) memory_.forward(i);
+  more(chunk, segment, false, share);
+}
+
+void PartPasses::more(std::size_t chunk, std::size_t segment, bool backward, double share) {
+  const Amount all = of_segment(chunk, segment, backward);
+  charge(share * all.work, share * all.flops, backward ? Work::backward : Work::forward);
+}
+
+void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece piece, double less) {
   const models::PlacedChunk& placed = part_.chunks()[chunk];
   const models::Segment& its = placed.segments[segment];
   const Learning& learning = worker_.learning();
@@ -66,10 +80,13 @@ void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece 
     memory_.enter_backward(i);
   }
   charge(again, again_flops * rows, Work::recompute);
-  charge(work, flops * rows, piece == BackwardPiece::weights ? Work::weights : Work::backward);
+  const Amount left = less > 0.0 ? of_segment(chunk, segment, true) : Amount();
+  charge(work - less * left.work, flops * rows - less * left.flops,
+         piece == BackwardPiece::weights ? Work::weights : Work::backward);
   if (piece == BackwardPiece::inputs) return;
   for (std::size_t i = first + its.layers; i-- > first;) memory_.leave_backward(i, worker_.keeps_gradients_);
-  const bool counts = placed.chunk.first_unit == 0 && segment == 0 && placed.chunk.tensor_rank == 0;
+  const bool counts =
+      placed.chunk.first_unit == 0 && segment == 0 && placed.chunk.tensor_rank == 0 && placed.chunk.context_rank == 0;
   const cluster::World& world = worker_.session().world();
   const int replicas = world.stand_ins() ? world.repeats() / placed.chunk.tensor : 1;  // that this rank stands for
   if (counts) worker_.session().tally().add_computed(rows_ * replicas);

@@ -31,13 +31,20 @@ class PartPasses {
   PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, double step_work);
 
   std::int64_t rows() const { return rows_; }
-  /// Virtual time: the flops of the segment's layers / speed, or what the device takes.
-  void forward(std::size_t chunk, std::size_t segment);
-  void backward(std::size_t chunk, std::size_t segment, BackwardPiece piece);
+  /// Virtual time: the flops of the segment's layers / speed, or what the device takes; of a share of this work.
+  void forward(std::size_t chunk, std::size_t segment, double share = 1.0);
+  /// less: a share of the whole backward pass that is left to more().
+  void backward(std::size_t chunk, std::size_t segment, BackwardPiece piece, double less = 0.0);
+  /// Virtual time: of another share of the segment's work in that direction.
+  void more(std::size_t chunk, std::size_t segment, bool backward, double share);
   /// The numbers of a step of the pass.  Virtual time: none.
   values::Tensor run(const CutStep& step, const CutInputs& inputs) const;
 
  private:
+  struct Amount {
+    double work = 0.0, flops = 0.0;
+  };
+  Amount of_segment(std::size_t chunk, std::size_t segment, bool backward) const;
   void charge(double work, double flops, record::Work kind) const;
 
   Worker& worker_;

@@ -49,6 +49,19 @@ Settings::Places::Strategy place_of(const std::string& table, const Document& do
   return place;
 }
 
+/// "tensor x pipeline x data = 2 x 4 x 8": of dimensions that the product is about.
+std::string product_of(const strategies::Parallel& parallel) {
+  std::string names = "tensor x pipeline", sizes = fmt::format("{} x {}", parallel.tensor, parallel.pipeline);
+  const auto add = [&](const char* name, std::int64_t size) {
+    names += fmt::format(" x {}", name);
+    sizes += fmt::format(" x {}", size);
+  };
+  if (parallel.context > 1) add("context", parallel.context);
+  if (parallel.expert > 1) add("expert", parallel.expert);
+  if (parallel.data) add("data", *parallel.data);
+  return fmt::format("{} = {}", names, sizes);
+}
+
 /// Refuses a mesh that is not as large as the workers; else the strategies work on it.
 void lay_on_mesh(Settings& settings, const Document& document, Faults& faults) {
   const strategies::Parallel& parallel = settings.parallel;
@@ -59,13 +72,11 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults) {
   const std::int64_t replica = parallel.ranks_a_replica(), workers = settings.cluster.workers;
   const std::int64_t data = parallel.data.value_or(workers / replica);
   if (data * replica != workers || data < 1)
-    return faults.add(
-        place(document, parallel.data ? "parallel.data" : "cluster.workers"),
-        fmt::format("tensor x pipeline{} = {} x {}{} are {} ranks, but there are {} workers; expected {}",
-                    parallel.data ? " x data" : "", parallel.tensor, parallel.pipeline,
-                    parallel.data ? fmt::format(" x {}", data) : "", parallel.data ? data * replica : replica, workers,
-                    parallel.data ? fmt::format("cluster.workers = {}", data * replica)
-                                  : fmt::format("a multiple of {} workers", replica)));
+    return faults.add(place(document, parallel.data ? "parallel.data" : "cluster.workers"),
+                      fmt::format("{} are {} ranks, but there are {} workers; expected {}", product_of(parallel),
+                                  parallel.data ? data * replica : replica, workers,
+                                  parallel.data ? fmt::format("cluster.workers = {}", data * replica)
+                                                : fmt::format("a multiple of {} workers", replica)));
   if (parallel.cuts() && !settings.jobs.empty())
     return faults.add(settings.places.parallel_table,
                       "[parallel] cuts the model of a scenario with [[job]]s; leave one of them out");

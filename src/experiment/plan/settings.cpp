@@ -53,7 +53,7 @@ void Settings::describe(base::Describer& d) {
   d.section("data", data, "the samples");
   d.section("model", model, "the model that is fitted to the samples");
   d.section("training", training, "batches, optimizer, partition");
-  d.section("parallel", parallel, "how the model is cut among ranks: tensor and pipeline parallelism");
+  d.section("parallel", parallel, "how the model is cut among ranks: tensor, context, expert and pipeline parallelism");
   d.section("stop", stop, "the rules that end the training; the first to hold decides");
   d.section("evaluate", evaluate, "times of the loss's evaluation, which takes no virtual time");
   d.section("prices", prices, "the prices of hosts, bytes and energy; they do not change the simulation");

@@ -23,6 +23,8 @@ double samples_per_s(const record::Record& record) {
 nlohmann::ordered_json mesh_of(const RunPlan& plan) {
   const strategies::Parallel& parallel = plan.settings->parallel;
   nlohmann::ordered_json mesh = {{"tensor", parallel.tensor},
+                                 {"context", parallel.context},
+                                 {"expert", parallel.expert},
                                  {"pipeline", parallel.pipeline},
                                  {"data", plan.workers / parallel.ranks_a_replica()},
                                  {"order", parallel.order}};

@@ -7,7 +7,9 @@ namespace {
 constexpr Translation chart_texts[] = {
     // The mesh of a cut model
     {"forward and backward passes", "前向与反向传播"},
+    {"collectives of context ranks", "上下文 rank 之间的集合通信"},
     {"collectives of tensor ranks", "张量 rank 之间的集合通信"},
+    {"exchanges of expert ranks", "专家 rank 之间的交换"},
     {"transfers between stages", "阶段之间的传输"},
     {"waiting for another stage (the bubble)", "等待其他阶段（气泡）"},
     {"among replicas, and idle at the end", "副本之间，以及结束前的空闲"},

@@ -82,16 +82,17 @@ MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, con
   PipelineShape stream = shape;
   stream.micro_batches = 2 * shape.stages;  // enough for all versions that a stage can have
   MemoryParts largest;
-  for (std::size_t part = 0; part < chunks.size(); part += static_cast<std::size_t>(parallel.tensor)) {
+  const std::size_t ranks_a_stage = chunks.size() / static_cast<std::size_t>(parallel.pipeline);
+  for (std::size_t part = 0; part < chunks.size(); part += ranks_a_stage) {
     training::MemoryTerms its = terms;
     const models::ModelPart model(whole, *terms.problem, chunks[part]);
     its.layers = model.layers(*terms.problem);
     its.workers = terms.workers / parallel.ranks_a_replica();
-    const std::int64_t micro_batches = its.workers * shape.micro_batches;
+    const std::int64_t micro_batches = its.workers * shape.micro_batches * parallel.expert;
     its.rows = (terms.batch + micro_batches - 1) / micro_batches;
     its.accumulates = shape.micro_batches > 1;
     MemoryParts parts = strategy.memory(its);
-    const int stage = static_cast<int>(part) / static_cast<int>(parallel.tensor);
+    const int stage = static_cast<int>(part / ranks_a_stage);
     const StageWalk::Peak peak =
         StageWalk(model, its).peak(table[static_cast<std::size_t>(stage)], parts[MemoryPart::gradients]);
     parts[MemoryPart::activations] = peak.activations;

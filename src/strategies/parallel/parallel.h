@@ -29,8 +29,10 @@ enum class Simulate : unsigned char {
 struct Parallel : base::Described {
   std::int64_t tensor = 1;
   std::int64_t pipeline = 1;
+  std::int64_t context = 1;
+  std::int64_t expert = 1;
   std::optional<std::int64_t> data;  ///< default: as many as there are workers for
-  std::vector<std::string> order = {"tensor", "data", "pipeline"};
+  std::vector<std::string> order = {"tensor", "context", "expert", "data", "pipeline"};
   base::Slot<PipelineSchedule> schedule{pipeline_schedules(), "1f1b"};
   std::optional<std::int64_t> micro_batches;  ///< of a rank's share of a step; default: one a stage
   std::int64_t chunks = 1;
@@ -45,7 +47,7 @@ struct Parallel : base::Described {
   /// micro-batches.
   bool cuts() const { return ranks_a_replica() > 1 || micro_batches.value_or(1) > 1; }
   /// Ranks that train one replica together.
-  std::int64_t ranks_a_replica() const { return tensor * pipeline; }
+  std::int64_t ranks_a_replica() const { return tensor * pipeline * context * expert; }
   /// An update's micro-batches on a rank.
   std::int64_t micro_batch_count() const;
   PipelineShape shape() const;

@@ -1,6 +1,7 @@
 #include "strategies/parallel/part_gradient.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/errors.h"
 #include "training/learning/learning.h"
@@ -22,10 +23,14 @@ PartGradient::PartGradient(const training::Worker& worker, bool followed)
   std::ranges::sort(pieces_, {}, [](const Piece& piece) { return piece.place.first; });
 }
 
-/// Zeros in the format of gradients.
+Tensor zeros_on_the_wire(const training::Learning& learning, double numbers, double bytes) {
+  const values::Format format = travels_as(learning.precision());
+  const double all = numbers + bytes / values::wire_format(format).bytes_per_number;
+  return values::rounded(learning.dispatcher().zeros(std::llround(all)), format);
+}
+
 Tensor PartGradient::of_length(std::int64_t numbers) const {
-  const training::Learning& learning = worker_.learning();
-  return values::rounded(learning.dispatcher().zeros(numbers), travels_as(learning.precision()));
+  return zeros_on_the_wire(worker_.learning(), static_cast<double>(numbers));
 }
 
 std::size_t PartGradient::piece_of(const ParameterStretch& stretch) const {

@@ -9,6 +9,9 @@
 
 namespace simgrad::strategies {
 
+/// Zeros in the format of activations and gradients, with so many bytes beside them.
+values::Tensor zeros_on_the_wire(const training::Learning& learning, double numbers, double bytes = 0.0);
+
 class PartGradient {
  public:
   /// followed: false where only lengths are seen; then nothing is added, and stretches are of their lengths.

@@ -12,6 +12,7 @@
 namespace simgrad::strategies {
 
 using cluster::Communicator;
+using models::Among;
 using models::ParameterStretch;
 
 namespace {
@@ -23,14 +24,19 @@ std::optional<Communicator> tied_group(const Worker& worker, const Communicator&
   return stages.subgroup(ends);
 }
 
+ParameterStretch common(const ParameterStretch& a, const ParameterStretch& b) {
+  const std::int64_t first = std::max(a.first, b.first), end = std::min(a.first + a.count, b.first + b.count);
+  return {first, std::max<std::int64_t>(end - first, 0)};
+}
+
 bool overlaps(const ParameterStretch& stretch, const models::Layer& layer) {
   return stretch.first < layer.first + layer.count && layer.first < stretch.first + stretch.count;
 }
 
 }  // namespace
 
-ReplicaGradient::ReplicaGradient(const Worker& worker, const Communicator& stages, std::optional<Communicator> tensor)
-    : worker_(worker), stages_(stages), tensor_(std::move(tensor)) {
+ReplicaGradient::ReplicaGradient(const Worker& worker, const Communicator& stages, const SharingRanks& sharing)
+    : worker_(worker), stages_(stages), sharing_(sharing) {
   if (stages.size() > 1) tied_ = tied_group(worker, stages_);
 }
 
@@ -50,7 +56,7 @@ void ReplicaGradient::add(std::size_t chunk, std::size_t segment, const Tensor& 
   if (g) gradient_->add(chunk, segment, g);
   if (!completes) return;
   const models::PlacedChunk& its = worker_.part().chunks()[chunk];
-  sum_partial(its.parameters[segment]);
+  for (const Among among : {Among::tensor, Among::context, Among::expert}) sum_partial(chunk, segment, among);
   if (!ready_) return;
   const std::vector<models::Layer>& layers = worker_.learning().layers();
   const std::size_t first_layer = its.first_layer + its.segments[segment].first_layer;
@@ -59,20 +65,22 @@ void ReplicaGradient::add(std::size_t chunk, std::size_t segment, const Tensor& 
     if (!tied_ || !overlaps(worker_.part().tied(), layers[i])) (*ready_)(so_far, layers[i]);
 }
 
-/// Sums over the tensor ranks the gradients in these stretches of which each has a part.
-void ReplicaGradient::sum_partial(const std::vector<ParameterStretch>& within) {
-  const auto is_in = [](const ParameterStretch& inner, const ParameterStretch& outer) {
-    return inner.first >= outer.first && inner.first + inner.count <= outer.first + outer.count;
-  };
+/// Sums the gradients of a segment's own parameters of which each of the ranks that share it has a part.
+void ReplicaGradient::sum_partial(std::size_t chunk, std::size_t segment, Among among) {
+  const Communicator* const comm = sharing_.among(among);
+  if (!comm) return;
+  const models::PlacedChunk& its = worker_.part().chunks()[chunk];
+  const std::size_t own = its.parameters[segment].size() - (its.segments[segment].shared.count > 0 ? 1 : 0);
   std::vector<ParameterStretch> stretches;
-  for (const ParameterStretch& stretch : worker_.part().partial(models::Among::tensor))
-    if (std::ranges::any_of(within, [&](const ParameterStretch& outer) { return is_in(stretch, outer); }))
-      stretches.push_back(stretch);
+  for (std::size_t k = 0; k < own; ++k)
+    for (const ParameterStretch& partial : worker_.part().partial(among))
+      if (const ParameterStretch both = common(its.parameters[segment][k], partial); both.count > 0)
+        stretches.push_back(both);
   if (stretches.empty()) return;
-  const training::AlongScope timed(worker_.mesh_use(), *tensor_, training::Dimension::tensor);
+  const training::AlongScope timed(worker_.mesh_use(), *comm, dimension_of(among));
   std::vector<Tensor> parts;
   for (const ParameterStretch& stretch : stretches) parts.push_back(gradient_->stretch(stretch));
-  const Tensor sum = collectives::Ring()(*tensor_, values::concatenate(parts));
+  const Tensor sum = collectives::Ring()(*comm, values::concatenate(parts));
   std::int64_t at = 0;
   for (const ParameterStretch& stretch : stretches) {
     gradient_->replace(stretch, values::slice(sum, at, stretch.count));
@@ -99,22 +107,29 @@ Tensor ReplicaGradient::squares(const Tensor& g, const Tensor& of_shards) const 
   const Communicator stages = stages_.unrounded();
   Tensor sum = of_shards ? of_shards : training::sum_of_squares(counted_once(g));
   const collectives::RecursiveDoubling doubling;
-  if (tensor_) sum = doubling(tensor_->unrounded(), sum);
+  for (const Among among : {Among::tensor, Among::context, Among::expert})
+    if (const Communicator* const comm = sharing_.among(among)) sum = doubling(comm->unrounded(), sum);
   return stages.size() > 1 ? doubling(stages, sum) : sum;
 }
 
 /// The gradient without numbers that other ranks of the replica count: replicated ones, and a copy.
 Tensor ReplicaGradient::counted_once(const Tensor& g) const {
   std::vector<ParameterStretch> elsewhere;
-  if (worker_.part().chunks().front().chunk.tensor_rank > 0)
-    elsewhere = worker_.part().replicated(models::Among::tensor);
+  const auto counted_by_first = [&](int rank, Among among) {
+    const std::vector<ParameterStretch>& all = worker_.part().replicated(among);
+    if (rank > 0) elsewhere.insert(elsewhere.end(), all.begin(), all.end());
+  };
+  const models::Chunk& chunk = worker_.part().chunks().front().chunk;
+  counted_by_first(chunk.tensor_rank, Among::tensor);
+  counted_by_first(chunk.context_rank, Among::context);
+  counted_by_first(chunk.expert_rank, Among::expert);
   if (worker_.part().holds_copy()) elsewhere.push_back(worker_.part().tied());
   std::ranges::sort(elsewhere, {}, &ParameterStretch::first);
   std::vector<Tensor> own;
   std::int64_t at = 0;
   for (const ParameterStretch& stretch : elsewhere) {
     if (stretch.first > at) own.push_back(values::slice(g, at, stretch.first - at));
-    at = stretch.first + stretch.count;
+    at = std::max(at, stretch.first + stretch.count);
   }
   if (at < g.size() || own.empty()) own.push_back(values::slice(g, at, g.size() - at));
   return values::concatenate(own);

@@ -1,35 +1,22 @@
 #include "strategies/parallel/segment_passes.h"
 
 #include <cmath>
-#include <utility>
 
-#include "cluster/recording/work_scope.h"
-#include "collectives/ring.h"
+#include "strategies/parallel/part_gradient.h"
 #include "training/learning/learning.h"
-#include "training/parts/along_scope.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
 
 using cluster::Communicator;
+using models::Among;
 using models::ParameterStretch;
-using models::Segment;
 using models::Step;
 using training::BackwardPiece;
 
-namespace {
-
-/// The numbers of all members, one member after the other.
-Tensor gathered(const Communicator& comm, const Tensor& x) {
-  const cluster::WorkScope work_scope(comm, record::Work::all_gather);
-  return collectives::all_gather(comm, x, x.size() * comm.size());
-}
-
-}  // namespace
-
-SegmentPasses::SegmentPasses(const Worker& worker, std::optional<Communicator> tensor)
-    : worker_(worker), tensor_(std::move(tensor)) {
-  if (tensor_) gathers_.emplace(*tensor_);
+SegmentPasses::SegmentPasses(const Worker& worker, const SharingRanks& sharing) : worker_(worker), sharing_(sharing) {
+  for (const Among among : {Among::tensor, Among::context})
+    if (const Communicator* const comm = sharing.among(among)) streams_[static_cast<std::size_t>(among)].emplace(*comm);
 }
 
 bool SegmentPasses::followed() const {
@@ -37,101 +24,94 @@ bool SegmentPasses::followed() const {
   return dispatcher.numbers() || dispatcher.lineages();
 }
 
-Tensor SegmentPasses::of_length(double numbers, double bytes, std::int64_t rows) const {
-  const training::Learning& learning = worker_.learning();
-  const values::Format format = travels_as(learning.precision());
-  const double all = numbers + bytes / values::wire_format(format).bytes_per_number;
-  return values::rounded(learning.dispatcher().zeros(std::llround(all * static_cast<double>(rows))), format);
+SegmentPasses::At SegmentPasses::at(int chunk, std::size_t segment, MicroBatchPass& micro, bool backward) const {
+  const auto c = static_cast<std::size_t>(chunk);
+  return {c, segment, micro, backward, worker_.part().chunks()[c].segments[segment]};
 }
 
 Tensor SegmentPasses::forward(int chunk, std::size_t segment, MicroBatchPass& micro) {
-  const Segment& its = worker_.part().chunks()[static_cast<std::size_t>(chunk)].segments[segment];
-  const auto c = static_cast<std::size_t>(chunk);
-  micro.passes.forward(c, segment);
-  std::vector<Tensor> made;
-  for (std::size_t k = 0; k < its.forward.size(); ++k) {
-    const Step& step = its.forward[k];
-    Tensor numbers =
-        followed() ? micro.passes.run(
-                         {c, segment, false, k},
-                         {.w = parameters(chunk, segment, micro.w), .in = micro.in[segment], .d_out = {}, .made = made})
-                   : of_length(step.numbers, k + 1 == its.forward.size() ? its.exit_bytes : 0.0, micro.passes.rows());
-    made.push_back(combined(step.then, std::move(numbers), micro.passes.rows()));
+  At place = at(chunk, segment, micro, false);
+  const std::vector<Step>& steps = place.its.forward;
+  micro.passes.forward(place.chunk, segment, 1.0 - work_beside(steps));
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const Tensor numbers = numbers_of(place, k, {});
+    const bool has_stream = steps[k].beside > 0.0 && sharing_.among(steps[k].among);
+    place.made.push_back(has_stream ? beside(place, steps[k], numbers)
+                                    : exchanged(steps[k], numbers, micro.passes.rows()));
+    if (steps[k].kept) micro.kept[segment].push_back(place.made.back());
   }
-  return made.empty() ? Tensor() : made.back();
+  return place.made.empty() ? Tensor() : place.made.back();
 }
 
 Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& micro, const Tensor& d_out,
                                BackwardPiece piece) {
-  const Segment& its = worker_.part().chunks()[static_cast<std::size_t>(chunk)].segments[segment];
-  const auto c = static_cast<std::size_t>(chunk);
-  const std::int64_t rows = micro.passes.rows();
-  std::vector<Tensor> made;
-  std::optional<int> gathering;  // the task whose result is the last of `made`
+  At place = at(chunk, segment, micro, true);
+  const std::vector<Step>& steps = place.its.backward;
   bool charged = false;
-  for (std::size_t k = 0; k < its.backward.size(); ++k) {
-    const Step& step = its.backward[k];
-    const bool computes = step.gradients || (step.then != Step::Then::nothing && step.then != Step::Then::gather);
-    if (!charged && (computes || k + 1 == its.backward.size())) {
-      micro.passes.backward(c, segment, piece);
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const Step& step = steps[k];
+    const Communicator* const comm = sharing_.among(step.among);
+    const bool has_stream = step.beside > 0.0 && comm;
+    const bool computes =
+        step.gradients || has_stream || (step.then != Step::Then::nothing && step.then != Step::Then::gather);
+    if (!charged && (computes || k + 1 == steps.size())) {
+      micro.passes.backward(place.chunk, segment, piece, work_beside(steps));
       charged = true;
-      if (gathering) {
-        const training::AlongScope timed(worker_.mesh_use(), *tensor_, training::Dimension::tensor);
-        made.back() = values::transposed(gathers_->wait(*gathering), tensor_->size(), rows);
-      }
+      finish_gathering(place);
     }
-    Tensor numbers = of_length(step.numbers, k + 1 == its.backward.size() ? its.entrance_bytes : 0.0, rows);
-    if (followed()) {
-      const Tensor result = micro.passes.run(
-          {c, segment, true, k},
-          {.w = parameters(chunk, segment, micro.w), .in = micro.in[segment], .d_out = d_out, .made = made});
-      const std::int64_t count = numbers.size();
-      numbers = values::slice(result, 0, count);
-      if (step.gradients) {
-        Tensor& sum = micro.gradients[segment];
-        const Tensor g = values::slice(result, count, result.size() - count);
-        sum = sum ? sum + g : g;
-      }
-    }
-    if (step.again && tensor_) {
-      gathering = gathers_->start_collective([numbers](const Communicator& comm) { return gathered(comm, numbers); });
-      made.emplace_back();
+    const Tensor numbers = numbers_of(place, k, d_out);
+    if (has_stream) {
+      place.made.push_back(beside(place, step, numbers));
+    } else if (step.again && comm) {
+      place.gathering = streams_[static_cast<std::size_t>(step.among)]->start_collective(
+          [then = step.then, numbers, rows = micro.passes.rows()](const Communicator& of_side) {
+            return Exchange(then, rows).collective(of_side, numbers);
+          });
+      place.made.emplace_back();
     } else {
-      made.push_back(combined(step.then, std::move(numbers), rows));
+      place.made.push_back(exchanged(step, numbers, micro.passes.rows()));
     }
   }
-  return made.back();
+  micro.kept[segment].clear();
+  return place.made.back();
 }
 
-/// The numbers of the tensor ranks, as the next step reads them.
-Tensor SegmentPasses::combined(Step::Then then, Tensor numbers, std::int64_t rows) const {
-  if (!tensor_ || then == Step::Then::nothing) return numbers;
-  const training::AlongScope timed(worker_.mesh_use(), *tensor_, training::Dimension::tensor);
-  const collectives::Ring ring;
-  switch (then) {
-    case Step::Then::sum:
-      return ring(*tensor_, std::move(numbers));
-    case Step::Then::max:
-      return ring(*tensor_, std::move(numbers), collectives::Reduction::max);
-    case Step::Then::gather:
-      return values::transposed(gathered(*tensor_, numbers), tensor_->size(), rows);
-    case Step::Then::sum_shard: {
-      const cluster::WorkScope work_scope(*tensor_, record::Work::reduce_scatter);
-      return collectives::reduce_scatter(*tensor_, values::transposed(numbers, rows, tensor_->size()));
-    }
-    case Step::Then::all_to_all:
-    case Step::Then::all_to_all_back:
-    case Step::Then::nothing:
-      break;
+/// The numbers of a step before what is done among ranks. A gradient that it makes goes to the micro-batch's.
+Tensor SegmentPasses::numbers_of(const At& at, std::size_t step, const Tensor& d_out) const {
+  const std::vector<Step>& steps = at.backward ? at.its.backward : at.its.forward;
+  const auto rows = static_cast<double>(at.micro.passes.rows());
+  if (!followed()) {
+    const bool last = step + 1 == steps.size();
+    const double bytes = !last ? 0.0 : at.backward ? at.its.entrance_bytes : at.its.exit_bytes;
+    return zeros_on_the_wire(worker_.learning(), rows * steps[step].numbers, rows * bytes);
   }
-  return numbers;
+  const Tensor result = at.micro.passes.run({at.chunk, at.segment, at.backward, step},
+                                            {.w = parameters(at),
+                                             .in = at.micro.in[at.segment],
+                                             .d_out = d_out,
+                                             .made = at.made,
+                                             .kept = at.backward ? at.micro.kept[at.segment] : std::vector<Tensor>()});
+  if (!steps[step].gradients) return result;
+  const std::int64_t count = std::llround(rows * steps[step].numbers);
+  Tensor& sum = at.micro.gradients[at.segment];
+  const Tensor g = values::slice(result, count, result.size() - count);
+  sum = sum ? sum + g : g;
+  return values::slice(result, 0, count);
+}
+
+/// The share of a segment's work that goes on beside exchanges.
+double SegmentPasses::work_beside(const std::vector<Step>& steps) const {
+  double sum = 0.0;
+  for (const Step& step : steps)
+    if (sharing_.among(step.among)) sum += step.beside;
+  return sum;
 }
 
 /// The parameters that a segment reads.
-Tensor SegmentPasses::parameters(int chunk, std::size_t segment, const Tensor& w) const {
+Tensor SegmentPasses::parameters(const At& at) const {
   std::vector<Tensor> all;
-  for (const ParameterStretch& stretch : worker_.part().chunks()[static_cast<std::size_t>(chunk)].parameters[segment])
-    all.push_back(values::slice(w, stretch.first, stretch.count));
+  for (const ParameterStretch& stretch : worker_.part().chunks()[at.chunk].parameters[at.segment])
+    all.push_back(values::slice(at.micro.w, stretch.first, stretch.count));
   return values::concatenate(all);
 }
 

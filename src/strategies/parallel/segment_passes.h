@@ -1,12 +1,14 @@
-/// The passes of a micro-batch through segments of a part, among the ranks that share products.
+/// The passes of a micro-batch through segments of a part, among the ranks that share its units.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "cluster/ranks/side_stream.h"
 #include "models/model_part.h"
+#include "strategies/parallel/sharing_ranks.h"
 #include "strategies/strategy.h"
 #include "training/part_passes.h"
 
@@ -15,16 +17,17 @@ namespace simgrad::strategies {
 /// A micro-batch that has gone forward through a chunk, and not back.
 struct MicroBatchPass {
   training::PartPasses passes;
-  Tensor w;                       ///< the version of the weights that it sees, forward and back
-  std::int64_t version = 0;       ///< how many updates that version has seen
-  std::vector<Tensor> in;         ///< of each segment
-  std::vector<Tensor> gradients;  ///< of each segment, once its backward pass is done
+  Tensor w;                               ///< the version of the weights that it sees, forward and back
+  std::int64_t version = 0;               ///< how many updates that version has seen
+  std::vector<Tensor> in;                 ///< of each segment
+  std::vector<std::vector<Tensor>> kept;  ///< likewise, the numbers of steps that the backward pass reads
+  std::vector<Tensor> gradients;          ///< likewise, once its backward pass is done
 };
 
 class SegmentPasses {
  public:
-  /// tensor: the ranks that share this one's products; nothing: it has whole ones.
-  SegmentPasses(const Worker& worker, std::optional<cluster::Communicator> tensor);
+  /// sharing: outlives this object.
+  SegmentPasses(const Worker& worker, const SharingRanks& sharing);
 
   /// Returns what goes out of the segment.  Virtual time: of its layers, and of the collectives that its steps name.
   Tensor forward(int chunk, std::size_t segment, MicroBatchPass& micro);
@@ -35,14 +38,26 @@ class SegmentPasses {
   bool followed() const;
 
  private:
-  /// A tensor that travels as so many numbers a row, and so many bytes a row beside them.
-  Tensor of_length(double numbers, double bytes, std::int64_t rows) const;
-  Tensor combined(models::Step::Then then, Tensor numbers, std::int64_t rows) const;
-  Tensor parameters(int chunk, std::size_t segment, const Tensor& w) const;
+  /// A place in the model, and the micro-batch that is there.
+  struct At {
+    std::size_t chunk, segment;
+    MicroBatchPass& micro;
+    bool backward;
+    const models::Segment& its;
+    std::vector<Tensor> made = {};      ///< the numbers of the steps that are done
+    std::optional<int> gathering = {};  ///< the task whose result is the last of `made`
+  };
+  At at(int chunk, std::size_t segment, MicroBatchPass& micro, bool backward) const;
+  Tensor numbers_of(const At& at, std::size_t step, const Tensor& d_out) const;
+  Tensor exchanged(const models::Step& step, const Tensor& numbers, std::int64_t rows) const;
+  Tensor beside(const At& at, const models::Step& step, const Tensor& numbers);
+  void finish_gathering(At& at);
+  double work_beside(const std::vector<models::Step>& steps) const;
+  Tensor parameters(const At& at) const;
 
   const Worker& worker_;
-  std::optional<cluster::Communicator> tensor_;
-  std::optional<cluster::SideStream> gathers_;  ///< of the tensor ranks, beside their products
+  const SharingRanks& sharing_;
+  std::array<std::optional<cluster::SideStream>, models::kinds_of_shares> streams_;  ///< beside the rank's products
 };
 
 }  // namespace simgrad::strategies

@@ -8,7 +8,6 @@
 
 namespace simgrad::strategies {
 
-using cluster::Communicator;
 using training::BackwardPiece;
 using training::Dimension;
 using training::MicroBatch;
@@ -16,38 +15,26 @@ using training::PartPasses;
 using training::Worker;
 using values::Tensor;
 
-namespace {
-
-Communicator along(const Worker& worker, Dimension dimension) {
-  const Communicator everyone = worker.everyone();
-  return everyone.subgroup(worker.mesh().group(everyone.rank(), dimension));
-}
-
-std::optional<Communicator> tensor_ranks(const Worker& worker) {
-  if (worker.mesh().size(Dimension::tensor) == 1) return {};
-  return along(worker, Dimension::tensor);
-}
-
-}  // namespace
-
 StagePasses::StagePasses(Worker& worker, const Parallel& parallel, const PipelineTable& table)
     : worker_(worker),
       shape_(parallel.shape()),
       tasks_(&table),
       stream_(stream_rule(parallel)),
       stages_(along(worker, Dimension::pipeline)),
+      sharing_(worker),
       stage_(stages_.rank()),
       forwards_(stages_, 1),
       backwards_(stages_.on_own_channels(), -1),
-      segments_(worker, tensor_ranks(worker)),
-      gradient_(worker, stages_, tensor_ranks(worker)) {}
+      segments_(worker, sharing_),
+      gradient_(worker, stages_, sharing_) {}
 
 void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, const Worker::LayerReady& ready) {
   before_w_ = step == 0 ? w : w_;
   w_ = w;
   step_ = step;
   outer_ = micro;
-  step_work_ = worker_.step_work(micro.parts * shape_.micro_batches);
+  const int experts = worker_.mesh().size(Dimension::expert);
+  step_work_ = worker_.step_work(micro.parts * shape_.micro_batches * experts) / experts;
   completed_.assign(part().chunks().size(), 0);
   gradient_.begin(segments_.followed(), ready);
   worker_.memory().raise(record::MemoryPart::parameters,
@@ -93,6 +80,7 @@ void StagePasses::forward(const PipelineTask& task) {
                                   .w = weights_of(task.micro),
                                   .version = sees_weights_before(task.micro) ? step_ - 1 : step_,
                                   .in = std::vector<Tensor>(segments),
+                                  .kept = std::vector<std::vector<Tensor>>(segments),
                                   .gradients = std::vector<Tensor>(segments)})
           .first->second;
   for (std::size_t segment = 0; segment < segments; ++segment) {

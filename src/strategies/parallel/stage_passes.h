@@ -70,6 +70,7 @@ class StagePasses final : public training::Worker::GradientMaker {
   const PipelineTable* tasks_;
   StreamRule stream_;
   cluster::Communicator stages_;
+  SharingRanks sharing_;
   int stage_;
   Hops forwards_, backwards_;  ///< of activations; of derivatives
   SegmentPasses segments_;

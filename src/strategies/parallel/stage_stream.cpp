@@ -46,8 +46,10 @@ bool StagePasses::sees_weights_before(int micro) const {
 
 PartPasses StagePasses::passes_of(int micro) const {
   const int m = shape_.micro_batches;
-  if (stream_ != StreamRule::synchronous) return {worker_, micro / m, {micro % m, m}, step_work_};
-  return {worker_, step_, {outer_.part * m + micro, outer_.parts * m}, step_work_};
+  const int e = worker_.mesh().size(training::Dimension::expert), r = part().chunks().front().chunk.expert_rank;
+  const auto own = [&](int part, int parts) { return training::MicroBatch{part * e + r, parts * e}; };
+  if (stream_ != StreamRule::synchronous) return {worker_, micro / m, own(micro % m, m), step_work_};
+  return {worker_, step_, own(outer_.part * m + micro, outer_.parts * m), step_work_};
 }
 
 /// Versions of the weights that micro-batches under way still need, beside the newest.

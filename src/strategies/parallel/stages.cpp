@@ -11,6 +11,8 @@
 
 namespace simgrad::strategies {
 
+using training::Dimension;
+
 namespace {
 
 /// As many stretches as it takes if none may cost more than that; filled from the front.
@@ -111,18 +113,24 @@ std::vector<std::vector<models::Chunk>> chunks_of_parts(const Parallel& parallel
   const std::vector<std::int64_t> firsts = firsts_of_pieces(parallel, layers);
   const PipelineShape shape = parallel.shape();
   std::vector<std::vector<models::Chunk>> parts;
-  for (int stage = 0; stage < shape.stages; ++stage)
-    for (int tensor = 0; tensor < parallel.tensor; ++tensor) {
-      std::vector<models::Chunk>& chunks = parts.emplace_back();
-      for (int chunk = 0; chunk < shape.chunks; ++chunk) {
-        const auto piece = static_cast<std::size_t>(shape.piece(stage, chunk));
-        chunks.push_back({.first_unit = firsts[piece],
-                          .end_unit = firsts[piece + 1],
-                          .tensor = static_cast<int>(parallel.tensor),
-                          .tensor_rank = tensor,
-                          .sequence_parallel = parallel.sequence_parallel});
-      }
+  const models::Shares shares = parallel.shares();
+  const training::Mesh replica = parallel.mesh(parallel.ranks_a_replica());
+  for (int part = 0; part < replica.parts(); ++part) {
+    std::vector<models::Chunk>& chunks = parts.emplace_back();
+    const training::MeshPlace place = replica.place_of_part(part);
+    for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+      const auto piece = static_cast<std::size_t>(shape.piece(place[Dimension::pipeline], chunk));
+      chunks.push_back({.first_unit = firsts[piece],
+                        .end_unit = firsts[piece + 1],
+                        .tensor = shares.tensor,
+                        .tensor_rank = place[Dimension::tensor],
+                        .sequence_parallel = shares.sequence_parallel,
+                        .context = shares.context,
+                        .context_rank = place[Dimension::context],
+                        .expert = shares.expert,
+                        .expert_rank = place[Dimension::expert]});
     }
+  }
   return parts;
 }
 

@@ -17,8 +17,15 @@ std::string nearest_divisors(std::int64_t number, std::int64_t to) {
 }  // namespace
 
 std::string uneven_batch(std::int64_t rows, std::int64_t replicas, const Parallel& parallel) {
-  const std::int64_t count = parallel.micro_batch_count(), pieces = replicas * count, below = rows / pieces * pieces;
+  const std::int64_t count = parallel.micro_batch_count();
+  const std::int64_t pieces = replicas * count * parallel.expert, below = rows / pieces * pieces;
   if (rows == below) return {};
+  if (parallel.expert > 1)
+    return fmt::format(
+        "a batch of {} rows does not divide into {} micro-batches on each of {} replica{}, each shared by expert = {} "
+        "ranks; take a batch of {}{} rows",
+        rows, count, replicas, replicas == 1 ? "" : "s", parallel.expert, below > 0 ? fmt::format("{} or ", below) : "",
+        below + pieces);
   return fmt::format(
       "a batch of {} rows does not divide into {} micro-batches on each of {} replica{}; take a batch of {}{} rows, or "
       "{}",

@@ -144,14 +144,18 @@ namespace {
 
 /// A number of its own for every step of every chunk of a model.
 std::uint64_t variant_of(const models::Chunk& chunk, const CutStep& step) {
-  const std::array<std::uint64_t, 7> words{
-      static_cast<std::uint64_t>(chunk.first_unit),
-      static_cast<std::uint64_t>(chunk.end_unit),
-      static_cast<std::uint64_t>(chunk.tensor) << 32 | static_cast<std::uint64_t>(chunk.tensor_rank),
-      chunk.sequence_parallel ? 1U : 0U,
-      step.segment,
-      step.backward ? 1U : 0U,
-      step.step};
+  const auto among = [](int ranks, int rank) {
+    return static_cast<std::uint64_t>(ranks) << 32 | static_cast<std::uint64_t>(rank);
+  };
+  const std::array<std::uint64_t, 9> words{static_cast<std::uint64_t>(chunk.first_unit),
+                                           static_cast<std::uint64_t>(chunk.end_unit),
+                                           among(chunk.tensor, chunk.tensor_rank),
+                                           among(chunk.context, chunk.context_rank),
+                                           among(chunk.expert, chunk.expert_rank),
+                                           chunk.sequence_parallel ? 1U : 0U,
+                                           step.segment,
+                                           step.backward ? 1U : 0U,
+                                           step.step};
   return base::digest(words).low;
 }
 
@@ -167,19 +171,21 @@ Tensor Learning::run(const CutStep& step, const Share& share, const CutInputs& i
   if (inputs.in) all.push_back(inputs.in);
   if (inputs.d_out) all.push_back(inputs.d_out);
   all.insert(all.end(), inputs.made.begin(), inputs.made.end());
+  all.insert(all.end(), inputs.kept.begin(), inputs.kept.end());
   const values::Format format = travels_as(setup_.precision);
   const auto work = [part = part_, problem = setup_.problem, chunk = placed.chunk, step, format,
                      B = static_cast<double>(batches_.batch()), has_in = static_cast<bool>(inputs.in),
-                     has_out = static_cast<bool>(inputs.d_out)](std::span<const std::span<const double>> in,
-                                                                const models::Samples& samples,
-                                                                std::span<double> result) {
+                     made = inputs.made.size(), has_out = static_cast<bool>(inputs.d_out)](
+                        std::span<const std::span<const double>> in, const models::Samples& samples,
+                        std::span<double> result) {
     std::size_t next = 1;
     models::StepInputs given{.w = in[0], .rows = samples, .in = {}};
     if (has_in) given.in = in[next++];
     if (has_out) given.d_out = in[next++];
-    given.made = in.subspan(next);
+    given.made = in.subspan(next, made);
+    given.kept = in.subspan(next + made);
     given.scale = 1.0 / B;
-    given.penalty_scale = static_cast<double>(samples.count) / B;
+    given.penalty_scale = static_cast<double>(samples.count * chunk.expert) / B;
     given.format = format;
     part->cut_model().run(problem, chunk, step.segment, step.backward, step.step, given, result);
   };

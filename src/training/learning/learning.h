@@ -40,6 +40,7 @@ struct CutInputs {
   values::Tensor in;     ///< empty where samples come in
   values::Tensor d_out;  ///< empty in a forward pass, and where the loss is
   std::span<const values::Tensor> made = {};
+  std::span<const values::Tensor> kept = {};
 };
 
 class Learning {

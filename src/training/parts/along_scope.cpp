@@ -15,6 +15,20 @@ double waited_s(const cluster::Communicator& comm) {
 
 void add(std::optional<double>& sum, double seconds) { sum = sum.value_or(0.0) + seconds; }
 
+/// The time that is not divided; null along pipeline.
+std::optional<double>* sum_along(record::MeshUse& use, Dimension dimension) {
+  switch (dimension) {
+    case Dimension::tensor:
+      return &use.tensor_s;
+    case Dimension::context:
+      return &use.context_s;
+    case Dimension::expert:
+      return &use.expert_s;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 AlongScope::AlongScope(record::MeshUse& use, const cluster::Communicator& comm, Dimension dimension)
@@ -28,8 +42,8 @@ AlongScope::AlongScope(record::MeshUse& use, const cluster::Communicator& comm, 
 AlongScope::~AlongScope() {
   if (std::uncaught_exceptions() != exceptions_) return;  // a killed actor's time is settled already
   const double seconds = comm_.now() - from_s_;
-  if (dimension_ == Dimension::tensor) {
-    add(use_.tensor_s, seconds);
+  if (std::optional<double>* const sum = sum_along(use_, dimension_)) {
+    add(*sum, seconds);
     return;
   }
   const double waited = waited_s(comm_) - waited_before_s_;

@@ -10,8 +10,8 @@ class Communicator;
 
 namespace simgrad::training {
 
-/// While it lives, time of the calling rank goes to the ranks along that dimension: all of it along tensor; along
-/// pipeline waiting apart from transfers.
+/// While it lives, time of the calling rank goes to the ranks along that dimension: all of it along tensor, context and
+/// expert; along pipeline waiting apart from transfers.
 class AlongScope {
  public:
   /// comm: of the calling rank's main actor.

@@ -2,9 +2,23 @@
 
 namespace simgrad::training {
 
+namespace {
+
+/// The ranks along these train one replica; parts count along them, the first one fastest.
+constexpr std::array dimensions_of_a_replica{Dimension::tensor, Dimension::context, Dimension::expert,
+                                             Dimension::pipeline};
+
+}  // namespace
+
 std::string_view name(Dimension dimension) {
-  constexpr std::array<std::string_view, dimensions_of_mesh> names{"tensor", "data", "pipeline"};
+  constexpr std::array<std::string_view, dimensions_of_mesh> names{"tensor", "context", "expert", "data", "pipeline"};
   return names.at(static_cast<std::size_t>(dimension));
+}
+
+std::optional<Dimension> dimension_named(std::string_view text) {
+  for (std::size_t k = 0; k < dimensions_of_mesh; ++k)
+    if (const auto dimension = static_cast<Dimension>(k); name(dimension) == text) return dimension;
+  return {};
 }
 
 int Mesh::ranks() const {
@@ -40,14 +54,19 @@ std::vector<int> Mesh::group(int rank, Dimension along) const {
 
 int Mesh::part(int rank) const {
   const MeshPlace at = place(rank);
-  return at[Dimension::pipeline] * size(Dimension::tensor) + at[Dimension::tensor];
+  int part = 0;
+  for (std::size_t k = dimensions_of_a_replica.size(); k-- > 0;)
+    part = part * size(dimensions_of_a_replica[k]) + at[dimensions_of_a_replica[k]];
+  return part;
 }
 
-int Mesh::first_rank_of_part(int part) const {
+MeshPlace Mesh::place_of_part(int part) const {
   MeshPlace place;
-  place[Dimension::tensor] = part % size(Dimension::tensor);
-  place[Dimension::pipeline] = part / size(Dimension::tensor);
-  return rank(place);
+  for (const Dimension dimension : dimensions_of_a_replica) {
+    place[dimension] = part % size(dimension);
+    part /= size(dimension);
+  }
+  return place;
 }
 
 }  // namespace simgrad::training

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,12 +14,15 @@ namespace simgrad::training {
 
 enum class Dimension : unsigned char {
   tensor,    ///< ranks that share the products of one stage
+  context,   ///< ranks that share the tokens of each sequence
+  expert,    ///< ranks that share experts or tables, and the samples of a micro-batch
   data,      ///< ranks that hold the same part of the model, each with samples of its own
   pipeline,  ///< ranks that hold consecutive stages
   count
 };
 inline constexpr auto dimensions_of_mesh = static_cast<std::size_t>(Dimension::count);
 std::string_view name(Dimension dimension);
+std::optional<Dimension> dimension_named(std::string_view name);
 
 /// A number for each dimension.
 class PerDimension {
@@ -37,7 +41,8 @@ class Mesh {
  public:
   /// Ranks along one dimension after the other: neighbours along the first of `order` have consecutive numbers.
   using Order = std::array<Dimension, dimensions_of_mesh>;
-  static constexpr Order tensor_innermost{Dimension::tensor, Dimension::data, Dimension::pipeline};
+  static constexpr Order tensor_innermost{Dimension::tensor, Dimension::context, Dimension::expert, Dimension::data,
+                                          Dimension::pipeline};
 
   /// One rank.
   Mesh() = default;
@@ -53,8 +58,9 @@ class Mesh {
   /// The number of different parts of the model, and the part of a rank: ranks of one data group have the same.
   int parts() const { return ranks() / size(Dimension::data); }
   int part(int rank) const;
-  /// The first rank of the data group that has that part.
-  int first_rank_of_part(int part) const;
+  /// The first rank of the data group that has that part, and its place.
+  int first_rank_of_part(int part) const { return rank(place_of_part(part)); }
+  MeshPlace place_of_part(int part) const;
 
  private:
   PerDimension sizes_{1};

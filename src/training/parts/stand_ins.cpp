@@ -10,9 +10,10 @@ namespace simgrad::training {
 
 namespace {
 
-/// The ranks of each kind of message that use a link: by their places in the dimensions that are represented.
+/// The ranks of each kind of message that use a link: by their places in the dimensions that are represented. Only
+/// tensor and data are.
 struct Users {
-  std::optional<std::pair<int, int>> hops;    ///< tensor, data
+  std::optional<std::pair<int, int>> hops;    ///< between stages, along context and expert: tensor, data
   std::optional<std::pair<int, int>> sums;    ///< among replicas: tensor, pipeline
   std::optional<std::pair<int, int>> shares;  ///< among those that share products: data, pipeline
 
@@ -34,6 +35,7 @@ class LinksApart {
       const int t = place[Dimension::tensor], d = place[Dimension::data], p = place[Dimension::pipeline];
       const bool alone = use(rank, Dimension::pipeline, 1, &Users::hops, {t, d}) &&
                          use(rank, Dimension::pipeline, -1, &Users::hops, {t, d}) &&
+                         use(rank, Dimension::context, 1, &Users::hops, {t, d}) && exchanges(rank, {t, d}) &&
                          use(rank, Dimension::data, 1, &Users::sums, {t, p}) &&
                          use(rank, Dimension::tensor, 1, &Users::shares, {d, p});
       if (!alone) return false;
@@ -42,7 +44,14 @@ class LinksApart {
   }
 
  private:
-  /// The rank sends to the next one along a dimension.
+  /// The rank sends to all others along `expert`.
+  bool exchanges(int rank, std::pair<int, int> user) {
+    for (int step = 1; step < mesh_.size(Dimension::expert); ++step)
+      if (!use(rank, Dimension::expert, step, &Users::hops, user)) return false;
+    return true;
+  }
+
+  /// The rank sends to one along a dimension, so many places on.
   bool use(int rank, Dimension along, int step, std::optional<std::pair<int, int>> Users::*kind,
            std::pair<int, int> user) {
     const int size = mesh_.size(along);

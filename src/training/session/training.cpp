@@ -264,6 +264,8 @@ void Training::fill_mesh() {
     record::MeshUse& use = record_.ranks[static_cast<std::size_t>(rank)].mesh;
     const MeshPlace place = mesh.place(rank);
     use.tensor = place[Dimension::tensor];
+    if (mesh.size(Dimension::context) > 1) use.context = place[Dimension::context];
+    if (mesh.size(Dimension::expert) > 1) use.expert = place[Dimension::expert];
     use.data = place[Dimension::data];
     use.pipeline = place[Dimension::pipeline];
   }

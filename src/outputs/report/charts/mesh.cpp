@@ -21,10 +21,14 @@ struct CauseStyle {
 constexpr std::array<CauseStyle, mesh_causes> styles{
     CauseStyle{translatable("forward and backward passes"), TimePart::compute_gradient},
     CauseStyle{translatable("collectives of tensor ranks"), TimePart::communicate_input},
+    CauseStyle{translatable("collectives of context ranks"), TimePart::communicate_storage},
+    CauseStyle{translatable("exchanges of expert ranks"), TimePart::communicate_checkpoint},
     CauseStyle{translatable("transfers between stages"), TimePart::communicate_transfer},
     CauseStyle{translatable("waiting for another stage (the bubble)"), TimePart::wait_gradient},
     CauseStyle{translatable("updates"), TimePart::compute_update},
     CauseStyle{translatable("among replicas, and idle at the end"), TimePart::wait_other}};
+
+const CauseStyle& style_of(MeshCause cause) { return styles[static_cast<std::size_t>(cause)]; }
 
 /// The time of a rank by cause.
 std::vector<double> seconds(const record::RankUse& rank) {
@@ -33,6 +37,8 @@ std::vector<double> seconds(const record::RankUse& rank) {
   const double all = rank.compute_s + rank.communicate_s + rank.wait_s + rank.down_s;
   set(MeshCause::passes, rank.parts[TimePart::compute_gradient]);
   set(MeshCause::tensor, rank.mesh.tensor_s.value_or(0.0));
+  set(MeshCause::context, rank.mesh.context_s.value_or(0.0));
+  set(MeshCause::expert, rank.mesh.expert_s.value_or(0.0));
   set(MeshCause::hops, rank.mesh.hop_s.value_or(0.0));
   set(MeshCause::bubble, rank.mesh.bubble_s.value_or(0.0));
   set(MeshCause::update, rank.parts[TimePart::compute_update]);
@@ -115,7 +121,7 @@ std::string sentence(const ReportModel& model, const std::vector<Cut>& cuts, con
 Table table(const ReportModel& model, const Mesh& chart, const std::vector<Cut>& cuts) {
   Table table;
   table.columns = {{"strategy"}, {"parameters"}, {"stage"}};
-  for (const CauseStyle& style : styles) table.columns.push_back({std::string(style.name), "s"});
+  for (const MeshCause cause : chart.causes) table.columns.push_back({std::string(style_of(cause).name), "s"});
   table.columns.push_back({"peak", "B"});
   for (std::size_t i = 0; i < chart.rows.size(); ++i)
     for (const StageTimes& stage : chart.rows[i].stages) {
@@ -124,6 +130,22 @@ Table table(const ReportModel& model, const Mesh& chart, const std::vector<Cut>&
       table.rows.back().emplace_back(stage.memory_bytes);
     }
   return table;
+}
+
+/// Leaves out context and expert ranks where no mesh has any.
+void leave_out_unused(Mesh& chart) {
+  for (std::size_t k = mesh_causes; k-- > 0;) {
+    const auto cause = static_cast<MeshCause>(k);
+    const bool used = std::ranges::any_of(chart.rows, [&](const MeshRow& row) {
+      return std::ranges::any_of(row.stages, [&](const StageTimes& stage) { return stage.step_s[k] > 0.0; });
+    });
+    if (used || (cause != MeshCause::context && cause != MeshCause::expert)) {
+      chart.causes.insert(chart.causes.begin(), cause);
+      continue;
+    }
+    for (MeshRow& row : chart.rows)
+      for (StageTimes& stage : row.stages) stage.step_s.erase(stage.step_s.begin() + static_cast<std::ptrdiff_t>(k));
+  }
 }
 
 }  // namespace
@@ -138,6 +160,7 @@ std::optional<Mesh> mesh(const ReportModel& model) {
     chart.rows.push_back({one->strategy, one->point, stages_of(runs), links_of(runs.front()->record)});
   }
   if (cuts.empty()) return std::nullopt;
+  leave_out_unused(chart);
   const Cut& most = *std::ranges::max_element(cuts, {}, [](const Cut& cut) { return cut.bubble.value_or(-1.0); });
   chart.sentence = sentence(model, cuts, most);
   chart.about = subject_of(*most.one);
@@ -148,7 +171,8 @@ std::optional<Mesh> mesh(const ReportModel& model) {
 void write(Writer& writer, const Mesh& mesh) {
   writer.begin_object();
   write_chart(writer, mesh);
-  write_objects(writer, "causes", styles, [&](const CauseStyle& style) {
+  write_objects(writer, "causes", mesh.causes, [&](MeshCause cause) {
+    const CauseStyle& style = style_of(cause);
     writer.member("name", tr(style.name));
     writer.member("part", static_cast<std::size_t>(style.colour));
     writer.member("of", static_cast<std::size_t>(record::activity_of(style.colour)));

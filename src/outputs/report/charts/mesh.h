@@ -12,10 +12,12 @@ namespace simgrad::outputs::report {
 
 /// The causes of a stage's time, which add up to it.
 enum class MeshCause : unsigned char {
-  passes,  ///< forward and backward
-  tensor,  ///< collectives among the ranks that share products
-  hops,    ///< transfers between stages
-  bubble,  ///< waiting for another stage
+  passes,   ///< forward and backward
+  tensor,   ///< collectives among the ranks that share products
+  context,  ///< likewise, tokens
+  expert,   ///< likewise, experts or tables
+  hops,     ///< transfers between stages
+  bubble,   ///< waiting for another stage
   update,
   rest,  ///< the strategy among replicas, and idle time at the end of the run
   count
@@ -25,7 +27,7 @@ inline constexpr auto mesh_causes = static_cast<std::size_t>(MeshCause::count);
 /// The ranks of a stage: means over them and over the seeds.
 struct StageTimes {
   std::int64_t stage = 0;
-  std::vector<double> step_s;          ///< seconds of a step by cause
+  std::vector<double> step_s;          ///< seconds of a step by cause: Mesh::causes
   std::optional<double> memory_bytes;  ///< the largest peak of a rank
 };
 
@@ -37,6 +39,7 @@ struct MeshRow {
 };
 
 struct Mesh : Chart {
+  std::vector<MeshCause> causes;  ///< those that may take time: a dimension of one rank is none
   std::vector<MeshRow> rows;
 };
 

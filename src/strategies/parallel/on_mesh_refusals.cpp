@@ -1,0 +1,97 @@
+/// The models, batches and strategies that a mesh cannot train.
+#include <fmt/format.h>
+
+#include "strategies/circumstances.h"
+#include "strategies/parallel/on_mesh.h"
+#include "strategies/parallel/stages.h"
+#include "strategies/parallel/uneven_batch.h"
+#include "training/learning/units.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+/// The reason why a unit cannot be shared among so many ranks, with the first key that is to blame.
+std::optional<Refusal> shares_refusal(const models::CutModel& cut, const models::Problem& problem,
+                                      const models::Shares& all) {
+  const models::Shares tensor{.tensor = all.tensor, .sequence_parallel = all.sequence_parallel};
+  models::Shares context = tensor;
+  context.context = all.context;
+  if (const std::string why = cut.refusal(problem, tensor); !why.empty()) return Refusal{"parallel.tensor", why};
+  if (const std::string why = cut.refusal(problem, context); !why.empty()) return Refusal{"parallel.context", why};
+  if (const std::string why = cut.refusal(problem, all); !why.empty()) return Refusal{"parallel.expert", why};
+  return {};
+}
+
+}  // namespace
+
+std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
+  const models::CutModel* const cut = of.model.cut();
+  if (!cut)
+    return Refusal{"", fmt::format("[parallel] cuts the model, but {} cannot be cut; take transformer, perceptron or a "
+                                   "model of layers, or leave [parallel] out",
+                                   of.model_kind)};
+  if (auto why = shares_refusal(*cut, *of.problem, parallel_.shares())) return why;
+  const auto units = static_cast<std::int64_t>(training::units_of(of.layers).size());
+  const bool asynchronous = parallel_.pipeline > 1 && parallel_.schedule->asynchronous();
+  if (asynchronous && cut->tied(*of.problem, {.first_unit = units - 1, .end_unit = units}).count > 0)
+    return Refusal{
+        "parallel.schedule",
+        fmt::format("schedule = \"{}\" lets every stage go on by itself, but the first and the last stage would "
+                    "add the gradients of the tied embedding at every update; set model.tied = false, or take "
+                    "a synchronous schedule",
+                    parallel_.schedule.kind())};
+  if (const std::string why = stages_refusal(parallel_, units); !why.empty()) return Refusal{"parallel.pipeline", why};
+  if (const std::string why = uneven_batch(of.batch, replicas(of.workers), parallel_); !why.empty())
+    return Refusal{"parallel.micro_batches", why};
+  return {};
+}
+
+std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
+  const Traits traits = strategy_->traits(static_cast<int>(replicas(of.workers)));
+  if (!traits.lockstep() || traits.servers > 0 || traits.holder != Holder::workers || !traits.optimizes)
+    return Refusal{
+        "kind",
+        "under [parallel] a strategy works among ranks that hold the same part of the model, each a replica, "
+        "in lockstep; take allreduce, zero (stage 1 or 2), local_sgd, diloco, gossip or single"};
+  if (traits.gathers_units)
+    return Refusal{"kind",
+                   "the strategy gathers the parameters of one unit of the model after the other, but under "
+                   "[parallel] a rank works on its part as a whole; take zero with stage 1 or 2, or allreduce"};
+  if (!of.optimizer.elementwise() && parallel_.tensor * parallel_.expert > 1)
+    return Refusal{"kind", fmt::format("optimizer = \"{}\" needs whole matrices, but {} deals them to ranks; "
+                                       "take an optimizer that works element by element",
+                                       of.optimizer_kind,
+                                       parallel_.tensor > 1 ? fmt::format("tensor = {}", parallel_.tensor)
+                                                            : fmt::format("expert = {}", parallel_.expert))};
+  if (of.precision == training::Precision::float16)
+    return Refusal{
+        "kind",
+        "precision = \"float16\" scales the loss, but the passes of a cut model have no scale; take precision = "
+        "\"bfloat16\""};
+  if (of.clips && traits.state_shards > 1)
+    return Refusal{
+        "kind",
+        "training.clip_norm needs the norm of the whole gradient, but under [parallel] a shard of a part has "
+        "parameters that other ranks count, too; take allreduce, or leave clip_norm out"};
+  if (parallel_.pipeline > 1 && parallel_.schedule->asynchronous() && traits.micro_batches > 1)
+    return Refusal{"micro_batches",
+                   fmt::format("schedule = \"{}\" has an update behind its own micro-batches; leave the "
+                               "strategy's micro_batches out",
+                               parallel_.schedule.kind())};
+  if (of.cluster.failures.any())
+    return Refusal{"kind",
+                   "cluster.failures beside [parallel]: a part of the model would be lost with its rank; leave "
+                   "failures out"};
+  return {};
+}
+
+std::optional<Refusal> OnMesh::refusal(const Circumstances& circumstances) const {
+  if (auto why = model_refusal(circumstances)) return why;
+  if (auto why = strategy_refusal(circumstances)) return why;
+  Circumstances inner = circumstances;
+  inner.workers = replicas(circumstances.workers);
+  return strategy_->refusal(inner);
+}
+
+}  // namespace simgrad::strategies

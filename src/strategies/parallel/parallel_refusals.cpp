@@ -1,0 +1,68 @@
+/// Options of [parallel] that contradict each other.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "strategies/parallel/parallel.h"
+
+namespace simgrad::strategies {
+
+using training::Dimension;
+
+namespace {
+
+bool names_each_once(const std::vector<std::string>& order) {
+  return std::ranges::all_of(order, [&](const std::string& text) {
+    return training::dimension_named(text) && std::ranges::count(order, text) == 1;
+  });
+}
+
+/// The dimensions that have several ranks, or may have.
+std::vector<Dimension> needed(const Parallel& parallel) {
+  std::vector<Dimension> all{Dimension::tensor, Dimension::data, Dimension::pipeline};
+  if (parallel.context > 1) all.push_back(Dimension::context);
+  if (parallel.expert > 1) all.push_back(Dimension::expert);
+  return all;
+}
+
+}  // namespace
+
+void Parallel::refuse_contradictions(base::Describer& d) const {
+  const bool complete = std::ranges::all_of(
+      needed(*this), [&](Dimension its) { return std::ranges::find(order, name(its)) != order.end(); });
+  if (!complete || !names_each_once(order))
+    d.refuse("order",
+             "order names each dimension of the mesh once: \"tensor\", \"context\", \"expert\", \"data\", "
+             "\"pipeline\"; context and expert may be left out where they are 1");
+  if (sequence_parallel && tensor == 1)
+    d.refuse("sequence_parallel",
+             "sequence_parallel deals a sequence's tokens to tensor ranks, but tensor = 1; set tensor "
+             "to 2 or more, or leave sequence_parallel out");
+  if (!stages.empty() && static_cast<std::int64_t>(stages.size()) != pipeline * chunks)
+    d.refuse("stages", fmt::format("{} numbers in stages, but pipeline x chunks = {}; expected one a piece",
+                                   stages.size(), pipeline * chunks));
+  if (std::ranges::any_of(stages,
+                          [](double units) { return units != static_cast<double>(static_cast<std::int64_t>(units)); }))
+    d.refuse("stages", "units are counted: expected whole numbers, as in stages = [3, 3, 2]");
+  // A schedule and a balance may stand beside one stage, for a grid that begins there.
+  if (pipeline == 1 && chunks > 1)
+    d.refuse("chunks",
+             fmt::format("chunks = {} is about the stages of a pipeline, but pipeline = 1; set pipeline to 2 or "
+                         "more, or leave chunks out",
+                         chunks));
+  if (pipeline > 1 && schedule.kind() == "pipedream" && micro_batches.value_or(1) != 1)
+    d.refuse("micro_batches",
+             "schedule = \"pipedream\" makes an update of every micro-batch: a rank's share of the batch is "
+             "one; leave micro_batches out, or take pipedream_2bw");
+  if (pipeline > 1 && schedule.kind() == "pipedream_2bw" && micro_batch_count() < pipeline)
+    d.refuse("micro_batches",
+             fmt::format("schedule = \"pipedream_2bw\" keeps two versions of the weights, which is enough "
+                         "with at least as many micro-batches as stages; expected {} or more",
+                         pipeline));
+  if (schedule && schedule->asynchronous() && chunks > 1)
+    d.refuse("chunks", fmt::format("schedule = \"{}\" has one chunk a stage; leave chunks out", schedule.kind()));
+  if (schedule && pipeline > 1)
+    if (const std::string why = schedule->refusal(shape()); !why.empty()) d.refuse("schedule", why);
+}
+
+}  // namespace simgrad::strategies
