@@ -2,9 +2,9 @@
 ///
 /// x = embedding + positions; in every block x <- x + attention(norm(x)), x <- x + feed_forward(norm(x)); the logits
 /// are the head's product with norm(x). The loss of a sample, a sequence, is the mean over its tokens of the softmax
-/// cross-entropy of the next token. With experts a gradient has that of their auxiliary loss in it, too, and the rows
-/// of a call are a micro-batch, whose tokens beyond an expert's capacity are dropped; a score drops none, and is the
-/// cross-entropy alone. transformer_shape.h says how w is laid out, and names the sources.
+/// cross-entropy of the next token. With experts a gradient has that of their auxiliary loss in it, too, and a
+/// sequence's tokens beyond an expert's capacity are dropped; a score drops none, and is the cross-entropy alone.
+/// transformer_shape.h says how w is laid out, and names the sources.
 #pragma once
 
 #include "models/cut_model.h"
@@ -13,12 +13,12 @@
 
 namespace simgrad::models {
 
-/// Tokens of a micro-batch at a block's experts.
+/// Tokens of some rows at a block's experts.
 struct ExpertLoad {
   std::int64_t block = 0;            ///< from 0
   std::vector<std::int64_t> tokens;  ///< that each expert takes
   std::int64_t dropped = 0;          ///< choices for an expert without room
-  double auxiliary = 0.0;            ///< the auxiliary loss without its weight: 1 if p and shares are even
+  double auxiliary = 0.0;            ///< the rows' mean auxiliary loss without its weight: 1 if p and shares are even
 };
 
 class Transformer final : public Model, public CutModel {
@@ -60,7 +60,7 @@ class Transformer final : public Model, public CutModel {
   Score score_in(values::Format format, const Problem& problem, const Samples& rows,
                  std::span<const double> w) const override;
 
-  /// Where tokens of a micro-batch go in a gradient's forward pass at w, of each block of experts.
+  /// Where the rows' tokens go in a gradient's forward pass at w, of each block of experts.
   std::vector<ExpertLoad> expert_loads(const Problem& problem, const Samples& rows, std::span<const double> w,
                                        values::Format format) const;
 

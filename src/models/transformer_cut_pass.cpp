@@ -151,7 +151,7 @@ class CutPass {
     if (attends())
       attention_products(numbers_, block(), sequences_, n, attention_, y);
     else if (routes())
-      expert_products(numbers_, block(), tokens_, true, n, experts_, y);
+      expert_products(numbers_, block(), sequences_, true, n, experts_, y);
     else
       feed_forward_products(numbers_, block(), tokens_, n, feed_forward_, y);
     return y;
@@ -169,9 +169,8 @@ class CutPass {
       attend(numbers_, block(), sequences_, n, attention_);
       attention_products_backward(numbers_, block(), sequences_, n, attention_, dy, room, dn);
     } else if (routes()) {
-      expert_products(numbers_, block(), tokens_, true, n, experts_, room);
-      const double auxiliary_scale = inputs_.scale * static_cast<double>(sequences_);
-      expert_products_backward(numbers_, block(), tokens_, n, experts_, dy, auxiliary_scale, dn);
+      expert_products(numbers_, block(), sequences_, true, n, experts_, room);
+      expert_products_backward(numbers_, block(), n, experts_, dy, inputs_.scale, dn);
     } else {
       activate(numbers_, block(), tokens_, n, feed_forward_, room);
       feed_forward_products_backward(numbers_, block(), tokens_, n, feed_forward_, dy, room, dn);

@@ -53,7 +53,7 @@ void describe_experts(base::Describer& d, TransformerOptions& options) {
   d.integer("top_k", options.top_k, "experts that a token is sent to; unused without experts",
             Bounds::between(1, 10'000));
   d.number("capacity_factor", options.capacity_factor,
-           "tokens that an expert takes of a micro-batch, over those of an even share; later ones are dropped",
+           "tokens of a sequence that an expert takes, over those of an even share; later ones are dropped",
            Bounds{.least = 0.0, .most = 1e6, .positive = true});
   d.number("auxiliary_loss", options.auxiliary_loss,
            "the weight of the loss that grows with uneven shares of the experts (W. Fedus et al., 2021)",

@@ -43,7 +43,7 @@ class TransformerPass {
       const double token_scale = scale / static_cast<double>(shape().sequence);
       loss_backward<Real>(numbers_, tokens_, n_, rows_.next, token_scale, nullptr, dn_);
       numbers_.round(dn_);
-      auxiliary_scale_ = scale * static_cast<double>(sequences_);
+      auxiliary_scale_ = scale;
       backward();
     });
     for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] += static_cast<double>(numbers_.g[j]);
@@ -51,16 +51,17 @@ class TransformerPass {
 
   std::vector<ExpertLoad> expert_loads(const Samples& rows) {
     std::vector<ExpertLoad> loads;
+    for (std::int64_t block = 0; block < shape().layers; ++block)
+      if (shape().has_experts(block))
+        loads.push_back(
+            {.block = block, .tokens = std::vector<std::int64_t>(static_cast<std::size_t>(shape().experts))});
     for_pieces(rows, [&] {
-      for (std::size_t block = 0; block < kept_.size(); ++block) {
-        const ExpertsKept<Real>& kept = kept_[block].experts;
-        if (!shape().has_experts(static_cast<std::int64_t>(block))) continue;
-        ExpertLoad& load = loads.emplace_back();
-        load.block = static_cast<std::int64_t>(block);
-        for (const ExpertKept<Real>& expert : kept.experts)
-          load.tokens.push_back(static_cast<std::int64_t>(expert.tokens.size()));
-        load.dropped = kept.dropped;
-        load.auxiliary = kept.auxiliary;
+      const double share = static_cast<double>(sequences_) / static_cast<double>(rows.count);
+      for (ExpertLoad& load : loads) {
+        const Routing<Real>& routing = kept_[static_cast<std::size_t>(load.block)].experts.routing;
+        std::ranges::transform(load.tokens, routing.taken, load.tokens.begin(), std::plus());
+        load.dropped += routing.dropped;
+        load.auxiliary += share * auxiliary_loss(shape(), routing);
       }
     });
     return loads;
@@ -72,8 +73,7 @@ class TransformerPass {
   /// Passes forward through some rows after others. n_ has the inputs of the head then.
   template <class Visit>
   void for_pieces(const Samples& rows, Visit visit) {
-    const std::int64_t at_once =
-        shape().experts > 0 && backward_ ? rows.count : std::max<std::int64_t>(1, tokens_at_once / shape().sequence);
+    const std::int64_t at_once = std::max<std::int64_t>(1, tokens_at_once / shape().sequence);
     for (std::int64_t first = 0; first < rows.count; first += at_once) {
       take_rows(rows, first, std::min(at_once, rows.count - first));
       forward();
@@ -103,7 +103,7 @@ class TransformerPass {
     if (place.experts_in.empty())
       feed_forward_products(numbers_, place, tokens_, n_, kept.feed_forward, y_);
     else
-      expert_products(numbers_, place, tokens_, backward_, n_, kept.experts, y_);
+      expert_products(numbers_, place, sequences_, backward_, n_, kept.experts, y_);
     add_to_residual(numbers_, place.feed_forward_out, y_, x_);
   }
 
@@ -121,7 +121,7 @@ class TransformerPass {
     if (place.experts_in.empty())
       feed_forward_products_backward(numbers_, place, tokens_, n_, kept.feed_forward, dx_, y_, dn_);
     else
-      expert_products_backward(numbers_, place, tokens_, n_, kept.experts, dx_, auxiliary_scale_, dn_);
+      expert_products_backward(numbers_, place, n_, kept.experts, dx_, auxiliary_scale_, dn_);
     residual_backward(numbers_, place.feed_forward_out, place.feed_forward_norm, tokens_, kept.feed_forward_norm, dn_,
                       dx_);
     norm_again(numbers_, place.attention_norm, tokens_, kept.attention_norm, n_);
@@ -134,7 +134,7 @@ class TransformerPass {
   bool backward_;
   NormKept<Real> last_norm_;
   std::int64_t sequences_ = 0, tokens_ = 0;
-  double auxiliary_scale_ = 0.0;  ///< of a block's auxiliary loss: as the micro-batch's rows have it
+  double auxiliary_scale_ = 0.0;  ///< of the sum of the rows' auxiliary losses
   RowTokens rows_;
   std::vector<Real> x_, n_, y_;  ///< between blocks; behind a norm; behind a product, or derivatives inside of a part
   std::vector<Real> dx_, dn_;

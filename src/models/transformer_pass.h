@@ -10,10 +10,9 @@
 
 namespace simgrad::models {
 
-/// Some five hundred tokens, or one sequence, are passed at a time, so that memory does not grow with the rows; of a
-/// transformer with experts all, since the capacity is a micro-batch's. For
-/// each of these tokens about layers x (8 hidden + 2 feed_forward + heads x sequence) numbers are kept.
-/// Numbers are double in float64, else float; in a half-precision format they are rounded to it, too.
+/// Some five hundred tokens, or one sequence, are passed at a time, so that memory does not grow with the rows. For
+/// each of these tokens about layers x (8 hidden + 2 feed_forward + heads x sequence) numbers are kept. Numbers are
+/// double in float64, else float; in a half-precision format they are rounded to it, too.
 
 /// Loss and metric of the rows: the sums over rows of the means over a row's tokens.  w: (parameters).
 Score transformer_score(const TransformerShape& shape, const Samples& rows, std::span<const double> w,

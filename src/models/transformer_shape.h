@@ -46,7 +46,7 @@ struct TransformerShape {
   Norm norm = Norm::layer_norm;
   Positions positions = Positions::learned;
 
-  // Experts in place of a feed-forward part; transformer_experts.h has their rules. 0: none.
+  // Experts in place of a feed-forward part; transformer_router.h has their rules. 0: none.
   std::int64_t experts = 0;
   std::int64_t top_k = 2;  ///< experts of a token
   double capacity_factor = 1.25;

@@ -83,7 +83,7 @@ TEST_CASE(
   for (const outputs::Run& run : counted->runs) CHECK(run.record.steps == 112);
 }
 
-TEST_CASE("experts_that_overflow: with each of four seeds more room for tokens gives a lower loss") {
+TEST_CASE("experts_that_overflow: with each of four seeds twice an even share gives a lower loss than less room") {
   const auto results = results_of("experts_that_overflow.toml", " --no-baseline --seeds 1..4");
   REQUIRE(results->runs.size() == 20);
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -97,9 +97,8 @@ TEST_CASE("experts_that_overflow: with each of four seeds more room for tokens g
     CHECK(run("0.25").record.steps == 130);
     CHECK(run("1.0").record.steps == 86);
     CHECK(run("4.0").record.steps == 86);
-    CHECK(loss("0.25") > loss("1.0"));
-    CHECK(loss("0.5") > loss("1.0"));
-    CHECK(loss("1.0") > loss("2.0"));
+    for (const char* const factor : {"0.25", "0.5", "1.0"}) CHECK(loss(factor) > 1.03 * loss("2.0"));
+    CHECK(loss("0.25") == Approx(loss("1.0")).epsilon(0.02));
     CHECK(loss("2.0") == Approx(loss("4.0")).epsilon(0.01));
   }
 }

@@ -228,7 +228,7 @@ TEST_CASE("a model by layers is cut between its units") {
   // Unit 5 begins behind the first stage of 256 channels and a block of 512: 512 x 28 x 28 numbers.
   CHECK(model.segments(problem, {.first_unit = 5, .end_unit = 6})[0].entrance == 512.0 * 28 * 28);
   CHECK_THAT(model.cut()->refusal(problem, {.tensor = 2, .sequence_parallel = false}),
-             ContainsSubstring("set tensor = 1"));
+             ContainsSubstring("set tensor, context and expert to 1"));
   CHECK(model.cut()->refusal(problem, {.tensor = 1, .sequence_parallel = false}).empty());
   CHECK_THROWS_AS(model.run(problem, {0, 18}, 0, false, 0, {}, {}), simgrad::base::InvariantError);
 }

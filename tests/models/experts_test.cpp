@@ -54,10 +54,10 @@ struct Text {
   Samples all() const { return {.features = x.data(), .targets = y.data(), .columns = 4, .first = 0, .count = 3}; }
 };
 
-/// One part of experts by itself, on some rows of n.
+/// One part of experts by itself, on the tokens of one sequence or some.
 struct Part {
   TransformerShape shape;
-  std::int64_t tokens;
+  std::int64_t sequences;
   Numbers n, w;
 
   TransformerNumbers<double> numbers(bool backward = false) const {
@@ -66,17 +66,31 @@ struct Part {
   ExpertsKept<double> forward(Numbers& y) const {
     TransformerNumbers<double> own = numbers();
     ExpertsKept<double> kept;
-    expert_products(own, own.places.blocks[0], tokens, true, n, kept, y);
+    expert_products(own, own.places.blocks[0], sequences, true, n, kept, y);
     return kept;
   }
 };
 
-Part part(std::int64_t tokens, std::int64_t experts, std::int64_t top_k, double capacity_factor, bool gated = false) {
+Part part(std::int64_t tokens, std::int64_t experts, std::int64_t top_k, double capacity_factor, bool gated = false,
+          std::int64_t sequences = 1) {
   TransformerShape shape = small(experts, top_k, capacity_factor, 0.3).options.shape(7);
   shape.gated = gated;
-  Part made{shape, tokens, normal_numbers(tokens * 6, 1.0, 1), {}};
+  shape.sequence = tokens;
+  Part made{shape, sequences, normal_numbers(sequences * tokens * 6, 1.0, 1), {}};
   made.w = normal_numbers(TransformerPlaces(shape, {2, 3}, 1).parameters, 0.5, 2);
   return made;
+}
+
+/// The tokens that an expert takes, in the order of their places.
+std::vector<std::int64_t> tokens_of(const ExpertsKept<double>& kept, std::int64_t expert, std::int64_t top_k) {
+  std::vector<std::int64_t> tokens;
+  for (const std::int64_t place : kept.experts[static_cast<std::size_t>(expert)].places)
+    for (std::size_t at = 0; at < kept.routing.chosen.size(); ++at)
+      if (kept.routing.chosen[at].place == place) {
+        CHECK(kept.routing.chosen[at].expert == expert);
+        tokens.push_back(static_cast<std::int64_t>(at) / top_k);
+      }
+  return tokens;
 }
 
 }  // namespace
@@ -112,19 +126,21 @@ TEST_CASE("dropped tokens and the auxiliary loss are in the gradient of an exper
   for (const std::int64_t top_k : {1, 2})
     for (const bool gated : {false, true}) {
       CAPTURE(top_k, gated);
-      Part made = part(13, 4, top_k, 0.7, gated);
-      const Numbers dy = normal_numbers(13 * 6, 1.0, 4);
+      Part made = part(7, 4, top_k, 0.7, gated, 2);
+      const Numbers dy = normal_numbers(14 * 6, 1.0, 4);
       constexpr double scale = 1.7;
       TransformerNumbers<double> numbers = made.numbers(true);
       Numbers y, dn;
       ExpertsKept<double> kept;
-      expert_products(numbers, numbers.places.blocks[0], 13, true, made.n, kept, y);
-      CHECK(kept.dropped > 0);
-      expert_products_backward(numbers, numbers.places.blocks[0], 13, made.n, kept, dy, scale, dn);
+      expert_products(numbers, numbers.places.blocks[0], 2, true, made.n, kept, y);
+      CHECK(kept.routing.dropped > 0);
+      expert_products_backward(numbers, numbers.places.blocks[0], made.n, kept, dy, scale, dn);
       const auto loss = [&] {
         Numbers result;
         const ExpertsKept<double> now = made.forward(result);
-        return std::inner_product(result.begin(), result.end(), dy.begin(), 0.0) + scale * 0.3 * now.auxiliary;
+        const double auxiliary =
+            2.0 * auxiliary_loss(made.shape, now.routing);  // of two sequences, of which it is the mean
+        return std::inner_product(result.begin(), result.end(), dy.begin(), 0.0) + scale * 0.3 * auxiliary;
       };
       const auto worst = [&](Numbers& at, const Numbers& slopes) {
         double most = 0.0;
@@ -192,10 +208,11 @@ TEST_CASE("one expert is the feed-forward part, and so are equal experts whose w
   }
 }
 
-TEST_CASE("an expert takes ceil(capacity_factor tokens top_k / experts) tokens, first choices before second ones") {
-  CHECK(expert_capacity(part(13, 4, 2, 1.25).shape, 13) == 9);  // 1.25 x 13 x 2 / 4 = 8.125
-  CHECK(expert_capacity(part(8, 4, 1, 1.0).shape, 8) == 2);
-  Part made = part(10, 3, 2, 0.6);  // 0.6 x 10 x 2 / 3 = 4
+TEST_CASE("of a sequence an expert takes ceil(capacity_factor s top_k / experts) tokens, first choices before others") {
+  CHECK(expert_capacity(part(13, 4, 2, 1.25).shape) == 9);  // 1.25 x 13 x 2 / 4 = 8.125
+  CHECK(expert_capacity(part(8, 4, 1, 1.0).shape) == 2);
+  CHECK(expert_capacity(part(8, 4, 2, 3.0).shape) == 8);  // more than all tokens never come
+  Part made = part(10, 3, 2, 0.6);                        // 0.6 x 10 x 2 / 3 = 4
   // Logits of a router with two columns: tokens of n_0 = 1 prefer 0, then 1; the others 1, then 0. None prefers 2.
   std::fill_n(made.w.begin(), 3 * 6, 0.0);
   made.w[0 * 6 + 0] = 2.0;
@@ -207,13 +224,13 @@ TEST_CASE("an expert takes ceil(capacity_factor tokens top_k / experts) tokens, 
   Numbers y;
   const ExpertsKept<double> kept = made.forward(y);
   using Tokens = std::vector<std::int64_t>;
-  CHECK(kept.experts[0].tokens == Tokens{0, 1, 2, 3});  // of eight first choices
-  CHECK(kept.experts[1].tokens == Tokens{4, 9, 0, 1});  // two first choices, then second ones
-  CHECK(kept.experts[2].tokens.empty());
-  CHECK(kept.dropped == 20 - 8);
+  CHECK(tokens_of(kept, 0, 2) == Tokens{0, 1, 2, 3});  // of eight first choices
+  CHECK(tokens_of(kept, 1, 2) == Tokens{4, 9, 0, 1});  // two first choices, then second ones
+  CHECK(kept.experts[2].places.empty());
+  CHECK(kept.routing.dropped == 20 - 8);
   // Weights: of probabilities e^2 and e^1 over their sum.
-  CHECK(kept.weights[0] == Approx(1.0 / (1.0 + std::exp(-1.0))).epsilon(1e-14));
-  CHECK(kept.weights[0] + kept.weights[1] == Approx(1.0).epsilon(1e-15));
+  CHECK(kept.routing.weights[0] == Approx(1.0 / (1.0 + std::exp(-1.0))).epsilon(1e-14));
+  CHECK(kept.routing.weights[0] + kept.routing.weights[1] == Approx(1.0).epsilon(1e-15));
   // Tokens 5 to 8 have no expert at all, and their residual stream goes on as it is.
   for (std::size_t t = 0; t < 10; ++t) {
     const bool none = t >= 5 && t <= 8;
@@ -222,7 +239,68 @@ TEST_CASE("an expert takes ceil(capacity_factor tokens top_k / experts) tokens, 
   // 3 (8/10 P_0 + 2/10 P_1), with P the means over tokens of e^2, e and 1 over their sum.
   const double e = std::exp(1.0), sum = e * e + e + 1.0;
   const double P_0 = (0.8 * e * e + 0.2 * e) / sum, P_1 = (0.2 * e * e + 0.8 * e) / sum;
-  CHECK(kept.auxiliary == Approx(3.0 * (0.8 * P_0 + 0.2 * P_1)).epsilon(1e-14));
+  CHECK(auxiliary_loss(made.shape, kept.routing) == Approx(3.0 * (0.8 * P_0 + 0.2 * P_1)).epsilon(1e-14));
+}
+
+TEST_CASE("a full expert drops the same tokens whatever rows are passed beside them, so gradients of rows add up") {
+  const Text text;
+  for (const std::int64_t top_k : {1, 2}) {
+    const Transformer model = small(4, top_k, 0.6, 0.3);
+    const Numbers w = normal_numbers(model.parameters(text.problem), 0.5, 9);
+    const auto gradient = [&](std::int64_t first, std::int64_t count) {
+      Samples rows = text.all();
+      rows.first = first;
+      rows.count = count;
+      Numbers g(w.size());
+      model.gradient(text.problem, rows, w, 0.2, 0.0, g);
+      return g;
+    };
+    for (const ExpertLoad& load : model.expert_loads(text.problem, text.all(), w, Format::float64))
+      CHECK(load.dropped > 0);
+    const Numbers all = gradient(0, 3);
+    for (const std::vector<std::int64_t>& counts : {std::vector<std::int64_t>{2, 1}, {1, 2}, {1, 1, 1}}) {
+      Numbers sum(w.size(), 0.0);
+      std::int64_t first = 0;
+      for (const std::int64_t count : counts) {
+        const Numbers part = gradient(std::exchange(first, first + count), count);
+        std::ranges::transform(sum, part, sum.begin(), std::plus());
+      }
+      CHECK(test::relative_distance(sum, all) < 1e-14);
+    }
+  }
+}
+
+TEST_CASE(
+    "rows that are passed in several pieces have the gradient of one row after the other, and the sums of their "
+    "loads") {
+  constexpr std::int64_t rows = 200;  // of 4 tokens: 512 tokens are passed at once
+  Numbers x, y;
+  base::Stream stream({.seed = 3, .purpose = base::Purpose::initial_values, .step = 1});
+  for (std::int64_t i = 0; i < rows * 5; ++i) (i % 5 < 4 ? x : y).push_back(std::floor(7.0 * stream.uniform()));
+  const Samples all{.features = x.data(), .targets = y.data(), .columns = 4, .first = 0, .count = rows};
+  const Text text;
+  const Transformer model = small(4, 2, 0.6, 0.3);
+  const Numbers w = normal_numbers(model.parameters(text.problem), 0.5, 10);
+  Numbers g(w.size()), sum(w.size(), 0.0);
+  model.gradient(text.problem, all, w, 0.01, 0.0, g);
+  std::int64_t dropped = 0;
+  double auxiliary = 0.0;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    Samples one = all;
+    one.first = i;
+    one.count = 1;
+    Numbers own(w.size());
+    model.gradient(text.problem, one, w, 0.01, 0.0, own);
+    std::ranges::transform(sum, own, sum.begin(), std::plus());
+    const ExpertLoad load = model.expert_loads(text.problem, one, w, Format::float64)[1];
+    dropped += load.dropped;
+    auxiliary += load.auxiliary;
+  }
+  CHECK(test::relative_distance(sum, g) < 1e-13);
+  const ExpertLoad load = model.expert_loads(text.problem, all, w, Format::float64)[1];
+  CHECK(load.dropped == dropped);
+  CHECK(load.auxiliary == Approx(auxiliary / rows).epsilon(1e-13));
+  CHECK(std::accumulate(load.tokens.begin(), load.tokens.end(), load.dropped) == rows * 4 * 2);
 }
 
 TEST_CASE("the loads of experts add up to all choices, and an even router's auxiliary loss is 1") {
@@ -235,7 +313,7 @@ TEST_CASE("the loads of experts add up to all choices, and an even router's auxi
   CHECK(loads[0].block == 1);
   REQUIRE(loads[0].tokens.size() == 4);
   CHECK(std::accumulate(loads[0].tokens.begin(), loads[0].tokens.end(), loads[0].dropped) == 3 * 4 * 2);
-  CHECK(std::ranges::max(loads[0].tokens) == 3);  // 0.5 x 12 x 2 / 4
+  CHECK(std::ranges::max(loads[0].tokens) <= 3);  // of each of three sequences one: 0.5 x 4 x 2 / 4
   CHECK(loads[0].dropped > 0);
   const LinearPlace router = TransformerPlaces(model.options.shape(7)).blocks[1].router;
   std::fill_n(w.begin() + router.matrix, 4 * 6, 0.0);
