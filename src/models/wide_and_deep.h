@@ -10,12 +10,17 @@
 
 #include <vector>
 
+#include "models/cut_model.h"
 #include "models/dense_layers.h"
 #include "models/sparse_model.h"
 
 namespace simgrad::models {
 
-class WideAndDeep final : public SparseModel {
+/// Cut among expert ranks: rank r of e has the keys from floor(r K / e) on of all K, and every rank the dense layers. A
+/// rank sends its samples' keys to the ranks that have them, and gets the keys' numbers back. Which rank has a key does
+/// not depend on the key's field, so a sample has F places on each rank, most of them empty: e times as many numbers
+/// travel as in a model with a table for each field (dlrm).
+class WideAndDeep final : public SparseModel, public CutModel {
  public:
   static constexpr base::About about{
       .kind = "wide_and_deep",
@@ -38,6 +43,17 @@ class WideAndDeep final : public SparseModel {
   void add_gradient(const Problem& problem, const Samples& rows, Parameters at, double scale,
                     Gradient gradient) const override;
 
+  const CutModel* cut() const override { return this; }
+  std::string refusal(const Problem& problem, const Shares& shares) const override;
+  using SparseModel::layers;
+  std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const override;
+  /// The table, then the dense layers. Between them a sample has F k inputs of the deep part, and the wide score.
+  std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> replicated(const Problem& problem, const Chunk& chunk, Among among) const override;
+  void run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
+           const StepInputs& inputs, std::span<double> result) const override;
+
  protected:
   Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const override;
   RowFlops row_flops(const Problem& problem) const override;
@@ -48,6 +64,8 @@ class WideAndDeep final : public SparseModel {
   /// The deep part's inputs.  Returns (rows, F k).
   std::vector<double> inputs(const Problem& problem, const Samples& rows, const double* table) const;
   double wide_score(const SparseRow& row, const double* table) const;
+  /// A cut model's dense layers and loss.  result: (rows, F k + 1) derivatives by what comes in, then the gradient.
+  void deep_backward(const Problem& problem, const StepInputs& inputs, std::span<double> result) const;
 };
 
 }  // namespace simgrad::models
