@@ -126,6 +126,12 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"place_expert", of_rank, "", "the rank's place among the ranks that share experts or tables, from 0"},
     {"place_data", of_rank, "", "the rank's place among the ranks that hold the same part of the model, from 0"},
     {"place_pipeline", of_rank, "", "the rank's stage, from 0"},
+    {"dropped_share", of_run, "",
+     "of a model with experts, at the last evaluation: the share of tokens' choices of an expert that had no room for "
+     "them; such a token goes on by the residual sum alone"},
+    {"expert_imbalance", of_run, "",
+     "likewise, over the layers of experts: the largest number of choices of one expert / the mean of a layer's "
+     "experts"},
     {"loss_floor", of_run, "",
      "computed: the least expected loss that any model can reach, where the data tell it: the entropy of the next "
      "token "
@@ -193,6 +199,9 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"r2", of_curve, "", "1 - squared error / variance of the target, over the evaluation set"},
     {"metric", "a field of an evaluation in results.json", "",
      "accuracy or r2, as metric_name says; in curves.csv by its name"},
+    {"dropped_share", of_curve, "", "of a model with experts: the share of choices of an expert that had no room"},
+    {"expert_imbalance", of_curve, "",
+     "of a model with experts: the largest number of choices of one expert / the mean of a layer's experts"},
     {"consensus_distance", of_curve, "", "sqrt(mean over replicas of |w_i - mean w|^2); empty where there is one w"},
     {"bytes", of_curve, "bytes", "payload of all messages until the evaluation"},
     {"flops", of_curve, "", "floating-point operations computed until the evaluation"},

@@ -63,6 +63,15 @@ struct Score {
   double metric = 0.0;  ///< accuracy: rows predicted right; r2: sum of squared residuals; else 0
 };
 
+/// Tokens of some rows at a block's experts, in a gradient's forward pass.
+struct ExpertLoad {
+  std::int64_t block = 0;            ///< from 0
+  std::vector<std::int64_t> chosen;  ///< choices of each expert, dropped ones included
+  std::vector<std::int64_t> tokens;  ///< that each expert takes
+  std::int64_t dropped = 0;          ///< choices for an expert without room
+  double auxiliary = 0.0;            ///< the rows' mean auxiliary loss without its weight: 1 if p and shares are even
+};
+
 /// A matrix product of a layer's forward pass, (m x k) by (k x n).
 struct Product {
   double m = 1.0;      ///< rows of the result, a sample: a sequence's tokens, the places of an image
@@ -135,6 +144,11 @@ class Model : public base::Described {
   virtual const CutModel* cut() const { return nullptr; }
   virtual const MultitaskPerceptron* multitask() const { return nullptr; }
   virtual const SparseModel* sparse() const { return nullptr; }
+  /// Where rows' tokens go at w, of each layer of experts; nothing without experts.
+  virtual std::vector<ExpertLoad> expert_loads(const Problem&, const Samples&, std::span<const double> /*w*/,
+                                               values::Format) const {
+    return {};
+  }
   /// The reason why the model cannot be fitted to such data, or empty.
   virtual std::string refusal(const Problem& problem) const;
   /// The reason why the model can be timed but not computed, with what would do; or empty.

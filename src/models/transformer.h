@@ -13,14 +13,6 @@
 
 namespace simgrad::models {
 
-/// Tokens of some rows at a block's experts.
-struct ExpertLoad {
-  std::int64_t block = 0;            ///< from 0
-  std::vector<std::int64_t> tokens;  ///< that each expert takes
-  std::int64_t dropped = 0;          ///< choices for an expert without room
-  double auxiliary = 0.0;            ///< the rows' mean auxiliary loss without its weight: 1 if p and shares are even
-};
-
 class Transformer final : public Model, public CutModel {
  public:
   static constexpr base::About about{
@@ -60,9 +52,8 @@ class Transformer final : public Model, public CutModel {
   Score score_in(values::Format format, const Problem& problem, const Samples& rows,
                  std::span<const double> w) const override;
 
-  /// Where the rows' tokens go in a gradient's forward pass at w, of each block of experts.
   std::vector<ExpertLoad> expert_loads(const Problem& problem, const Samples& rows, std::span<const double> w,
-                                       values::Format format) const;
+                                       values::Format format) const override;
 
   const CutModel* cut() const override { return this; }
   std::string refusal(const Problem& problem, const Shares& shares) const override;

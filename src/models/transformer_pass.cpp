@@ -53,13 +53,15 @@ class TransformerPass {
     std::vector<ExpertLoad> loads;
     for (std::int64_t block = 0; block < shape().layers; ++block)
       if (shape().has_experts(block))
-        loads.push_back(
-            {.block = block, .tokens = std::vector<std::int64_t>(static_cast<std::size_t>(shape().experts))});
+        loads.push_back({.block = block,
+                         .chosen = std::vector<std::int64_t>(static_cast<std::size_t>(shape().experts)),
+                         .tokens = std::vector<std::int64_t>(static_cast<std::size_t>(shape().experts))});
     for_pieces(rows, [&] {
       const double share = static_cast<double>(sequences_) / static_cast<double>(rows.count);
       for (ExpertLoad& load : loads) {
         const Routing<Real>& routing = kept_[static_cast<std::size_t>(load.block)].experts.routing;
         std::ranges::transform(load.tokens, routing.taken, load.tokens.begin(), std::plus());
+        for (const ExpertChoice& choice : routing.chosen) ++load.chosen[static_cast<std::size_t>(choice.expert)];
         load.dropped += routing.dropped;
         load.auxiliary += share * auxiliary_loss(shape(), routing);
       }

@@ -69,6 +69,8 @@ void describe_numbers_of_some(Given& record, Visitor& v) {
   v.value("memory_bytes_max", record.memory_bytes_max, some);
   v.value("bubble_s", record.bubble_s, some);
   v.value("bubble_share", record.bubble_share, some);
+  v.value("dropped_share", record.dropped_share, some);
+  v.value("expert_imbalance", record.expert_imbalance, some);
   v.value("loss_floor", record.loss_floor, some);
   describe(record.throughput, v);
   describe(record.gradient, v);

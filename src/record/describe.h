@@ -36,6 +36,8 @@ void describe(Given& evaluation, Visitor& v) {
   v.value("loss", evaluation.loss);
   v.metric("metric", evaluation.metric);
   v.value("consensus_distance", evaluation.consensus_distance);
+  v.value("dropped_share", evaluation.dropped_share, Presence::some);
+  v.value("expert_imbalance", evaluation.expert_imbalance, Presence::some);
   v.value("bytes", evaluation.bytes, Presence::newer);
   v.value("flops", evaluation.flops, Presence::newer);
   v.value("energy_j", evaluation.energy_j, Presence::newer);

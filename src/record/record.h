@@ -26,7 +26,10 @@ struct Evaluation {
   std::optional<double> loss = {};    ///< null in a timing-only run
   std::optional<double> metric = {};  ///< accuracy or r2
   std::optional<double> consensus_distance =
-      {};                                   ///< sqrt(mean |w_i - mean w|^2) over the workers' replicas; null if none
+      {};  ///< sqrt(mean |w_i - mean w|^2) over the workers' replicas; null if none
+  /// Of a model with experts, over its layers of them and the evaluated rows: the share of choices of an expert that
+  /// had no room, and the largest number of choices of one expert over the mean.
+  std::optional<double> dropped_share = {}, expert_imbalance = {};
   std::optional<std::int64_t> bytes = {};   ///< payload of the messages that have been received; null in older files
   std::optional<double> flops = {};         ///< those computed to the end, without the stretch of stragglers
   std::optional<double> hosts_busy_s = {};  ///< the hosts' seconds of computing, added up
@@ -178,6 +181,8 @@ struct Record {
   GradientTimes gradient = {};                  ///< means over the workers; null without devices
   std::optional<double> bubble_s = {};          ///< MeshUse::bubble_s, mean over the ranks; null without stages
   std::optional<double> bubble_share = {};      ///< bubble_s as a share of simulated_s
+  std::optional<double> dropped_share = {};     ///< at the last evaluation
+  std::optional<double> expert_imbalance = {};  ///< likewise
   std::optional<double> loss_floor = {};        ///< the least expected loss of any model, where the data tell it
   Throughput throughput = {};
   std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of applications of a gradient by staleness

@@ -189,6 +189,8 @@ TEST_CASE("a member that older releases did not write may be missing, and no oth
                                  "samples_seen",
                                  "diverged_step",
                                  "memory_bytes_max",
+                                 "dropped_share",
+                                 "expert_imbalance",
                                  "loss_floor",
                                  "parallel",
                                  "bubble_s",

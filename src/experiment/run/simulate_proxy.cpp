@@ -41,9 +41,13 @@ void take_numbers(record::Record& of_large, const record::Record& computed) {
     seen.loss = same->loss;
     seen.metric = same->metric;
     seen.consensus_distance = same->consensus_distance;
+    seen.dropped_share = same->dropped_share;
+    seen.expert_imbalance = same->expert_imbalance;
   }
   of_large.metric_name = computed.metric_name;
   of_large.final_loss = computed.final_loss;
+  of_large.dropped_share = computed.dropped_share;
+  of_large.expert_imbalance = computed.expert_imbalance;
   of_large.loss_floor = computed.loss_floor;
   of_large.diverged_step = computed.diverged_step;
   of_large.status = computed.status;

@@ -10,6 +10,10 @@ namespace {
 
 constexpr Translation note_texts[] = {
     {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
+    {"at the last evaluation {} % of the tokens' choices of an expert found no room; the busiest expert was chosen {} "
+     "times "
+     "as often as the mean",
+     "在最后一次评估时，token 对专家的选择中有 {} % 没有位置；最忙的专家被选中的次数是平均值的 {} 倍"},
     {"no model's expected loss is below {}, the entropy of the next token",
      "任何模型的期望损失都不低于 {}，即下一个 token 的熵"},
     {"losses are those of {} with {} parameters; times, messages and bytes are those of {} with {} parameters "

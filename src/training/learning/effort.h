@@ -14,6 +14,9 @@ struct Effort {
   std::atomic<std::int64_t> gradients = 0;  ///< a rank's part of one, or a piece of it, is one
 };
 
+/// Rough real speed of one core on our kernels, to tell small work from large.
+inline constexpr double flops_per_real_second = 2e9;
+
 /// Adds the time of its life to a sum.
 class Stopwatch {
  public:

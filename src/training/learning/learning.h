@@ -135,6 +135,7 @@ class Learning {
   double consensus_distance(std::span<const values::Tensor> replicas, const values::Tensor& mean) const;
 
  private:
+  void count_choices(const values::Tensor& w, RowSet rows, Score& score) const;
   Score computed_score(const values::Tensor& w, double elapsed_s) const;
   const data::Dataset& evaluation_set() const;
   /// A function of w and of the share's rows, as models::Samples.  work(w, samples, result).  variant: tells apart

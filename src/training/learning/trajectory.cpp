@@ -39,6 +39,14 @@ bool parse_optional(std::string_view word, std::optional<double>& number) {
 
 std::string optional_text(const std::optional<double>& number) { return number ? fmt::format("{}", *number) : "-"; }
 
+/// The last two numbers only of a model that has experts.
+std::string text_of(const Score& score) {
+  std::string text = optional_text(score.loss) + " " + optional_text(score.metric);
+  if (score.dropped_share)
+    text += " " + optional_text(score.dropped_share) + " " + optional_text(score.expert_imbalance);
+  return text;
+}
+
 }  // namespace
 
 template <class Number>
@@ -65,8 +73,7 @@ std::string Trajectory::lines(bool computed_only) const {
   std::string text;
   for (const auto& [lineage, known] : scores_)
     if (known.computed || !computed_only)
-      text += fmt::format("score {:016x}{:016x} {} {}\n", lineage.high, lineage.low, optional_text(known.number.loss),
-                          optional_text(known.number.metric));
+      text += fmt::format("score {:016x}{:016x} {}\n", lineage.high, lineage.low, text_of(known.number));
   for (const auto& [lineage, known] : distances_)
     if (known.computed || !computed_only)
       text += fmt::format("distance {:016x}{:016x} {}\n", lineage.high, lineage.low, known.number);
@@ -83,6 +90,9 @@ bool Trajectory::add_line(std::string_view line) {
   if (kind == "score") {
     Score score;
     if (!parse_optional(next_word(line), score.loss) || !parse_optional(next_word(line), score.metric)) return false;
+    if (!line.empty() && (!parse_optional(next_word(line), score.dropped_share) ||
+                          !parse_optional(next_word(line), score.expert_imbalance)))
+      return false;
     scores_.insert_or_assign(lineage, Known<Score>{score});
   } else if (kind == "distance") {
     double distance = 0.0;

@@ -20,6 +20,7 @@ namespace simgrad::training {
 struct Score {
   std::optional<double> loss;  ///< null in a timing-only run
   std::optional<double> metric;
+  std::optional<double> dropped_share = {}, expert_imbalance = {};  ///< record::Evaluation has them
 };
 
 class Trajectory {

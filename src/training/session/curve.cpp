@@ -39,7 +39,9 @@ record::Evaluation& Curve::evaluate(double elapsed_s, std::int64_t samples) {
                          .samples = samples,
                          .loss = score.loss,
                          .metric = score.metric,
-                         .consensus_distance = {}};
+                         .consensus_distance = {},
+                         .dropped_share = score.dropped_share,
+                         .expert_imbalance = score.expert_imbalance};
   if (!whole.replicas.empty() && learning_.scores())
     row.consensus_distance = learning_.consensus_distance(whole.replicas, whole.mean);
   return rows_.emplace_back(std::move(row));

@@ -296,7 +296,11 @@ record::Record Training::take_record() {
   record_.samples_seen = samples_seen();
   record_.epochs = static_cast<double>(record_.samples) / static_cast<double>(learning_.rows());
   record_.curve = curve_.take_rows();
-  if (!record_.curve.empty()) record_.final_loss = record_.curve.back().loss;
+  if (!record_.curve.empty()) {
+    record_.final_loss = record_.curve.back().loss;
+    record_.dropped_share = record_.curve.back().dropped_share;
+    record_.expert_imbalance = record_.curve.back().expert_imbalance;
+  }
   fill_throughput();
   return std::move(record_);
 }
