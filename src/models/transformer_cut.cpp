@@ -4,18 +4,17 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace simgrad::models {
 
 namespace {
 
-bool shares_tokens(const Chunk& chunk) { return chunk.sequence_parallel && chunk.tensor > 1; }
-
-/// Stretches of the whole w that a tensor rank holds.
+/// Stretches of the whole w that a rank holds.
 class ShareOfTransformer {
  public:
   ShareOfTransformer(const TransformerShape& shape, const Chunk& chunk)
-      : shape_(shape), whole_(shape), t_(chunk.tensor), r_(chunk.tensor_rank) {}
+      : shape_(shape), whole_(shape), chunk_(chunk), t_(chunk.tensor), r_(chunk.tensor_rank) {}
 
   void add(std::int64_t part) {
     const std::int64_t h = shape_.hidden;
@@ -29,8 +28,8 @@ class ShareOfTransformer {
     } else {
       const BlockPlaces& block = whole_.blocks[static_cast<std::size_t>((part - 1) / 2)];
       const std::int64_t f = shape_.feed_forward, kv = shape_.kv_width();
-      if (part % 2 == 0 && !block.experts_in.empty())  // without shares
-        stretches_.add(block.router.matrix, TransformerPlaces(shape_, {part, part + 1}, 1).parameters);
+      if (part % 2 == 0 && !block.experts_in.empty())
+        add_experts(block);
       else if (part % 2 == 1)
         add_part(block.attention_in, {h, kv, kv}, block.attention_norm, block.attention_out);
       else
@@ -61,77 +60,24 @@ class ShareOfTransformer {
     if (out.biases != nowhere) stretches_.add(out.biases, out.outputs);
   }
 
+  void add_experts(const BlockPlaces& block) {
+    stretches_.add(block.router.matrix, block.router.outputs * block.router.inputs);
+    add_norm(block.feed_forward_norm);
+    const auto count = block.experts_in.size() / static_cast<std::size_t>(chunk_.expert);
+    for (const auto* places : {&block.experts_in, &block.experts_out}) {
+      const auto own = std::span(*places).subspan(static_cast<std::size_t>(chunk_.expert_rank) * count, count);
+      for (const LinearPlace& place : own) stretches_.add(place.matrix, place.outputs * place.inputs);
+      for (const LinearPlace& place : own)
+        if (place.biases != nowhere) stretches_.add(place.biases, place.outputs);
+    }
+  }
+
   const TransformerShape& shape_;
   TransformerPlaces whole_;
+  const Chunk& chunk_;
   std::int64_t t_, r_;
   std::int64_t begun_ = -1;  ///< the first part
   JoinedStretches stretches_;
-};
-
-/// Writes down the steps of a part.
-class StepsOfPart {
- public:
-  StepsOfPart(const TransformerShape& shape, const Chunk& chunk)
-      : chunk_(chunk),
-        tokens_(static_cast<double>(shape.sequence)),
-        all_(tokens_ * static_cast<double>(shape.hidden)),
-        own_(shares_tokens(chunk) ? all_ / static_cast<double>(chunk.tensor) : all_) {}
-
-  std::vector<CutStep> embedding(bool backward) {
-    if (backward) {
-      gather(CutWork::derivatives, false);
-      add(CutWork::look_up_backward, 0.0, Step::Then::nothing, true);
-    } else {
-      sum(CutWork::look_up, false);
-      add(CutWork::add_positions, own_);
-    }
-    return std::move(steps_);
-  }
-  std::vector<CutStep> block_part(bool backward) {
-    if (backward) {
-      gather(CutWork::derivatives, false);
-      gather(CutWork::normed, true);
-      sum(CutWork::products_backward, true);
-      add(CutWork::residual_backward, own_, Step::Then::nothing, true);
-    } else {
-      gather(CutWork::normed, false);
-      sum(CutWork::products, false);
-      add(CutWork::add_to_residual, own_);
-    }
-    return std::move(steps_);
-  }
-  std::vector<CutStep> head(bool backward) {
-    if (!backward) return {};
-    gather(CutWork::normed, false);
-    if (chunk_.tensor > 1) {
-      add(CutWork::greatest_logits, tokens_, Step::Then::max);
-      add(CutWork::softmax_terms, 2.0 * tokens_, Step::Then::sum);
-    }
-    sum(CutWork::loss_backward, true);
-    add(CutWork::last_norm_backward, own_, Step::Then::nothing, true);
-    return std::move(steps_);
-  }
-
- private:
-  void add(CutWork work, double numbers, Step::Then then = Step::Then::nothing, bool gradients = false,
-           bool again = false) {
-    steps_.push_back({work, {.then = then, .numbers = numbers, .gradients = gradients, .again = again}});
-  }
-  /// Numbers of the rank's own tokens, gathered if tokens are shared; else no step is needed.
-  void gather(CutWork work, bool again) {
-    if (shares_tokens(chunk_)) add(work, own_, Step::Then::gather, false, again);
-  }
-  /// Terms of sums.
-  void sum(CutWork work, bool gradients) {
-    const Step::Then then = chunk_.tensor == 1      ? Step::Then::nothing
-                            : shares_tokens(chunk_) ? Step::Then::sum_shard
-                                                    : Step::Then::sum;
-    add(work, all_, then, gradients);
-  }
-
-  const Chunk& chunk_;
-  double tokens_, all_, own_;
-  std::vector<CutStep> steps_;
 };
 
 std::string divisors_below(std::int64_t tensor, std::int64_t number) {
@@ -141,14 +87,32 @@ std::string divisors_below(std::int64_t tensor, std::int64_t number) {
   return text;
 }
 
+std::string experts_refusal(const TransformerShape& shape, const Shares& shares) {
+  const bool none = shape.experts == 0 || shape.layers < shape.expert_every;
+  if (shares.expert > 1 && none)
+    return fmt::format("no block has experts that expert = {} ranks could share; set expert = 1, or give experts",
+                       shares.expert);
+  if (none) return {};
+  if (shape.experts % shares.expert != 0)
+    return fmt::format("experts = {} do not divide among expert = {} ranks; take expert from {}, or give experts = {}",
+                       shape.experts, shares.expert, divisors_below(shares.expert, shape.experts),
+                       (shape.experts + shares.expert - 1) / shares.expert * shares.expert);
+  if (shares.tensor > 1)
+    return fmt::format("experts = {}: their products are not shared among tensor = {} ranks; set tensor = 1",
+                       shape.experts, shares.tensor);
+  return {};
+}
+
 }  // namespace
+
+TransformerPlaces places_of(const TransformerShape& shape, const Chunk& chunk, PartRange parts) {
+  return {shape, parts, chunk.tensor, chunk.expert};
+}
 
 std::string cut_refusal(const TransformerShape& shape, const Shares& shares) {
   const std::int64_t t = shares.tensor;
-  if (shares.context > 1 || shares.expert > 1) return "not yet";
-  if (shape.experts > 0 && t > 1)
-    return fmt::format("experts = {}: their products are not shared among tensor = {} ranks; set tensor = 1",
-                       shape.experts, t);
+  if (shares.context > 1) return "not yet";
+  if (const std::string why = experts_refusal(shape, shares); !why.empty()) return why;
   const auto fewer = [&] {
     const std::int64_t common = std::gcd(std::gcd(shape.heads, shape.kv_heads), shape.feed_forward);
     return divisors_below(t, common);
@@ -182,12 +146,6 @@ std::string cut_refusal(const TransformerShape& shape, const Shares& shares) {
 PartRange parts_of(const TransformerShape& shape, const Chunk& chunk) {
   const auto first_part = [](std::int64_t unit) { return unit == 0 ? 0 : 2 * unit - 1; };
   return {first_part(chunk.first_unit), std::min(first_part(chunk.end_unit), all_parts(shape).end)};
-}
-
-std::vector<CutStep> steps_of(const TransformerShape& shape, const Chunk& chunk, std::int64_t part, bool backward) {
-  StepsOfPart steps(shape, chunk);
-  if (part == 0) return steps.embedding(backward);
-  return part == 2 * shape.layers + 1 ? steps.head(backward) : steps.block_part(backward);
 }
 
 std::vector<Segment> segments(const TransformerShape& shape, const Chunk& chunk) {
@@ -224,31 +182,40 @@ std::vector<ParameterStretch> parameters_of(const TransformerShape& shape, const
 }
 
 std::vector<ParameterStretch> replicated(const TransformerShape& shape, const Chunk& chunk, Among among) {
-  if (among != Among::tensor) {
-    const std::vector<Layer> all = layers(shape, chunk);
-    return {{0, all.back().first + all.back().count}};
-  }
   const PartRange parts = parts_of(shape, chunk);
-  const TransformerPlaces places(shape, parts, chunk.tensor);
-  const auto biases_of = [&](JoinedStretches& to, const LinearPlace& place) {
-    if (place.biases != nowhere) to.add(place.biases, place.outputs);
-  };
+  const TransformerPlaces places = places_of(shape, chunk, parts);
   JoinedStretches stretches;
-  if (places.positions != nowhere) stretches.add(places.positions, shape.sequence * shape.hidden);
-  for (const BlockPlaces& block : places.blocks) {
-    stretches.add(block.attention_norm.gains, shape.norm_parameters());
-    biases_of(stretches, block.attention_out);
-    stretches.add(block.feed_forward_norm.gains, shape.norm_parameters());
-    biases_of(stretches, block.feed_forward_out);
+  if (among == Among::context) {
+    stretches.add(0, places.parameters);
+  } else if (among == Among::expert) {
+    std::int64_t next = 0;
+    for (const BlockPlaces& block : places.blocks) {
+      if (block.experts_in.empty()) continue;
+      stretches.add(next, block.experts_in.front().matrix - next);
+      const LinearPlace& last = block.experts_out.back();
+      next = last.biases == nowhere ? last.matrix + last.outputs * last.inputs : last.biases + last.outputs;
+    }
+    stretches.add(next, places.parameters - next);
+  } else {
+    const auto biases_of = [&](const LinearPlace& place) {
+      if (place.biases != nowhere) stretches.add(place.biases, place.outputs);
+    };
+    if (places.positions != nowhere) stretches.add(places.positions, shape.sequence * shape.hidden);
+    for (const BlockPlaces& block : places.blocks) {
+      stretches.add(block.attention_norm.gains, shape.norm_parameters());
+      biases_of(block.attention_out);
+      stretches.add(block.feed_forward_norm.gains, shape.norm_parameters());
+      biases_of(block.feed_forward_out);
+    }
+    if (parts.end == all_parts(shape).end) stretches.add(places.last_norm.gains, shape.norm_parameters());
   }
-  if (parts.end == all_parts(shape).end) stretches.add(places.last_norm.gains, shape.norm_parameters());
   return stretches.all;
 }
 
 ParameterStretch tied(const TransformerShape& shape, const Chunk& chunk) {
   const bool first = chunk.first_unit == 0, last = chunk.end_unit == shape.layers + 2;
   if (!shape.tied || first == last) return {};
-  const TransformerPlaces places(shape, parts_of(shape, chunk), chunk.tensor);
+  const TransformerPlaces places = places_of(shape, chunk, parts_of(shape, chunk));
   return {first ? places.embedding : places.head.matrix, shape.vocabulary / chunk.tensor * shape.hidden};
 }
 

@@ -4,8 +4,13 @@
 /// of the feed-forward part's first product (the gate's and those that it multiplies) and as many columns of the
 /// second, and its tokens' rows of the embedding and the head. Behind the second products, the look-up and the
 /// softmax's totals they sum. Norms, positions and the biases behind sums are on every rank. Sequence parallelism
-/// splits the tokens of each sequence outside of the products. Source: M. Shoeybi et al., Megatron-LM, 2019; V.
-/// Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023.
+/// splits the tokens of each sequence outside of the products.
+///
+/// Of `expert` ranks each has as many experts of a block, and all other parameters. It routes the tokens of its own
+/// samples, sends a copy to each chosen expert's rank, and gets the results back. Every sequence has as many places at
+/// an expert as its capacity; those that stay empty go along as zeros. Source: M. Shoeybi et al., Megatron-LM, 2019; V.
+/// Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023; D. Lepikhin et al., GShard,
+/// 2020.
 #pragma once
 
 #include <string>
@@ -23,9 +28,15 @@ enum class CutWork {
   normed,             ///< a norm's results of the rank's tokens
   products,           ///< from a norm's results to the second product
   add_to_residual,    ///< biases and the residual sum
+  route,              ///< the norm, the router, and the copies of tokens for every expert
+  experts,            ///< their results, of the copies that came
+  combine,            ///< from the results that came back to the residual sum
   derivatives,        ///< those that came in, of the rank's tokens
   products_backward,  ///< with the gradients of both products
   residual_backward,  ///< with the gradients of the norm and of the biases behind the sum
+  slopes_of_results,  ///< the derivatives with respect to the experts' results
+  experts_backward,   ///< with the gradients of the rank's experts
+  combine_backward,   ///< with the gradients of the router and the norm
   look_up_backward,   ///< with the gradients of the embedding and the positions
   greatest_logits,
   softmax_terms,       ///< of each token the sum of exponentials, then the logit of the next token (the loss needs it)
@@ -38,10 +49,23 @@ struct CutStep {
   Step step;
 };
 
+/// Whether ranks that share products share a sequence's tokens outside of them.
+inline bool shares_tokens(const Chunk& chunk) { return chunk.sequence_parallel && chunk.tensor > 1; }
+/// The places of some parts in w as a rank holds it.
+TransformerPlaces places_of(const TransformerShape& shape, const Chunk& chunk, PartRange parts);
 /// The parts of a chunk.
 PartRange parts_of(const TransformerShape& shape, const Chunk& chunk);
 /// The steps of a part in one direction.
 std::vector<CutStep> steps_of(const TransformerShape& shape, const Chunk& chunk, std::int64_t part, bool backward);
+
+/// A stretch of a part's w, and whether this rank adds the penalty's gradient there.
+struct GradientStretch {
+  std::int64_t first = 0, count = 0;
+  bool penalised = false;
+};
+/// The stretches whose gradient a step has.  places: the part's.
+std::vector<GradientStretch> gradients_of(const TransformerShape& shape, const Chunk& chunk, std::int64_t part,
+                                          const TransformerPlaces& places, CutWork work);
 
 /// The functions of CutModel.
 std::string cut_refusal(const TransformerShape& shape, const Shares& shares);

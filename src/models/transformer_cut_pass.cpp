@@ -12,7 +12,7 @@ namespace {
 
 /// The places of one part in StepInputs::w.
 TransformerPlaces places_of_part(const TransformerShape& shape, const Chunk& chunk, std::int64_t part) {
-  TransformerPlaces places(shape, {part, part + 1}, chunk.tensor);
+  TransformerPlaces places = places_of(shape, chunk, {part, part + 1});
   if (part != 2 * shape.layers + 1 || !shape.tied || chunk.first_unit != 0) return places;
   places.last_norm.gains = 0;  // the embedding is shared, and stands behind the part's own
   if (places.last_norm.biases != nowhere) places.last_norm.biases = shape.hidden;
@@ -56,7 +56,6 @@ class CutPass {
   const BlockPlaces& block() const { return numbers_.places.blocks.front(); }
   bool attends() const { return of_.part % 2 == 1; }
   bool routes() const { return !attends() && !block().experts_in.empty(); }
-  const LinearPlace& first_product() const { return attends() ? block().attention_in : block().feed_forward_in; }
   const LinearPlace& second_product() const { return attends() ? block().attention_out : block().feed_forward_out; }
   const NormPlace& norm_place() const {
     if (numbers_.places.blocks.empty()) return numbers_.places.last_norm;
@@ -75,12 +74,25 @@ class CutPass {
         return products();
       case CutWork::add_to_residual:
         return residual();
+      case CutWork::route:
+        return copies_of(of_.shape, routed(), n_);
+      case CutWork::experts:
+        return experts_results();
+      case CutWork::combine:
+        return combined();
       case CutWork::derivatives:
         return reals(inputs_.d_out);
       case CutWork::products_backward:
         return products_backward();
       case CutWork::residual_backward:
         return through_norm(CutWork::products_backward);
+      case CutWork::slopes_of_results:
+        return slopes_of_results(numbers_, routed(), reals(inputs_.d_out));
+      case CutWork::experts_backward:
+        experts_results();
+        return run_experts_backward(numbers_, block(), reals(made(CutWork::slopes_of_results)), experts_.experts);
+      case CutWork::combine_backward:
+        return through_router();
       case CutWork::look_up_backward:
         return tokens_backward();
       case CutWork::greatest_logits:
@@ -177,6 +189,33 @@ class CutPass {
     }
     return dn;
   }
+  /// Where the rank's own tokens go; n_: what the router is given.
+  const Routing<Real>& routed() {
+    n_ = normed();
+    route(numbers_, block().router, sequences_, CopyPlaces::by_sequence, n_, experts_.routing);
+    return experts_.routing;
+  }
+  /// Of the copies that came from all ranks that share experts.
+  std::vector<Real> experts_results() {
+    const bool backward = here().gradients;
+    experts_.experts.resize(block().experts_in.size());
+    place_by_sequence(of_.shape, sequences_ * of_.chunk.expert, experts_.experts);
+    return run_experts(numbers_, block(), reals(backward ? inputs_.kept[0] : made(CutWork::route)), experts_.experts);
+  }
+  std::vector<Real> combined() {
+    std::vector<Real> x = reals(inputs_.in), y;
+    combine(of_.shape, routed(), reals(made(CutWork::experts)), y);
+    models::add_to_residual(numbers_, second_product(), y, x);
+    return x;
+  }
+  std::vector<Real> through_router() {
+    std::vector<Real> dx = reals(inputs_.d_out), dn;
+    routed();
+    router_backward(numbers_, block().router, n_, experts_.routing, reals(inputs_.kept[1]), dx,
+                    reals(made(CutWork::experts_backward)), inputs_.scale, dn);
+    residual_backward(numbers_, second_product(), norm_place(), own_tokens_, norm_, dn, dx);
+    return dx;
+  }
   /// From the sum of the ranks' terms of the derivatives behind the norm to those before it.
   std::vector<Real> through_norm(CutWork behind) {
     normed();
@@ -228,42 +267,11 @@ class CutPass {
   /// The gradient of the parameters that this step has it of, rounded; zeros elsewhere.
   void write_gradient(std::span<double> gradient) const {
     std::ranges::fill(gradient, 0.0);
-    const bool partial = of_.chunk.sequence_parallel && of_.chunk.tensor_rank > 0;  // rank 0 has the penalty
-    const auto add = [&](std::int64_t first, std::int64_t count, bool penalised) {
-      if (first == nowhere) return;
-      const double factor = penalised ? inputs_.penalty_scale * of_.l2 : 0.0;
-      for (auto j = static_cast<std::size_t>(first); j < static_cast<std::size_t>(first + count); ++j)
+    const CutWork work = of_.steps[of_.step].work;
+    for (const GradientStretch& of : gradients_of(of_.shape, of_.chunk, of_.part, numbers_.places, work)) {
+      const double factor = of.penalised ? inputs_.penalty_scale * of_.l2 : 0.0;
+      for (auto j = static_cast<std::size_t>(of.first); j < static_cast<std::size_t>(of.first + of.count); ++j)
         gradient[j] = (factor == 0.0 ? 0.0 : factor * inputs_.w[j]) + static_cast<double>(numbers_.g[j]);
-    };
-    const auto add_matrix = [&](const LinearPlace& place, bool penalised) {
-      add(place.matrix, place.outputs * place.inputs, penalised);
-    };
-    const TransformerShape& shape = of_.shape;
-    switch (of_.steps[of_.step].work) {
-      case CutWork::products_backward:
-        if (routes()) {  // the router, and behind the norm the experts
-          add_matrix(block().router, true);
-          const std::int64_t first = block().experts_in.front().matrix;
-          add(first, numbers_.places.parameters - first, true);
-          break;
-        }
-        add_matrix(first_product(), true);
-        add(first_product().biases, first_product().outputs, true);
-        add_matrix(second_product(), true);
-        break;
-      case CutWork::residual_backward:
-        add(second_product().biases, second_product().outputs, !partial);
-        add(norm_place().gains, shape.norm_parameters(), !partial);
-        break;
-      case CutWork::look_up_backward:
-        add(numbers_.places.embedding, numbers_.vocabulary * shape.hidden, true);
-        add(numbers_.places.positions, shape.sequence * shape.hidden, !partial);
-        break;
-      case CutWork::loss_backward:
-        add_matrix(numbers_.places.head, !shape.tied);  // a tied one's penalty is added at the look-up
-        break;
-      default:
-        add(norm_place().gains, shape.norm_parameters(), !partial);
     }
     values::round_numbers(inputs_.format, gradient, gradient);
   }
@@ -273,6 +281,7 @@ class CutPass {
   TransformerNumbers<Real> numbers_;
   std::int64_t sequences_, own_sequence_, tokens_, own_tokens_;  ///< own: outside of products
   NormKept<Real> norm_;
+  std::vector<Real> n_;
   AttentionKept<Real> attention_;
   FeedForwardKept<Real> feed_forward_;
   ExpertsKept<Real> experts_;

@@ -74,6 +74,16 @@ std::vector<Real> run_experts_backward(TransformerNumbers<Real>& numbers, const 
 }
 
 template <class Real>
+void place_by_sequence(const TransformerShape& shape, std::int64_t sequences, std::vector<ExpertKept<Real>>& experts) {
+  const std::int64_t capacity = expert_capacity(shape);
+  for (ExpertKept<Real>& expert : experts) expert.places.clear();
+  std::int64_t next = 0;
+  for (std::int64_t s = 0; s < sequences; ++s)
+    for (ExpertKept<Real>& expert : experts)
+      for (std::int64_t c = 0; c < capacity; ++c) expert.places.push_back(next++);
+}
+
+template <class Real>
 void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t sequences, bool limited,
                      const std::vector<Real>& n, ExpertsKept<Real>& kept, std::vector<Real>& y) {
   const TransformerShape& shape = numbers.shape;
@@ -104,6 +114,7 @@ void expert_products_backward(TransformerNumbers<Real>& numbers, const BlockPlac
                                          std::vector<ExpertKept<Real>>&);                                         \
   template std::vector<Real> run_experts_backward(TransformerNumbers<Real>&, const BlockPlaces&,                  \
                                                   const std::vector<Real>&, std::vector<ExpertKept<Real>>&);      \
+  template void place_by_sequence(const TransformerShape&, std::int64_t, std::vector<ExpertKept<Real>>&);         \
   template void expert_products(TransformerNumbers<Real>&, const BlockPlaces&, std::int64_t, bool,                \
                                 const std::vector<Real>&, ExpertsKept<Real>&, std::vector<Real>&);                \
   template void expert_products_backward(TransformerNumbers<Real>&, const BlockPlaces&, const std::vector<Real>&, \

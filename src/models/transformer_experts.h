@@ -32,6 +32,10 @@ template <class Real>
 std::vector<Real> run_experts_backward(TransformerNumbers<Real>& numbers, const BlockPlaces& place,
                                        const std::vector<Real>& d_results, std::vector<ExpertKept<Real>>& experts);
 
+/// Gives experts the places that CopyPlaces::by_sequence has for them, of the copies of some sequences.
+template <class Real>
+void place_by_sequence(const TransformerShape& shape, std::int64_t sequences, std::vector<ExpertKept<Real>>& experts);
+
 /// limited: with the capacity, as in training. Without it no token is dropped, as for a score.  y: (tokens x hidden),
 /// not rounded.
 template <class Real>

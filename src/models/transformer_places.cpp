@@ -43,7 +43,8 @@ class Stretches {
 
 PartRange all_parts(const TransformerShape& shape) { return {0, 2 * shape.layers + 2}; }
 
-TransformerPlaces::TransformerPlaces(const TransformerShape& shape, PartRange parts, int shares) : tensor(shares) {
+TransformerPlaces::TransformerPlaces(const TransformerShape& shape, PartRange parts, int shares, int expert)
+    : tensor(shares) {
   Stretches w(shape);
   const std::int64_t h = shape.hidden, t = shares, f = shape.feed_forward / t, head_part = 2 * shape.layers + 1;
   for (std::int64_t part = parts.first; part < parts.end; ++part)
@@ -64,8 +65,8 @@ TransformerPlaces::TransformerPlaces(const TransformerShape& shape, PartRange pa
                shape.has_experts(part / 2 - 1)) {
       place.router = {.outputs = shape.experts, .inputs = h, .matrix = w.next(shape.experts * h)};
       place.feed_forward_norm = w.norm();
-      place.experts_in = w.linears(shape.experts, shape.gated ? 2 * f : f, h);
-      place.experts_out = w.linears(shape.experts, h, f);
+      place.experts_in = w.linears(shape.experts / expert, shape.gated ? 2 * f : f, h);
+      place.experts_out = w.linears(shape.experts / expert, h, f);
     } else {
       place.feed_forward_in = w.linear(shape.gated ? 2 * f : f, h);
       place.feed_forward_norm = w.norm();

@@ -39,9 +39,10 @@ PartRange all_parts(const TransformerShape& shape);
 
 struct TransformerPlaces {
   explicit TransformerPlaces(const TransformerShape& shape) : TransformerPlaces(shape, all_parts(shape), 1) {}
-  /// Of some parts that stand one behind the other, with a rank's share of the products that `tensor` ranks share.
-  /// A tied head without the embedding has a copy of it where an untied head has its matrix.
-  TransformerPlaces(const TransformerShape& shape, PartRange parts, int tensor);
+  /// Of some parts that stand one behind the other, with a rank's share of the products that `tensor` ranks share, and
+  /// of the experts that `expert` ranks share. A tied head without the embedding has a copy of it where an untied head
+  /// has its matrix.
+  TransformerPlaces(const TransformerShape& shape, PartRange parts, int tensor, int expert = 1);
 
   std::int64_t embedding = nowhere;
   std::int64_t positions = nowhere;

@@ -149,10 +149,14 @@ class LayersOfTransformer {
     router.kept.numbers = 2.0 * s_ * h_ + s_ * E;
     const std::int64_t parts = shape_.gated ? 2 : 1;
     const auto inner = static_cast<double>(parts) * f_;
+    const std::int64_t held = shape_.experts / chunk_.expert;  // for the samples of all ranks that share experts
     const auto add_experts = [&](const char* part, std::int64_t outputs, std::int64_t inputs) -> Layer& {
-      const std::int64_t biases = shape_.biases ? shape_.experts * outputs : 0;
-      Layer& layer = add(fmt::format("block {}: {}", block, part), block, shape_.experts * outputs, inputs, biases);
-      multiply(layer, {.m = rows / E, .n = static_cast<double>(outputs), .k = static_cast<double>(inputs), .count = E});
+      const std::int64_t biases = shape_.biases ? held * outputs : 0;
+      Layer& layer = add(fmt::format("block {}: {}", block, part), block, held * outputs, inputs, biases);
+      multiply(layer, {.m = rows / static_cast<double>(held),
+                       .n = static_cast<double>(outputs),
+                       .k = static_cast<double>(inputs),
+                       .count = static_cast<double>(held)});
       return layer;
     };
     Layer& in = add_experts("experts in", parts * shape_.feed_forward, shape_.hidden);

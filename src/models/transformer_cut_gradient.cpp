@@ -1,0 +1,88 @@
+/// Which gradients a step of a cut transformer has.
+#include "models/transformer_cut.h"
+
+namespace simgrad::models {
+
+namespace {
+
+/// Of ranks that hold the same parameters one has the penalty.
+class GradientsOfStep {
+ public:
+  explicit GradientsOfStep(const Chunk& chunk)
+      : first_(chunk.expert_rank == 0 && chunk.context_rank == 0),
+        first_of_tokens_(first_ && !(shares_tokens(chunk) && chunk.tensor_rank > 0)) {}
+
+  /// Products, of which ranks that share them have parts.
+  void add_product(const LinearPlace& place, bool penalised = true) {
+    add(place.matrix, place.outputs * place.inputs, first_ && penalised);
+  }
+  void add_biases(const LinearPlace& place) { add(place.biases, place.outputs, first_); }
+  /// What all ranks that share products hold. If they share tokens, each has a part of the gradient.
+  void add_shared(std::int64_t first, std::int64_t count) { add(first, count, first_of_tokens_); }
+  /// What no other expert or context rank holds.
+  void add_own(std::int64_t first, std::int64_t count) { add(first, count, true); }
+  std::vector<GradientStretch> take() { return std::move(made_); }
+
+ private:
+  void add(std::int64_t first, std::int64_t count, bool penalised) {
+    if (first != nowhere) made_.push_back({first, count, penalised});
+  }
+
+  bool first_, first_of_tokens_;
+  std::vector<GradientStretch> made_;
+};
+
+}  // namespace
+
+std::vector<GradientStretch> gradients_of(const TransformerShape& shape, const Chunk& chunk, std::int64_t part,
+                                          const TransformerPlaces& places, CutWork work) {
+  GradientsOfStep gradients(chunk);
+  const BlockPlaces* const block = places.blocks.empty() ? nullptr : &places.blocks.front();
+  const bool attends = part % 2 == 1;
+  const auto add_norm = [&] {
+    const NormPlace& norm = !block ? places.last_norm : attends ? block->attention_norm : block->feed_forward_norm;
+    gradients.add_shared(norm.gains, shape.norm_parameters());
+  };
+  const auto add_experts = [&] {  // they stand behind the norm
+    const std::int64_t first = block->experts_in.front().matrix;
+    gradients.add_own(first, places.parameters - first);
+  };
+  switch (work) {
+    case CutWork::products_backward:
+      if (!attends && !block->experts_in.empty()) {
+        gradients.add_product(block->router);
+        add_experts();
+        break;
+      }
+      gradients.add_product(attends ? block->attention_in : block->feed_forward_in);
+      gradients.add_biases(attends ? block->attention_in : block->feed_forward_in);
+      gradients.add_product(attends ? block->attention_out : block->feed_forward_out);
+      break;
+    case CutWork::residual_backward: {
+      const LinearPlace& out = attends ? block->attention_out : block->feed_forward_out;
+      gradients.add_shared(out.biases, out.outputs);
+      add_norm();
+      break;
+    }
+    case CutWork::experts_backward:
+      add_experts();
+      break;
+    case CutWork::combine_backward:
+      gradients.add_product(block->router);
+      add_norm();
+      break;
+    case CutWork::look_up_backward:
+      gradients.add_product(
+          {.outputs = shape.vocabulary / chunk.tensor, .inputs = shape.hidden, .matrix = places.embedding});
+      gradients.add_shared(places.positions, shape.sequence * shape.hidden);
+      break;
+    case CutWork::loss_backward:
+      gradients.add_product(places.head, !shape.tied);  // a tied one's penalty is added at the look-up
+      break;
+    default:
+      add_norm();
+  }
+  return gradients.take();
+}
+
+}  // namespace simgrad::models

@@ -1,0 +1,102 @@
+/// The steps of a cut transformer's parts.
+#include "models/transformer_cut.h"
+#include "models/transformer_router.h"
+
+namespace simgrad::models {
+
+namespace {
+
+/// Writes down the steps of a part.
+class StepsOfPart {
+ public:
+  StepsOfPart(const TransformerShape& shape, const Chunk& chunk)
+      : shape_(shape),
+        chunk_(chunk),
+        tokens_(static_cast<double>(shape.sequence)),
+        all_(tokens_ * static_cast<double>(shape.hidden)),
+        own_(shares_tokens(chunk) ? all_ / static_cast<double>(chunk.tensor) : all_) {}
+
+  std::vector<CutStep> embedding(bool backward) {
+    if (backward) {
+      gather(CutWork::derivatives, false);
+      add(CutWork::look_up_backward, {.gradients = true});
+    } else {
+      sum(CutWork::look_up, false);
+      add(CutWork::add_positions, {.numbers = own_});
+    }
+    return std::move(steps_);
+  }
+  std::vector<CutStep> block_part(bool backward) {
+    if (backward) {
+      gather(CutWork::derivatives, false);
+      gather(CutWork::normed, true);
+      sum(CutWork::products_backward, true);
+      add(CutWork::residual_backward, {.numbers = own_, .gradients = true});
+    } else {
+      gather(CutWork::normed, false);
+      sum(CutWork::products, false);
+      add(CutWork::add_to_residual, {.numbers = own_});
+    }
+    return std::move(steps_);
+  }
+  /// A part of experts that ranks share.
+  std::vector<CutStep> shared_experts(bool backward) {
+    const double copies = static_cast<double>(shape_.experts * expert_capacity(shape_) * shape_.hidden);
+    if (backward) {
+      exchange(CutWork::slopes_of_results, {.then = Step::Then::all_to_all, .numbers = copies});
+      exchange(CutWork::experts_backward, {.then = Step::Then::all_to_all_back, .numbers = copies, .gradients = true});
+      add(CutWork::combine_backward, {.numbers = own_, .gradients = true});
+    } else {
+      exchange(CutWork::route, {.then = Step::Then::all_to_all, .numbers = copies, .kept = true});
+      exchange(CutWork::experts, {.then = Step::Then::all_to_all_back, .numbers = copies, .kept = true});
+      add(CutWork::combine, {.numbers = own_});
+    }
+    return std::move(steps_);
+  }
+  std::vector<CutStep> head(bool backward) {
+    if (!backward) return {};
+    gather(CutWork::normed, false);
+    if (chunk_.tensor > 1) {
+      add(CutWork::greatest_logits, {.then = Step::Then::max, .numbers = tokens_});
+      add(CutWork::softmax_terms, {.then = Step::Then::sum, .numbers = 2.0 * tokens_});
+    }
+    sum(CutWork::loss_backward, true);
+    add(CutWork::last_norm_backward, {.numbers = own_, .gradients = true});
+    return std::move(steps_);
+  }
+
+ private:
+  void add(CutWork work, const Step& step) { steps_.push_back({work, step}); }
+  /// Numbers of the rank's own tokens, gathered if tokens are shared; else no step is needed.
+  void gather(CutWork work, bool again) {
+    if (shares_tokens(chunk_)) add(work, {.then = Step::Then::gather, .numbers = own_, .again = again});
+  }
+  /// Terms of sums.
+  void sum(CutWork work, bool gradients) {
+    const Step::Then then = chunk_.tensor == 1      ? Step::Then::nothing
+                            : shares_tokens(chunk_) ? Step::Then::sum_shard
+                                                    : Step::Then::sum;
+    add(work, {.then = then, .numbers = all_, .gradients = gradients});
+  }
+  void exchange(CutWork work, Step step) {
+    step.among = Among::expert;
+    add(work, step);
+  }
+
+  const TransformerShape& shape_;
+  const Chunk& chunk_;
+  double tokens_, all_, own_;
+  std::vector<CutStep> steps_;
+};
+
+}  // namespace
+
+std::vector<CutStep> steps_of(const TransformerShape& shape, const Chunk& chunk, std::int64_t part, bool backward) {
+  StepsOfPart steps(shape, chunk);
+  if (part == 0) return steps.embedding(backward);
+  if (part == 2 * shape.layers + 1) return steps.head(backward);
+  const bool shared_experts = chunk.expert > 1 && part % 2 == 0 && shape.has_experts(part / 2 - 1);
+  return shared_experts ? steps.shared_experts(backward) : steps.block_part(backward);
+}
+
+}  // namespace simgrad::models
