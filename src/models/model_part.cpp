@@ -37,7 +37,7 @@ ParameterStretch of_part(const PlacedChunk& placed, const ParameterStretch& of_c
 }
 
 void add_of_part(const PlacedChunk& placed, const ParameterStretch& of_chunk, std::vector<ParameterStretch>& to) {
-  to.push_back(of_part(placed, of_chunk));
+  for (const ParameterStretch& piece : around_copy(of_chunk, placed.copy)) to.push_back(of_part(placed, piece));
 }
 
 }  // namespace

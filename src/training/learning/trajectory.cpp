@@ -41,10 +41,9 @@ std::string optional_text(const std::optional<double>& number) { return number ?
 
 /// The last two numbers only of a model that has experts.
 std::string text_of(const Score& score) {
-  std::string text = optional_text(score.loss) + " " + optional_text(score.metric);
-  if (score.dropped_share)
-    text += " " + optional_text(score.dropped_share) + " " + optional_text(score.expert_imbalance);
-  return text;
+  std::string text = fmt::format("{} {}", optional_text(score.loss), optional_text(score.metric));
+  if (!score.dropped_share) return text;
+  return fmt::format("{} {} {}", text, optional_text(score.dropped_share), optional_text(score.expert_imbalance));
 }
 
 }  // namespace
