@@ -8,6 +8,7 @@
 #include "models/multitask_perceptron.h"
 #include "models/perceptron.h"
 #include "models/profiles/bert_large.h"
+#include "models/profiles/dlrm.h"
 #include "models/profiles/image_networks.h"
 #include "models/profiles/layer_profile.h"
 #include "models/softmax_regression.h"
@@ -34,6 +35,7 @@ const base::Registry<Model>& registry() {
       base::entry<Model, Vgg16>(),
       base::entry<Model, AlexNet>(),
       base::entry<Model, BertLarge>(),
+      base::entry<Model, Dlrm>(),
       base::entry<Model, LayerProfile>(),
   });
   return models;

@@ -12,7 +12,7 @@ namespace simgrad::models {
 
 namespace {
 
-constexpr double nowhere = -1.0;  ///< in place of a key that another rank has
+constexpr double no_key = -1.0;  ///< in place of a key that another rank has
 
 /// The ranges of keys of all ranks.
 struct KeyRanges {
@@ -25,7 +25,7 @@ struct KeyRanges {
 };
 
 /// The places of a sample: F on each rank. A place has `width` numbers.
-struct Places {
+struct FieldPlaces {
   KeyRanges ranges;
   std::int64_t fields = 0, width = 0;
 
@@ -46,15 +46,15 @@ void for_each_entry(const Samples& rows, Visit visit) {
   });
 }
 
-std::vector<double> rounded(const StepInputs& inputs) {
+std::vector<double> rounded_parameters(const StepInputs& inputs) {
   std::vector<double> w(inputs.w.size());
   values::round_numbers(inputs.format, inputs.w, w);
   return w;
 }
 
 /// The numbers of each entry's key within its rank.  result: (rows, ranks, F).
-void send_keys(const Places& places, const Samples& rows, std::span<double> result) {
-  std::ranges::fill(result, nowhere);
+void send_keys(const FieldPlaces& places, const Samples& rows, std::span<double> result) {
+  std::ranges::fill(result, no_key);
   for_each_entry(rows, [&](std::int64_t i, std::int64_t f, std::int64_t key, double) {
     base::check(f < places.fields, "a row has one entry a field");
     const std::int64_t first = places.ranges.first(places.ranges.owner(key));
@@ -64,18 +64,19 @@ void send_keys(const Places& places, const Samples& rows, std::span<double> resu
 }
 
 /// keys: (ranks x rows, F).  result: (ranks x rows, F, width), zeros where there is no key.
-void look_up(const Places& places, std::span<const double> keys, std::span<const double> table,
+void look_up(const FieldPlaces& places, std::span<const double> keys, std::span<const double> table,
              std::span<double> result) {
   const auto width = static_cast<std::size_t>(places.width);
   std::ranges::fill(result, 0.0);
   for (std::size_t j = 0; j < keys.size(); ++j)
-    if (keys[j] != nowhere)
+    if (keys[j] != no_key)
       std::ranges::copy(table.subspan(static_cast<std::size_t>(keys[j]) * width, width),
                         result.subspan(j * width).begin());
 }
 
 /// looked_up: (rows, ranks, F, width).  result: (rows, F k + 1).
-void combine(const Places& places, const Samples& rows, std::span<const double> looked_up, std::span<double> result) {
+void combine(const FieldPlaces& places, const Samples& rows, std::span<const double> looked_up,
+             std::span<double> result) {
   const std::int64_t k = places.width - 1, of_sample = places.ranges.ranks * places.fields;
   std::ranges::fill(result, 0.0);
   for_each_entry(rows, [&](std::int64_t i, std::int64_t f, std::int64_t key, double value) {
@@ -87,7 +88,7 @@ void combine(const Places& places, const Samples& rows, std::span<const double> 
 }
 
 /// d_out: (rows, F k + 1).  result: (rows, ranks, F, width).
-void send_derivatives(const Places& places, const Samples& rows, std::span<const double> d_out,
+void send_derivatives(const FieldPlaces& places, const Samples& rows, std::span<const double> d_out,
                       std::span<double> result) {
   const std::int64_t k = places.width - 1, of_sample = places.ranges.ranks * places.fields;
   std::ranges::fill(result, 0.0);
@@ -100,11 +101,11 @@ void send_derivatives(const Places& places, const Samples& rows, std::span<const
 }
 
 /// Adds the derivatives of every place to its key's.  keys: (ranks x rows, F).  d: (ranks x rows, F, width).
-void add_derivatives(const Places& places, std::span<const double> keys, std::span<const double> d,
+void add_derivatives(const FieldPlaces& places, std::span<const double> keys, std::span<const double> d,
                      std::span<double> gradient) {
   const auto width = static_cast<std::size_t>(places.width);
   for (std::size_t j = 0; j < keys.size(); ++j) {
-    if (keys[j] == nowhere) continue;
+    if (keys[j] == no_key) continue;
     double* const g = gradient.data() + static_cast<std::size_t>(keys[j]) * width;
     for (std::size_t n = 0; n < width; ++n) g[n] += d[j * width + n];
   }
@@ -135,7 +136,7 @@ std::vector<Layer> WideAndDeep::layers(const Problem& problem, const Chunk& chun
 
 std::vector<Segment> WideAndDeep::segments(const Problem& problem, const Chunk& chunk) const {
   using enum Step::Then;
-  const Places places{{problem.features, chunk.expert}, shape(problem).widths.front() / embedding, width()};
+  const FieldPlaces places{{problem.features, chunk.expert}, shape(problem).widths.front() / embedding, width()};
   const std::vector<Layer> all = layers(problem, chunk);
   const double keys = places.on_all_ranks(), numbers = keys * static_cast<double>(places.width);
   Segment table{.layers = 1, .count = all.front().count, .exit = static_cast<double>(places.exit())};
@@ -166,15 +167,15 @@ std::vector<ParameterStretch> WideAndDeep::replicated(const Problem& problem, co
 void WideAndDeep::run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
                       const StepInputs& inputs, std::span<double> result) const {
   if (segment == 1) return deep_backward(problem, inputs, result);
-  const Places places{{problem.features, chunk.expert}, shape(problem).widths.front() / embedding, width()};
+  const FieldPlaces places{{problem.features, chunk.expert}, shape(problem).widths.front() / embedding, width()};
   if (!backward) {
     if (step == 0) return send_keys(places, inputs.rows, result);
-    if (step == 1) return look_up(places, inputs.made[0], rounded(inputs), result);
+    if (step == 1) return look_up(places, inputs.made[0], rounded_parameters(inputs), result);
     return combine(places, inputs.rows, inputs.made[1], result);
   }
   if (step == 0) return send_derivatives(places, inputs.rows, inputs.d_out, result);
   // The samples of all expert ranks are here, each with its part of the penalty.
-  begin_gradient(rounded(inputs), chunk.expert * inputs.penalty_scale, result);
+  begin_gradient(rounded_parameters(inputs), chunk.expert * inputs.penalty_scale, result);
   add_derivatives(places, inputs.kept[0], inputs.made[0], result);
   values::round_numbers(inputs.format, result, result);
 }
@@ -185,7 +186,7 @@ void WideAndDeep::deep_backward(const Problem& problem, const StepInputs& inputs
   std::vector<double> x;
   for (auto from = inputs.in.begin(); from < inputs.in.end(); from += columns + 1)
     x.insert(x.end(), from, from + columns);
-  const std::vector<double> w = rounded(inputs);
+  const std::vector<double> w = rounded_parameters(inputs);
   const auto below = static_cast<std::size_t>(rows * (columns + 1));
   base::check(result.size() == below + w.size(), "a step's result has the step's numbers");
   const std::span<double> gradient = result.subspan(below);

@@ -72,6 +72,18 @@ TEST_CASE("numbers of a profiled model, and features that it does not have, are 
                      "features = 5, but in a timing-only run resnet50 itself decides what a sample is; leave it out");
 }
 
+TEST_CASE("dlrm's rows are those of all tables or of each, and counted") {
+  const std::string dlrm = cluster + rest + "[model]\nkind = \"dlrm\"\ntables = 3\n";
+  check_refused_text(dlrm + "rows = [5, 6]\n" + ring_allreduce,
+                     "2 numbers of rows for tables = 3; expected one for all tables, or one for each");
+  check_refused_text(dlrm + "rows = [5.5]\n" + ring_allreduce, "rows are counted: expected whole numbers");
+  check_refused_text(dlrm + "bottom = [2.5]\n" + ring_allreduce, "as in bottom = [512, 256]");
+  check_refused_text(dlrm + "top = [2.5]\n" + ring_allreduce, "as in top = [512, 256]");
+  // Bytes of a ring of 4 ranks: 18 rows of 1 number, 13-1 below, 1 + 6 numbers into 1 above.
+  const std::string small = dlrm + "rows = [5, 6, 7]\nembedding = 1\nbottom = []\ntop = []\n";
+  CHECK(simulated(planned(small + ring_allreduce))[1] == 3.0 * 4.0 * 1.5 * 8.0 * (18 + 14 + 8));
+}
+
 TEST_CASE("a table of layers counts by its contents, wherever it is") {
   const tests::Scratch scratch;
   const std::string table = "name,parameters,forward_flops,backward_flops\na,1000,1e9,2e9\n";

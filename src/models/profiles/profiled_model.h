@@ -8,8 +8,8 @@
 
 namespace simgrad::models {
 
-/// Cut between units alone: a segment is a unit. What comes into a unit whose layers tell bytes alone (a table of
-/// layers) is what the table says, or else what its first layer keeps.
+/// Cut between units alone, unless a model tells more: a segment is a unit. What comes into a unit whose layers tell
+/// bytes alone (a table of layers) is what the table says, or else what its first layer keeps.
 class ProfiledModel : public Model, public CutModel {
  public:
   Predicts predicts() const final { return Predicts::number; }
@@ -30,11 +30,11 @@ class ProfiledModel : public Model, public CutModel {
 
   using Model::refusal;
   const CutModel* cut() const final { return this; }
-  std::string refusal(const Problem& problem, const Shares& shares) const final;
-  std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const final;
-  std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const final;
-  std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const final;
-  std::vector<ParameterStretch> replicated(const Problem&, const Chunk&, Among) const final { return {}; }
+  std::string refusal(const Problem& problem, const Shares& shares) const override;
+  std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const override;
+  std::vector<ParameterStretch> replicated(const Problem&, const Chunk&, Among) const override { return {}; }
   /// Errors: InvariantError, as for gradient.
   void run(const Problem&, const Chunk&, std::size_t, bool, std::size_t, const StepInputs&,
            std::span<double>) const final;

@@ -1,6 +1,7 @@
 #include "models/profiles/timings.h"
 
 #include "models/profiles/bert_large.h"
+#include "models/profiles/dlrm.h"
 #include "models/profiles/image_networks.h"
 #include "models/profiles/layer_profile.h"
 
@@ -28,6 +29,7 @@ const base::Registry<Model>& timings() {
       base::entry<Model, Vgg16>(),
       base::entry<Model, AlexNet>(),
       base::entry<Model, BertLarge>(),
+      base::entry<Model, Dlrm>(),
       base::entry<Model, LayerProfile>(),
   });
   return models;
