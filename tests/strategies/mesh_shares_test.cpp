@@ -58,7 +58,8 @@ Parallel sharing(std::int64_t expert, std::int64_t context = 1, std::int64_t ten
 
 }  // namespace
 
-TEST_CASE("expert ranks train the parameters of uncut replicas, with tokens that experts drop, to 1e-12 over 20 steps") {
+TEST_CASE(
+    "expert ranks train the parameters of uncut replicas, with tokens that experts drop, to 1e-12 over 20 steps") {
   for (const bool tied : {false, true})
     for (const std::int64_t expert : {2, 4})
       for (const std::int64_t pipeline : {1, 2})
@@ -89,6 +90,50 @@ TEST_CASE("buckets, shards of the optimizer, clipping and orders of ranks leave 
   MeshTrial clipped = experts_trial(true);
   clipped.training.clip_norm = 0.1;
   check_equal(clipped, sharing(4, 1, 1, 2), 1);
+}
+
+namespace {
+
+/// One step of times alone, without a time for sums.
+record::Record timed(MeshTrial trial, const Parallel& parallel) {
+  trial.training.numbers = false;
+  trial.data = {};
+  trial.steps = 1;
+  trial.parallel = parallel;
+  trial.workers = static_cast<int>(parallel.ranks_a_replica());
+  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.cluster.charge_reductions = false;
+  record::Record record = trial.run().record;
+  REQUIRE(record.error.empty());
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "expert ranks send the tokens that the formula says: two exchanges forward and two backward a layer of experts") {
+  for (const int e : {2, 4}) {
+    MeshTrial trial = experts_trial(false);
+    trial.cluster.host_spec.bandwidth_bytes_per_s = 1e6;
+    trial.cluster.host_spec.latency_s = 1e-3;
+    const record::Record record = timed(trial, sharing(e));
+    const double rows = 48.0 / e, layers = 2, numbers = 4.0 * 3 * 16;  // experts x ceil(0.75 x 8 x 2 / 4) x hidden
+    const double exchange = 8.0 * rows * numbers;                      // bytes of a rank
+    // Of a block of experts: router, two matrices with biases an expert; these are a rank's own.
+    const double experts = layers * 4 * (2 * 16 * 24 + 24 + 16);
+    const double dense = 8.0 * (static_cast<double>(trial.model->parameters(trial.problem)) - experts);
+    CHECK(static_cast<double>(record.bytes) ==
+          Approx(4 * layers * exchange * (e - 1) + 2 * dense * (e - 1)).epsilon(1e-9));
+    // 1 + 2 x 4 segments have gradients that are added up.
+    const double hop_s = record.ranks[0].communicate_s + record.ranks[0].wait_s;
+    const double alpha = trial.cluster.host_spec.latency_s, sums = 10;
+    CHECK(hop_s ==
+          Approx(4 * layers * (e - 1) * (alpha + exchange / e / 1e6) + 2 * (e - 1) * (sums * alpha + dense / e / 1e6))
+              .epsilon(1e-9));
+    CHECK(*record.ranks[0].mesh.expert_s == Approx(hop_s).epsilon(1e-9));
+    CHECK(*record.ranks[0].mesh.expert == 0);
+    CHECK_FALSE(record.ranks[0].mesh.context);
+  }
 }
 
 }  // namespace mesh_shares_test
