@@ -9,7 +9,7 @@ namespace simgrad::models {
 
 namespace {
 
-/// Turns numbers i and i + width/2 of each head of a token at place t by its angles, or back.
+/// Turns the heads of a token at place t.
 template <class Real>
 void turn(const TransformerNumbers<Real>& numbers, std::int64_t t, std::int64_t heads, bool back, Real* x) {
   const std::int64_t width = numbers.shape.head_width(), half = width / 2;
@@ -24,103 +24,103 @@ void turn(const TransformerNumbers<Real>& numbers, std::int64_t t, std::int64_t 
     }
 }
 
-/// Turns q and k of all tokens.
-template <class Real>
-void turn_all(const TransformerNumbers<Real>& numbers, std::int64_t sequences, bool back, std::vector<Real>& qkv) {
-  const TransformerShape& shape = numbers.shape;
-  if (shape.positions != Positions::rotary) return;
-  const std::int64_t stride = numbers.qkv_width();
-  for (std::int64_t token = 0; token < sequences * shape.sequence; ++token)
-    turn(numbers, token % shape.sequence, numbers.heads + numbers.kv_heads, back, qkv.data() + token * stride);
-  numbers.round(qkv);
-}
-
-/// Where q, k and v of one sequence and head begin in a row of qkv.
-struct HeadPlace {
-  std::int64_t q, k, v;
-};
-template <class Real>
-HeadPlace head_place(const TransformerNumbers<Real>& numbers, std::int64_t sequence, std::int64_t head) {
+/// The same rows from one sequence's head on.
+template <class Real, class Number>
+AttentionRows<Number> at_head(const TransformerNumbers<Real>& numbers, AttentionRows<Number> rows,
+                              std::int64_t sequence, std::int64_t head) {
   const std::int64_t width = numbers.shape.head_width();
-  const std::int64_t first = sequence * numbers.shape.sequence * numbers.qkv_width();
   const std::int64_t shared = head / (numbers.heads / numbers.kv_heads);  // the head of k and v
-  const std::int64_t k = first + numbers.heads_width() + shared * width;
-  return {first + head * width, k, k + numbers.kv_heads * width};
+  rows.q += sequence * rows.queries * rows.q_stride + head * width;
+  rows.k += sequence * rows.keys * rows.kv_stride + shared * width;
+  rows.v += sequence * rows.keys * rows.kv_stride + shared * width;
+  return rows;
 }
 
 }  // namespace
 
 template <class Real>
-void attention(TransformerNumbers<Real>& numbers, std::int64_t sequences, AttentionKept<Real>& kept) {
-  const TransformerShape& shape = numbers.shape;
-  const std::int64_t T = shape.sequence, d = shape.head_width(), stride = numbers.qkv_width();
+void turn_heads(const TransformerNumbers<Real>& numbers, std::int64_t first, std::int64_t tokens, std::int64_t heads,
+                std::int64_t stride, bool back, std::vector<Real>& x) {
+  if (numbers.shape.positions != Positions::rotary) return;
+  const std::int64_t rows = static_cast<std::int64_t>(x.size()) / stride;
+  for (std::int64_t row = 0; row < rows; ++row)
+    turn(numbers, first + row % tokens, heads, back, x.data() + row * stride);
+  numbers.round(x);
+}
+
+template <class Real>
+void attention(TransformerNumbers<Real>& numbers, std::int64_t sequences, const AttentionRows<const Real>& rows,
+               AttentionKept<Real>& kept) {
+  const std::int64_t T = rows.queries, seen = rows.seen(), d = numbers.shape.head_width();
   const std::int64_t heads = numbers.heads, width = numbers.heads_width();
   const Real scale = Real{1} / std::sqrt(static_cast<Real>(d));
-  turn_all(numbers, sequences, false, kept.qkv);
-  kept.probabilities.resize(static_cast<std::size_t>(sequences * heads * T * T));
+  kept.probabilities.resize(static_cast<std::size_t>(sequences * heads * T * seen));
   kept.result.resize(static_cast<std::size_t>(sequences * T * width));
   const auto each_head = [&](auto act) {
     for (std::int64_t s = 0; s < sequences; ++s)
       for (std::int64_t head = 0; head < heads; ++head)
-        act(s, head, kept.probabilities.data() + (s * heads + head) * T * T, head_place(numbers, s, head));
+        act(s, head, kept.probabilities.data() + (s * heads + head) * T * seen, at_head(numbers, rows, s, head));
   };
-  const Real* const qkv = kept.qkv.data();
-  each_head([&](std::int64_t, std::int64_t, Real* P, const HeadPlace& at) {
-    const MatrixView<Real> k{qkv + at.k, stride};
-    numbers.product.set({T, T, d}, {qkv + at.q, stride}, k.transposed(), P, T);
+  each_head([&](std::int64_t, std::int64_t, Real* P, const AttentionRows<const Real>& at) {
+    const MatrixView<Real> k{at.k, at.kv_stride};
+    numbers.product.set({T, seen, d}, {at.q, at.q_stride}, k.transposed(), P, seen);
     for (std::int64_t i = 0; i < T; ++i) {
-      Real* const row = P + i * T;
-      const Real factor = Real{1} / exponentials(i + 1, scale, row);
-      for (std::int64_t j = 0; j <= i; ++j) row[j] *= factor;
-      std::fill(row + i + 1, row + T, Real{0});
+      Real* const row = P + i * seen;
+      const std::int64_t own = at.first + i + 1;
+      const Real factor = Real{1} / exponentials(own, scale, row);
+      for (std::int64_t j = 0; j < own; ++j) row[j] *= factor;
+      std::fill(row + own, row + seen, Real{0});
     }
   });
   numbers.round(kept.probabilities);
-  each_head([&](std::int64_t s, std::int64_t head, const Real* P, const HeadPlace& at) {
-    numbers.product.set({T, d, T}, {P, T}, {qkv + at.v, stride}, kept.result.data() + s * T * width + head * d, width);
+  each_head([&](std::int64_t s, std::int64_t head, const Real* P, const AttentionRows<const Real>& at) {
+    numbers.product.set({T, d, seen}, {P, seen}, {at.v, at.kv_stride}, kept.result.data() + s * T * width + head * d,
+                        width);
   });
   numbers.round(kept.result);
 }
 
 template <class Real>
-void attention_backward(TransformerNumbers<Real>& numbers, std::int64_t sequences, const AttentionKept<Real>& kept,
-                        const std::vector<Real>& d_result, std::vector<Real>& d_qkv) {
-  const TransformerShape& shape = numbers.shape;
-  const std::int64_t T = shape.sequence, d = shape.head_width(), stride = numbers.qkv_width();
+void attention_backward(TransformerNumbers<Real>& numbers, std::int64_t sequences,
+                        const AttentionRows<const Real>& rows, const AttentionKept<Real>& kept,
+                        const std::vector<Real>& d_result, const AttentionRows<Real>& slopes) {
+  const std::int64_t T = rows.queries, seen = rows.seen(), d = numbers.shape.head_width();
   const std::int64_t heads = numbers.heads, width = numbers.heads_width();
   const Real scale = Real{1} / std::sqrt(static_cast<Real>(d));
-  const Real* const qkv = kept.qkv.data();
-  d_qkv.assign(kept.qkv.size(), Real{0});  // heads that share k and v add to one place
-  std::vector<Real> dS(static_cast<std::size_t>(T * T));
+  std::vector<Real> dS(static_cast<std::size_t>(T * seen));
   for (std::int64_t s = 0; s < sequences; ++s)
     for (std::int64_t head = 0; head < heads; ++head) {
-      const HeadPlace at = head_place(numbers, s, head);
-      const MatrixView<Real> P{kept.probabilities.data() + (s * heads + head) * T * T, T};
+      const AttentionRows<const Real> at = at_head(numbers, rows, s, head);
+      const AttentionRows<Real> to = at_head(numbers, slopes, s, head);
+      const MatrixView<Real> P{kept.probabilities.data() + (s * heads + head) * T * seen, seen};
       const MatrixView<Real> d_head{d_result.data() + s * T * width + head * d, width};
-      const MatrixView<Real> v{qkv + at.v, stride};
-      numbers.product.set({T, T, d}, d_head, v.transposed(), dS.data(), T);
-      numbers.product.add({T, d, T}, P.transposed(), d_head, d_qkv.data() + at.v, stride);
+      const MatrixView<Real> v{at.v, at.kv_stride};
+      numbers.product.set({T, seen, d}, d_head, v.transposed(), dS.data(), seen);
+      numbers.product.add({seen, d, T}, P.transposed(), d_head, to.v, to.kv_stride);
       for (std::int64_t i = 0; i < T; ++i) {
-        const Real* const p = P.numbers + i * T;
-        Real* const row = dS.data() + i * T;
-        const Real mean = dot_product(i + 1, p, row);
-        for (std::int64_t j = 0; j <= i; ++j) row[j] = scale * (p[j] * (row[j] - mean));
-        std::fill(row + i + 1, row + T, Real{0});
+        const Real* const p = P.numbers + i * seen;
+        Real* const row = dS.data() + i * seen;
+        const std::int64_t own = at.first + i + 1;
+        const Real mean = dot_product(own, p, row);
+        for (std::int64_t j = 0; j < own; ++j) row[j] = scale * (p[j] * (row[j] - mean));
+        std::fill(row + own, row + seen, Real{0});
       }
       numbers.round(dS);
-      const MatrixView<Real> slopes{dS.data(), T};
-      numbers.product.set({T, d, T}, slopes, {qkv + at.k, stride}, d_qkv.data() + at.q, stride);
-      numbers.product.add({T, d, T}, slopes.transposed(), {qkv + at.q, stride}, d_qkv.data() + at.k, stride);
+      const MatrixView<Real> d_scores{dS.data(), seen};
+      numbers.product.set({T, d, seen}, d_scores, {at.k, at.kv_stride}, to.q, to.q_stride);
+      numbers.product.add({seen, d, T}, d_scores.transposed(), {at.q, at.q_stride}, to.k, to.kv_stride);
     }
-  numbers.round(d_qkv);
-  turn_all(numbers, sequences, true, d_qkv);
 }
 
-template void attention(TransformerNumbers<float>&, std::int64_t, AttentionKept<float>&);
-template void attention(TransformerNumbers<double>&, std::int64_t, AttentionKept<double>&);
-template void attention_backward(TransformerNumbers<float>&, std::int64_t, const AttentionKept<float>&,
-                                 const std::vector<float>&, std::vector<float>&);
-template void attention_backward(TransformerNumbers<double>&, std::int64_t, const AttentionKept<double>&,
-                                 const std::vector<double>&, std::vector<double>&);
+#define SIMGRAD_FOR(Real)                                                                                           \
+  template void turn_heads(const TransformerNumbers<Real>&, std::int64_t, std::int64_t, std::int64_t, std::int64_t, \
+                           bool, std::vector<Real>&);                                                               \
+  template void attention(TransformerNumbers<Real>&, std::int64_t, const AttentionRows<const Real>&,                \
+                          AttentionKept<Real>&);                                                                    \
+  template void attention_backward(TransformerNumbers<Real>&, std::int64_t, const AttentionRows<const Real>&,       \
+                                   const AttentionKept<Real>&, const std::vector<Real>&, const AttentionRows<Real>&);
+SIMGRAD_FOR(float)
+SIMGRAD_FOR(double)
+#undef SIMGRAD_FOR
 
 }  // namespace simgrad::models

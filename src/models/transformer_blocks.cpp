@@ -1,6 +1,7 @@
 #include "models/transformer_blocks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/vector_functions.h"
 
@@ -51,7 +52,9 @@ void attend(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::in
             const std::vector<Real>& n, AttentionKept<Real>& kept) {
   multiply(numbers, place.attention_in, sequences * numbers.shape.sequence, n, kept.qkv);
   add_biases(numbers, place.attention_in, kept.qkv);
-  attention(numbers, sequences, kept);
+  turn_heads(numbers, 0, numbers.shape.sequence, numbers.heads + numbers.kv_heads, numbers.qkv_width(), false,
+             kept.qkv);
+  attention(numbers, sequences, all_rows(numbers, std::as_const(kept.qkv).data()), kept);
 }
 
 template <class Real>
@@ -70,9 +73,20 @@ void attention_products_backward(TransformerNumbers<Real>& numbers, const BlockP
   std::vector<Real>& d_result = dn;
   multiply_backward(numbers, place.attention_out, tokens, kept.result, dy, d_result);
   numbers.round(d_result);
-  attention_backward(numbers, sequences, kept, d_result, room);
-  add_biases_backward(numbers, place.attention_in, room);
-  multiply_backward(numbers, place.attention_in, tokens, n, room, dn);
+  room.assign(kept.qkv.size(), Real{0});  // heads that share k and v add to one place
+  attention_backward(numbers, sequences, all_rows(numbers, kept.qkv.data()), kept, d_result,
+                     all_rows(numbers, room.data()));
+  through_qkv(numbers, place, 0, numbers.shape.sequence, n, room, dn);
+}
+
+template <class Real>
+void through_qkv(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t first, std::int64_t tokens,
+                 const std::vector<Real>& n, std::vector<Real>& d_qkv, std::vector<Real>& dn) {
+  const std::int64_t width = numbers.qkv_width();
+  numbers.round(d_qkv);
+  turn_heads(numbers, first, tokens, numbers.heads + numbers.kv_heads, width, true, d_qkv);
+  add_biases_backward(numbers, place.attention_in, d_qkv);
+  multiply_backward(numbers, place.attention_in, static_cast<std::int64_t>(d_qkv.size()) / width, n, d_qkv, dn);
 }
 
 template <class Real>
@@ -177,6 +191,15 @@ void RowTokens::take(const Samples& rows, std::int64_t first, std::int64_t count
   }
 }
 
+void RowTokens::keep(std::int64_t sequence, std::int64_t first, std::int64_t count) {
+  for (std::vector<std::int64_t>* tokens : {&token, &next}) {
+    std::vector<std::int64_t> left;
+    for (auto row = tokens->begin(); row != tokens->end(); row += sequence)
+      left.insert(left.end(), row + first, row + first + count);
+    *tokens = std::move(left);
+  }
+}
+
 #define SIMGRAD_FOR(Real)                                                                                             \
   template void attend(TransformerNumbers<Real>&, const BlockPlaces&, std::int64_t, const std::vector<Real>&,         \
                        AttentionKept<Real>&);                                                                         \
@@ -184,6 +207,8 @@ void RowTokens::take(const Samples& rows, std::int64_t first, std::int64_t count
                          FeedForwardKept<Real>&, std::vector<Real>&);                                                 \
   template void attention_products(TransformerNumbers<Real>&, const BlockPlaces&, std::int64_t,                       \
                                    const std::vector<Real>&, AttentionKept<Real>&, std::vector<Real>&);               \
+  template void through_qkv(TransformerNumbers<Real>&, const BlockPlaces&, std::int64_t, std::int64_t,                \
+                            const std::vector<Real>&, std::vector<Real>&, std::vector<Real>&);                        \
   template void attention_products_backward(TransformerNumbers<Real>&, const BlockPlaces&, std::int64_t,              \
                                             const std::vector<Real>&, const AttentionKept<Real>&,                     \
                                             const std::vector<Real>&, std::vector<Real>&, std::vector<Real>&);        \

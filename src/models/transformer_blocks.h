@@ -28,6 +28,11 @@ template <class Real>
 void attention_products_backward(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t sequences,
                                  const std::vector<Real>& n, const AttentionKept<Real>& kept,
                                  const std::vector<Real>& dy, std::vector<Real>& room, std::vector<Real>& dn);
+/// From the derivatives with respect to turned q, k and v to those with respect to n, not rounded, with the gradient of
+/// the first product.  d_qkv: (tokens x qkv_width), of each sequence so many tokens, the first one at place `first`.
+template <class Real>
+void through_qkv(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t first, std::int64_t tokens,
+                 const std::vector<Real>& n, std::vector<Real>& d_qkv, std::vector<Real>& dn);
 
 /// As attend.  room: any contents.
 template <class Real>
@@ -73,6 +78,8 @@ void add_positions_backward(TransformerNumbers<Real>& numbers, std::int64_t firs
 struct RowTokens {
   std::vector<std::int64_t> token, next;
   void take(const Samples& rows, std::int64_t first, std::int64_t count, std::int64_t vocabulary);
+  /// Leaves of each row's `sequence` tokens those at [first, first + count).
+  void keep(std::int64_t sequence, std::int64_t first, std::int64_t count);
 };
 
 }  // namespace simgrad::models

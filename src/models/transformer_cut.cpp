@@ -87,6 +87,27 @@ std::string divisors_below(std::int64_t tensor, std::int64_t number) {
   return text;
 }
 
+/// Of ranks that share a sequence's tokens.
+std::string tokens_refusal(const TransformerShape& shape, const Shares& shares) {
+  const std::int64_t c = shares.context, t = shares.sequence_parallel ? shares.tensor : 1;
+  if (shape.sequence % (c * t) == 0) return {};
+  const std::int64_t next = (shape.sequence + c * t - 1) / (c * t) * (c * t);
+  if (c == 1)
+    return fmt::format(
+        "sequence = {} does not divide among tensor = {} ranks, as sequence parallelism needs; give sequence = {}, or "
+        "sequence_parallel = false",
+        shape.sequence, t, next);
+  if (t == 1 || shape.sequence % c != 0)
+    return fmt::format(
+        "sequence = {} does not divide among context = {} ranks; give sequence = {}, or take context from {}",
+        shape.sequence, c, next, divisors_below(c, shape.sequence));
+  return fmt::format(
+      "sequence = {} does not divide among context x tensor = {} x {} ranks, as sequence parallelism needs; give "
+      "sequence "
+      "= {}, or sequence_parallel = false",
+      shape.sequence, c, t, next);
+}
+
 std::string experts_refusal(const TransformerShape& shape, const Shares& shares) {
   const bool none = shape.experts == 0 || shape.layers < shape.expert_every;
   if (shares.expert > 1 && none)
@@ -97,6 +118,12 @@ std::string experts_refusal(const TransformerShape& shape, const Shares& shares)
     return fmt::format("experts = {} do not divide among expert = {} ranks; take expert from {}, or give experts = {}",
                        shape.experts, shares.expert, divisors_below(shares.expert, shape.experts),
                        (shape.experts + shares.expert - 1) / shares.expert * shares.expert);
+  if (shares.context > 1)
+    return fmt::format(
+        "experts = {}: which tokens an expert takes follows from a whole sequence, of which each of context = {} ranks "
+        "has "
+        "a part; set context = 1",
+        shape.experts, shares.context);
   if (shares.tensor > 1)
     return fmt::format("experts = {}: their products are not shared among tensor = {} ranks; set tensor = 1",
                        shape.experts, shares.tensor);
@@ -111,7 +138,6 @@ TransformerPlaces places_of(const TransformerShape& shape, const Chunk& chunk, P
 
 std::string cut_refusal(const TransformerShape& shape, const Shares& shares) {
   const std::int64_t t = shares.tensor;
-  if (shares.context > 1) return "not yet";
   if (const std::string why = experts_refusal(shape, shares); !why.empty()) return why;
   const auto fewer = [&] {
     const std::int64_t common = std::gcd(std::gcd(shape.heads, shape.kv_heads), shape.feed_forward);
@@ -135,12 +161,7 @@ std::string cut_refusal(const TransformerShape& shape, const Shares& shares) {
         "a vocabulary of {} does not divide among tensor = {} ranks; give vocabulary = {}: the tokens beyond the "
         "text's never come",
         shape.vocabulary, t, next(shape.vocabulary));
-  if (shares.sequence_parallel && shape.sequence % t != 0)
-    return fmt::format(
-        "sequence = {} does not divide among tensor = {} ranks, as sequence parallelism needs; give sequence = {}, or "
-        "sequence_parallel = false",
-        shape.sequence, t, next(shape.sequence));
-  return {};
+  return tokens_refusal(shape, shares);
 }
 
 PartRange parts_of(const TransformerShape& shape, const Chunk& chunk) {
@@ -152,7 +173,7 @@ std::vector<Segment> segments(const TransformerShape& shape, const Chunk& chunk)
   const std::vector<Layer> all = layers(shape, chunk);
   const PartRange parts = parts_of(shape, chunk);
   const std::int64_t head = 2 * shape.layers + 1;
-  const double tokens = static_cast<double>(shape.sequence) / (shares_tokens(chunk) ? chunk.tensor : 1);
+  const double tokens = static_cast<double>(shape.sequence / chunk.context) / (shares_tokens(chunk) ? chunk.tensor : 1);
   const double between = tokens * static_cast<double>(shape.hidden);
   std::vector<Segment> made;
   std::size_t layer = 0;

@@ -6,11 +6,15 @@
 /// softmax's totals they sum. Norms, positions and the biases behind sums are on every rank. Sequence parallelism
 /// splits the tokens of each sequence outside of the products.
 ///
+/// Of `context` ranks each has as many tokens of every sequence, one behind the other, and all parameters. Its own
+/// queries meet the keys and values of all tokens, which it gathers in either direction; it has a part of their
+/// derivatives, which are summed where they are owned. Sequence parallelism divides the tokens once more.
+///
 /// Of `expert` ranks each has as many experts of a block, and all other parameters. It routes the tokens of its own
 /// samples, sends a copy to each chosen expert's rank, and gets the results back. Every sequence has as many places at
 /// an expert as its capacity; those that stay empty go along as zeros. Source: M. Shoeybi et al., Megatron-LM, 2019; V.
-/// Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023; D. Lepikhin et al., GShard,
-/// 2020.
+/// Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023; H. Liu, M. Zaharia, P.
+/// Abbeel, Ring Attention, 2023; D. Lepikhin et al., GShard, 2020.
 #pragma once
 
 #include <string>
@@ -26,13 +30,16 @@ enum class CutWork {
   look_up,
   add_positions,
   normed,             ///< a norm's results of the rank's tokens
+  keys_values,        ///< of the rank's tokens
   products,           ///< from a norm's results to the second product
   add_to_residual,    ///< biases and the residual sum
   route,              ///< the norm, the router, and the copies of tokens for every expert
   experts,            ///< their results, of the copies that came
   combine,            ///< from the results that came back to the residual sum
   derivatives,        ///< those that came in, of the rank's tokens
-  products_backward,  ///< with the gradients of both products
+  attention_slopes,   ///< by own queries and by all keys and values, with the gradient of the second product
+  keys_slopes,        ///< those by all keys and values
+  products_backward,  ///< with the gradients of both products, or of the first one
   residual_backward,  ///< with the gradients of the norm and of the biases behind the sum
   slopes_of_results,  ///< the derivatives with respect to the experts' results
   experts_backward,   ///< with the gradients of the rank's experts

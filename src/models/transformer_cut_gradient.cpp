@@ -56,7 +56,13 @@ std::vector<GradientStretch> gradients_of(const TransformerShape& shape, const C
       }
       gradients.add_product(attends ? block->attention_in : block->feed_forward_in);
       gradients.add_biases(attends ? block->attention_in : block->feed_forward_in);
-      gradients.add_product(attends ? block->attention_out : block->feed_forward_out);
+      if (!attends)
+        gradients.add_product(block->feed_forward_out);
+      else if (chunk.context == 1)
+        gradients.add_product(block->attention_out);
+      break;
+    case CutWork::attention_slopes:
+      gradients.add_product(block->attention_out);
       break;
     case CutWork::residual_backward: {
       const LinearPlace& out = attends ? block->attention_out : block->feed_forward_out;

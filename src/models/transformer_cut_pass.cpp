@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "models/transformer_context.h"
 #include "models/transformer_cut.h"
 #include "models/transformer_experts.h"
 #include "values/rounding.h"
@@ -37,8 +38,9 @@ class CutPass {
         inputs_(inputs),
         numbers_(of.shape, places_of_part(of.shape, of.chunk, of.part), inputs.w, inputs.format, here().gradients),
         sequences_(inputs.rows.count),
-        own_sequence_(of.chunk.sequence_parallel ? of.shape.sequence / of.chunk.tensor : of.shape.sequence),
-        tokens_(sequences_ * of.shape.sequence),
+        own_({of.chunk.context_rank * (of.shape.sequence / of.chunk.context), of.shape.sequence / of.chunk.context}),
+        own_sequence_(of.chunk.sequence_parallel ? own_.count / of.chunk.tensor : own_.count),
+        tokens_(sequences_ * own_.count),
         own_tokens_(sequences_ * own_sequence_) {}
 
   void run(std::span<double> result) {
@@ -74,6 +76,8 @@ class CutPass {
         return products();
       case CutWork::add_to_residual:
         return residual();
+      case CutWork::keys_values:
+        return keys_and_values(numbers_, block(), own_, all_normed());
       case CutWork::route:
         return copies_of(of_.shape, routed(), n_);
       case CutWork::experts:
@@ -86,6 +90,10 @@ class CutPass {
         return products_backward();
       case CutWork::residual_backward:
         return through_norm(CutWork::products_backward);
+      case CutWork::attention_slopes:
+        return attention_slopes();
+      case CutWork::keys_slopes:
+        return slopes_made().keys_values;
       case CutWork::slopes_of_results:
         return slopes_of_results(numbers_, routed(), reals(inputs_.d_out));
       case CutWork::experts_backward:
@@ -119,17 +127,18 @@ class CutPass {
   }
   std::span<const double> made(CutWork work) const { return inputs_.made[index_of(work)]; }
 
-  /// The tokens of all sequences, and each one's next, counted from the first of the rank's share.
+  /// The rank's tokens of all sequences, and each one's next, counted from the first of its share of the vocabulary.
   RowTokens tokens_of_share() const {
     RowTokens tokens;
     tokens.take(inputs_.rows, 0, inputs_.rows.count, of_.shape.vocabulary);
+    if (of_.chunk.context > 1) tokens.keep(of_.shape.sequence, own_.first, own_.count);
     const std::int64_t first = of_.chunk.tensor_rank * numbers_.vocabulary;
     for (std::int64_t& token : tokens.token) token -= first;
     for (std::int64_t& token : tokens.next) token -= first;
     return tokens;
   }
   std::int64_t first_position() const {
-    return of_.chunk.sequence_parallel ? of_.chunk.tensor_rank * own_sequence_ : 0;
+    return own_.first + (of_.chunk.sequence_parallel ? of_.chunk.tensor_rank * own_sequence_ : 0);
   }
 
   std::vector<Real> look_up_tokens() {
@@ -160,7 +169,10 @@ class CutPass {
   std::vector<Real> products() {
     const std::vector<Real> n = all_normed();
     std::vector<Real> y;
-    if (attends())
+    if (has(CutWork::keys_values)) {
+      attend_to(numbers_, block(), own_, n, reals(made(CutWork::keys_values)), attention_);
+      multiply(numbers_, second_product(), tokens_, attention_.result, y);
+    } else if (attends())
       attention_products(numbers_, block(), sequences_, n, attention_, y);
     else if (routes())
       expert_products(numbers_, block(), sequences_, true, n, experts_, y);
@@ -177,7 +189,11 @@ class CutPass {
     const std::vector<Real> n = all_normed();
     const std::vector<Real> dy = reals(has(CutWork::derivatives) ? made(CutWork::derivatives) : inputs_.d_out);
     std::vector<Real> room, dn;
-    if (attends()) {
+    if (has(CutWork::attention_slopes)) {
+      const AttentionSlopes<Real> slopes{slopes_made().queries, reals(made(CutWork::keys_slopes))};
+      std::vector<Real> d_qkv = slopes_of_qkv(numbers_, slopes);
+      through_qkv(numbers_, block(), own_.first, own_.count, n, d_qkv, dn);
+    } else if (attends()) {
       attend(numbers_, block(), sequences_, n, attention_);
       attention_products_backward(numbers_, block(), sequences_, n, attention_, dy, room, dn);
     } else if (routes()) {
@@ -216,6 +232,20 @@ class CutPass {
     residual_backward(numbers_, second_product(), norm_place(), own_tokens_, norm_, dn, dx);
     return dx;
   }
+  /// Of each sequence the derivatives by own queries, then by all keys and values, as far as own queries tell them.
+  std::vector<Real> attention_slopes() {
+    const std::vector<Real> keys_values = reals(made(CutWork::keys_values));
+    const std::vector<Real> dy = reals(has(CutWork::derivatives) ? made(CutWork::derivatives) : inputs_.d_out);
+    attend_to(numbers_, block(), own_, all_normed(), keys_values, attention_);
+    std::vector<Real> d_result;
+    multiply_backward(numbers_, second_product(), tokens_, attention_.result, dy, d_result);
+    numbers_.round(d_result);
+    const AttentionSlopes<Real> slopes = attend_to_backward(numbers_, own_, keys_values, attention_, d_result);
+    return by_sequence(sequences_, slopes.queries, slopes.keys_values);
+  }
+  AttentionSlopes<Real> slopes_made() const {
+    return slopes_by_sequence(numbers_, own_, reals(made(CutWork::attention_slopes)));
+  }
   /// From the sum of the ranks' terms of the derivatives behind the norm to those before it.
   std::vector<Real> through_norm(CutWork behind) {
     normed();
@@ -235,14 +265,10 @@ class CutPass {
   /// Of each sequence the sums of its tokens, then the logits.
   std::vector<Real> terms() {
     const std::vector<Real> most = reals(made(CutWork::greatest_logits));
-    std::vector<Real> sum(most.size()), target(most.size()), both;
+    std::vector<Real> sum(most.size()), target(most.size());
     softmax_terms(numbers_, tokens_, all_normed(), tokens_of_share().next, std::span<const Real>(most),
                   std::span<Real>(sum), std::span<Real>(target));
-    for (std::size_t first = 0; first < most.size(); first += static_cast<std::size_t>(of_.shape.sequence))
-      for (const std::vector<Real>* from : {&sum, &target})
-        both.insert(both.end(), from->begin() + static_cast<std::ptrdiff_t>(first),
-                    from->begin() + static_cast<std::ptrdiff_t>(first) + of_.shape.sequence);
-    return both;
+    return by_sequence(sequences_, sum, target);
   }
   std::vector<Real> from_loss() {
     const double scale = inputs_.scale / static_cast<double>(of_.shape.sequence);
@@ -256,7 +282,7 @@ class CutPass {
     const std::vector<Real> most = reals(made(CutWork::greatest_logits)), both = reals(made(CutWork::softmax_terms));
     std::vector<Real> sum;
     for (std::int64_t t = 0; t < tokens_; ++t) {
-      const std::int64_t s = of_.shape.sequence;
+      const std::int64_t s = own_.count;
       sum.push_back(both[static_cast<std::size_t>(t / s * 2 * s + t % s)]);
     }
     const SoftmaxTotals<Real> totals{most, sum};
@@ -279,7 +305,9 @@ class CutPass {
   const CutPart& of_;
   const StepInputs& inputs_;
   TransformerNumbers<Real> numbers_;
-  std::int64_t sequences_, own_sequence_, tokens_, own_tokens_;  ///< own: outside of products
+  std::int64_t sequences_;
+  OwnTokens own_;                                    ///< among the ranks that share tokens in products, too
+  std::int64_t own_sequence_, tokens_, own_tokens_;  ///< own: outside of products
   NormKept<Real> norm_;
   std::vector<Real> n_;
   AttentionKept<Real> attention_;

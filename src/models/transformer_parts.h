@@ -81,20 +81,48 @@ void norm_backward(TransformerNumbers<Real>& numbers, const NormPlace& place, st
 /// Attention's results that its backward pass needs.
 template <class Real>
 struct AttentionKept {
-  std::vector<Real> qkv;            ///< (tokens x qkv_width): q and k turned where positions are rotary
-  std::vector<Real> probabilities;  ///< (sequences x heads x sequence x sequence)
+  std::vector<Real> qkv;            ///< (tokens x qkv_width), or of queries alone: q and k turned
+  std::vector<Real> probabilities;  ///< (sequences x heads x queries x keys that they see)
   std::vector<Real> result;         ///< (tokens x heads_width)
 };
 
-/// result = softmax(q k^T / sqrt(head width)) v for every head, each token among those up to itself. Positions that are
-/// rotary turn q and k first: numbers i and i + width/2 of a head by the angle t 10000^(-2 i / width) at place t.
-/// Source: J. Su et al., RoFormer: Enhanced Transformer with Rotary Position Embedding, 2021.
+/// Turns numbers i and i + width/2 of each head by the angle t 10000^(-2 i / width) at place t, or back, where
+/// positions are rotary, and rounds.  x: of each sequence `tokens` rows of `stride` numbers that begin with so many
+/// heads; the first one's place is `first`. Source: J. Su et al., RoFormer: Enhanced Transformer with Rotary Position
+/// Embedding, 2021.
 template <class Real>
-void attention(TransformerNumbers<Real>& numbers, std::int64_t sequences, AttentionKept<Real>& kept);
-/// d_qkv: (tokens x qkv_width), with respect to q and k before they were turned.
+void turn_heads(const TransformerNumbers<Real>& numbers, std::int64_t first, std::int64_t tokens, std::int64_t heads,
+                std::int64_t stride, bool back, std::vector<Real>& x);
+
+/// Where the queries, keys and values of some sequences stand, and their derivatives alike. A row has a token's heads;
+/// the tokens of a sequence follow each other.
+template <class Number>
+struct AttentionRows {
+  std::int64_t first = 0, queries = 0;  ///< the place of a sequence's first query, and how many follow from there
+  std::int64_t keys = 0;                ///< rows of keys and values of each sequence, from place 0 on
+  Number* q = nullptr;
+  Number* k = nullptr;
+  Number* v = nullptr;
+  std::int64_t q_stride = 0, kv_stride = 0;
+
+  std::int64_t seen() const { return first + queries; }  ///< keys of a sequence that some query sees
+};
+/// Those of rows q, k, v of all tokens.
+template <class Real, class Number>
+AttentionRows<Number> all_rows(const TransformerNumbers<Real>& numbers, Number* qkv) {
+  const std::int64_t s = numbers.shape.sequence, q = numbers.heads_width(), kv = (numbers.qkv_width() - q) / 2;
+  return {0, s, s, qkv, qkv + q, qkv + q + kv, q + 2 * kv, q + 2 * kv};
+}
+
+/// result = softmax(q k^T / sqrt(head width)) v for every head, each token among those up to itself.
 template <class Real>
-void attention_backward(TransformerNumbers<Real>& numbers, std::int64_t sequences, const AttentionKept<Real>& kept,
-                        const std::vector<Real>& d_result, std::vector<Real>& d_qkv);
+void attention(TransformerNumbers<Real>& numbers, std::int64_t sequences, const AttentionRows<const Real>& rows,
+               AttentionKept<Real>& kept);
+/// Sets the derivatives with respect to q, and adds those with respect to k and v, all turned and not rounded.
+template <class Real>
+void attention_backward(TransformerNumbers<Real>& numbers, std::int64_t sequences,
+                        const AttentionRows<const Real>& rows, const AttentionKept<Real>& kept,
+                        const std::vector<Real>& d_result, const AttentionRows<Real>& slopes);
 
 /// The head and the softmax cross-entropy of each token's next one, some tokens at a time, so that logits of a large
 /// vocabulary take bounded memory.  n: (tokens x hidden).  next: (tokens).  Returns the sums over tokens of the loss

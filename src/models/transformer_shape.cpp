@@ -12,15 +12,16 @@ namespace {
 /// The most parameters: with some bytes each, their number of bytes is still a whole number of 63 bits.
 constexpr double transformer_parameters_most = 1e17;
 
-/// Appends layers, each of which begins where the one before ends. Lengths of vectors are a rank's share; `s_outside`
-/// are the tokens outside of products.
+/// Appends layers, each of which begins where the one before ends. Lengths of vectors are a rank's share, as the tokens
+/// are; `s_outside` are the tokens outside of products.
 class LayersOfTransformer {
  public:
   LayersOfTransformer(const TransformerShape& shape, const Chunk& chunk)
       : shape_(shape),
         chunk_(chunk),
         t_(chunk.tensor),
-        s_(static_cast<double>(shape.sequence)),
+        s_(static_cast<double>(shape.sequence) / static_cast<double>(chunk.context)),
+        keys_(static_cast<double>(shape.sequence)),
         s_outside_(chunk.sequence_parallel ? s_ / static_cast<double>(t_) : s_),
         h_(static_cast<double>(shape.hidden)),
         f_(static_cast<double>(shape.feed_forward) / static_cast<double>(t_)),
@@ -95,9 +96,9 @@ class LayersOfTransformer {
                              shape_.biases || shape_.qkv_biases, true);
     const auto heads = static_cast<double>(shape_.heads) / static_cast<double>(t_);
     const auto d = static_cast<double>(shape_.head_width());
-    const double scores = heads * s_ * s_;
-    multiply(layer, {.m = s_, .n = s_, .k = d, .count = heads, .parameters = false});
-    multiply(layer, {.m = s_, .n = d, .k = s_, .count = heads, .parameters = false});
+    const double scores = heads * s_ * keys_;
+    multiply(layer, {.m = s_, .n = keys_, .k = d, .count = heads, .parameters = false});
+    multiply(layer, {.m = s_, .n = d, .k = keys_, .count = heads, .parameters = false});
     layer.elementwise = 2.0 * s_outside_ * h_;                                              // the norm
     if (shape_.positions == Positions::rotary) layer.elementwise += 2.0 * s_ * (q_ + kv_);  // q and k turned
     layer.entrance = s_outside_ * h_;                                                       // the norm's input
@@ -111,7 +112,7 @@ class LayersOfTransformer {
       layer.selective.bytes = scores;     // its mask, which `kept` has already
     }
     layer.kept.numbers += layer.selective.numbers;
-    layer.selective_flops = 4.0 * s_ * s_ * q_;
+    layer.selective_flops = 4.0 * s_ * keys_ * q_;
   }
 
   void attention_out(std::int64_t block) {
@@ -184,7 +185,8 @@ class LayersOfTransformer {
   const TransformerShape& shape_;
   const Chunk chunk_;
   std::int64_t t_;
-  double s_, s_outside_, h_, f_, q_, kv_;
+  double s_, keys_;  ///< tokens of the rank; those whose keys and values its queries meet
+  double s_outside_, h_, f_, q_, kv_;
   std::int64_t next_ = 0;
   std::vector<Layer> layers_;
 };

@@ -12,7 +12,7 @@ class StepsOfPart {
   StepsOfPart(const TransformerShape& shape, const Chunk& chunk)
       : shape_(shape),
         chunk_(chunk),
-        tokens_(static_cast<double>(shape.sequence)),
+        tokens_(static_cast<double>(shape.sequence / chunk.context)),
         all_(tokens_ * static_cast<double>(shape.hidden)),
         own_(shares_tokens(chunk) ? all_ / static_cast<double>(chunk.tensor) : all_) {}
 
@@ -26,14 +26,21 @@ class StepsOfPart {
     }
     return std::move(steps_);
   }
-  std::vector<CutStep> block_part(bool backward) {
+  /// Attention, or a feed-forward part.
+  std::vector<CutStep> block_part(bool attends, bool backward) {
+    const bool shares_keys = attends && chunk_.context > 1;
     if (backward) {
       gather(CutWork::derivatives, false);
       gather(CutWork::normed, true);
+      if (shares_keys) {
+        gather_keys(true);
+        sum_slopes_of_keys();
+      }
       sum(CutWork::products_backward, true);
       add(CutWork::residual_backward, {.numbers = own_, .gradients = true});
     } else {
       gather(CutWork::normed, false);
+      if (shares_keys) gather_keys(false);
       sum(CutWork::products, false);
       add(CutWork::add_to_residual, {.numbers = own_});
     }
@@ -78,6 +85,31 @@ class StepsOfPart {
                                                     : Step::Then::sum;
     add(work, {.then = then, .numbers = all_, .gradients = gradients});
   }
+  /// Keys and values, whose exchange goes on beside the products that need them.
+  void gather_keys(bool again) {
+    add(CutWork::keys_values, {.then = Step::Then::gather,
+                               .among = Among::context,
+                               .numbers = tokens_ * keys_values_width(),
+                               .again = again,
+                               .beside = again ? attention_share() / 2.0 : attention_share()});
+  }
+  void sum_slopes_of_keys() {
+    const double of_keys = static_cast<double>(shape_.sequence) * keys_values_width();
+    const double of_queries = tokens_ * static_cast<double>(shape_.hidden / chunk_.tensor);
+    add(CutWork::attention_slopes, {.numbers = of_queries + of_keys, .gradients = true});
+    add(CutWork::keys_slopes, {.then = Step::Then::sum_shard,
+                               .among = Among::context,
+                               .numbers = of_keys,
+                               .beside = attention_share() / 2.0});
+  }
+  /// Numbers of a token.
+  double keys_values_width() const { return static_cast<double>(2 * shape_.kv_width() / chunk_.tensor); }
+  /// The share of scores and weighted sums in the flops of attention's segment, 4 s h of a token beside 2 h (h + 2
+  /// kv_width) of the first product and 2 h^2 of the second: the same in both directions, and on every rank.
+  double attention_share() const {
+    const auto s = static_cast<double>(shape_.sequence), h = static_cast<double>(shape_.hidden);
+    return 2.0 * s / (2.0 * s + 2.0 * h + 2.0 * static_cast<double>(shape_.kv_width()));
+  }
   void exchange(CutWork work, Step step) {
     step.among = Among::expert;
     add(work, step);
@@ -96,7 +128,7 @@ std::vector<CutStep> steps_of(const TransformerShape& shape, const Chunk& chunk,
   if (part == 0) return steps.embedding(backward);
   if (part == 2 * shape.layers + 1) return steps.head(backward);
   const bool shared_experts = chunk.expert > 1 && part % 2 == 0 && shape.has_experts(part / 2 - 1);
-  return shared_experts ? steps.shared_experts(backward) : steps.block_part(backward);
+  return shared_experts ? steps.shared_experts(backward) : steps.block_part(part % 2 == 1, backward);
 }
 
 }  // namespace simgrad::models
