@@ -4,6 +4,7 @@
 
 #include "strategies/mesh_trial.h"
 #include "strategies/sharded/zero.h"
+#include "strategies/sparse_trial.h"
 
 namespace mesh_shares_test {
 
@@ -73,6 +74,43 @@ TEST_CASE(
         }
 }
 
+TEST_CASE("expert ranks that share the keys of wide_and_deep train its uncut parameters to 1e-12 over 20 steps") {
+  auto model = std::make_shared<models::WideAndDeep>();
+  model->embedding = 2;
+  model->hidden = {4.0, 3.0};
+  data::ClickLog clicks;
+  clicks.fields = 4;
+  MeshTrial trial{.model = model, .problem = {}, .strategy = {}};
+  trial.rows = 96;
+  trial.batch = 48;
+  trial.data = clicks.load({.task = data::Task::classification, .seed = 1, .samples = trial.rows, .features = 60});
+  trial.problem = SparseTrial::problem_of(trial.data);
+  trial.steps = 20;
+  for (const std::int64_t expert : {2, 3, 4})
+    for (const int data : {1, 2}) {
+      CAPTURE(expert, data);
+      check_equal(trial, sharing(expert), data);
+    }
+}
+
+TEST_CASE("context ranks train the parameters of uncut replicas to 1e-12 over 20 steps") {
+  std::mt19937 random(20261125);
+  const auto among = [&](std::vector<std::int64_t> all) { return all[random() % all.size()]; };
+  for (int draw = 0; draw < 12; ++draw) {
+    Parallel parallel = sharing(1, among({2, 4}), among({1, 1, 2}), among({1, 2, 3}));
+    parallel.micro_batches = among({1, 2, 4});
+    parallel.sequence_parallel = parallel.tensor > 1 && draw % 2 == 0;
+    if (parallel.pipeline > 1) parallel.schedule.choose(draw % 3 == 0 ? "zb_h1" : "1f1b");
+    if (parallel.pipeline > 1 && *parallel.micro_batches < parallel.pipeline) parallel.micro_batches = 4;
+    if (draw % 2 == 0) parallel.order = {"data", "context", "pipeline", "tensor"};
+    const int data = parallel.ranks_a_replica() > 8 ? 1 : static_cast<int>(among({1, 2}));
+    CAPTURE(draw, parallel.context, parallel.tensor, parallel.pipeline, data, parallel.sequence_parallel);
+    MeshTrial trial = transformer_trial(4, draw % 2 == 0);
+    trial.steps = 20;
+    check_equal(trial, parallel, data);
+  }
+}
+
 TEST_CASE("buckets, shards of the optimizer, clipping and orders of ranks leave expert ranks' numbers as they are") {
   auto buckets = std::make_shared<strategies::Allreduce>();
   buckets->bucket_bytes = 2000.0;
@@ -134,6 +172,30 @@ TEST_CASE(
     CHECK(*record.ranks[0].mesh.expert == 0);
     CHECK_FALSE(record.ranks[0].mesh.context);
   }
+}
+
+TEST_CASE("context ranks send keys and values as ring attention does, and attention's own work hides them") {
+  for (const int c : {2, 4})
+    for (const double bandwidth : {1e5, 1e6, 1e7, 1e9}) {
+      CAPTURE(c, bandwidth);
+      MeshTrial trial = transformer_trial(4, false);
+      trial.cluster.host_spec.bandwidth_bytes_per_s = bandwidth;
+      trial.cluster.host_spec.latency_s = 1e-6;
+      trial.cluster.host_spec.speed_flops_per_s = 1e8;
+      const record::Record record = timed(trial, sharing(1, c));
+      const double rows = 48, layers = 4, s = 8, h = 16;
+      const double keys_and_values = 8.0 * rows * (s / c) * 2 * h;  // bytes of a rank's tokens
+      const auto N = 8.0 * static_cast<double>(trial.model->parameters(trial.problem));
+      CHECK(static_cast<double>(record.bytes) ==
+            Approx(3 * layers * keys_and_values * c * (c - 1) + 2 * N * (c - 1)).epsilon(1e-9));
+      // Attention's own flops forward: 4 s h a token; twice that backward, half of it beside each of two rounds.
+      const double attention = rows * (s / c) * 4 * s * h / 1e8;
+      const double round = (c - 1) * (1e-6 + keys_and_values / bandwidth);
+      const double exposed = std::max(0.0, round - attention * (c - 1) / c);
+      const double sums = 2 * (c - 1) * ((1 + 2 * layers + 1) * 1e-6 + N / c / bandwidth);
+      CHECK(*record.ranks[0].mesh.context_s == Approx(3 * layers * exposed + sums).epsilon(1e-9));
+      CHECK(record.simulated_s - record.ranks[0].compute_s == Approx(3 * layers * exposed + sums).epsilon(1e-9));
+    }
 }
 
 }  // namespace mesh_shares_test

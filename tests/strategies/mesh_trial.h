@@ -19,6 +19,7 @@ class ScoredModel final : public models::Model {
 
   models::Predicts predicts() const override { return model_->predicts(); }
   const models::CutModel* cut() const override { return model_->cut(); }
+  const models::SparseModel* sparse() const override { return model_->sparse(); }
   std::int64_t sequence() const override { return model_->sequence(); }
   std::int64_t parameters(const models::Problem& problem) const override { return model_->parameters(problem); }
   std::vector<models::Layer> layers(const models::Problem& problem) const override { return model_->layers(problem); }
