@@ -19,6 +19,7 @@ struct Case {
   int data = 1;
   const char* schedule = "1f1b";
   bool sequence_parallel = false;
+  std::int64_t context = 1, expert = 1;
 };
 
 std::shared_ptr<strategies::Zero> zero_1() {
@@ -28,7 +29,7 @@ std::shared_ptr<strategies::Zero> zero_1() {
 }
 
 MeshTrial trial_of(const Case& its, std::shared_ptr<const strategies::Strategy> strategy, Recompute recompute) {
-  MeshTrial trial = transformer_trial(6, false);
+  MeshTrial trial = its.expert > 1 ? experts_trial(6, false) : transformer_trial(6, false);
   trial.data = {};
   trial.rows = trial.batch = 96;
   trial.strategy = std::move(strategy);
@@ -38,7 +39,9 @@ MeshTrial trial_of(const Case& its, std::shared_ptr<const strategies::Strategy> 
   trial.parallel.chunks = its.chunks;
   trial.parallel.schedule.choose(its.schedule);
   trial.parallel.sequence_parallel = its.sequence_parallel;
-  trial.workers = its.data * static_cast<int>(its.tensor * its.pipeline);
+  trial.parallel.context = its.context;
+  trial.parallel.expert = its.expert;
+  trial.workers = its.data * static_cast<int>(trial.parallel.ranks_a_replica());
   trial.training.numbers = false;
   trial.steps = 2 * its.pipeline;  // an asynchronous pipeline fills over several
   trial.training.optimizer.choose("adam");
@@ -83,6 +86,10 @@ TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") 
       {.name = "all", .tensor = 2, .pipeline = 4, .micro_batches = 4, .data = 2},
       {.name = "2bw", .pipeline = 4, .micro_batches = 4, .schedule = "pipedream_2bw"},
       {.name = "pipedream", .pipeline = 4, .schedule = "pipedream"},
+      {.name = "context", .pipeline = 2, .micro_batches = 4, .context = 4},
+      {.name = "context of tensor", .tensor = 2, .micro_batches = 4, .sequence_parallel = true, .context = 2},
+      {.name = "expert", .pipeline = 2, .micro_batches = 4, .expert = 4},
+      {.name = "expert and data", .data = 2, .expert = 2},
       {.name = "micro-batches alone", .micro_batches = 4, .data = 2}};
   for (const Case& its : cases)
     for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full})

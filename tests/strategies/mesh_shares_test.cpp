@@ -14,19 +14,6 @@ using strategies::Parallel;
 
 namespace {
 
-/// A transformer of four blocks, in each second one of which four experts take few tokens.
-MeshTrial experts_trial(bool tied) {
-  MeshTrial trial = transformer_trial(4, tied);
-  auto model = std::make_shared<models::Transformer>(dynamic_cast<const models::Transformer&>(*trial.model));
-  model->options.experts = 4;
-  model->options.top_k = 2;
-  model->options.capacity_factor = 0.75;
-  model->options.auxiliary_loss = 0.1;
-  model->options.expert_every = 2;
-  trial.model = model;
-  return trial;
-}
-
 /// On a mesh, and as replicas that add the gradients of as many micro-batches.
 void check_equal(MeshTrial cut, const Parallel& parallel, int data, const char* optimizer = "sgd") {
   cut.parallel = parallel;
@@ -68,7 +55,7 @@ TEST_CASE(
           CAPTURE(tied, expert, pipeline, data);
           Parallel parallel = sharing(expert, 1, 1, pipeline);
           parallel.micro_batches = 2;
-          MeshTrial trial = experts_trial(tied);
+          MeshTrial trial = experts_trial(4, tied);
           trial.steps = 20;
           check_equal(trial, parallel, data);
         }
@@ -121,11 +108,11 @@ TEST_CASE("buckets, shards of the optimizer, clipping and orders of ranks leave 
     Parallel parallel = sharing(2, 1, 1, 2);
     parallel.order = {"expert", "data", "pipeline", "tensor"};
     parallel.micro_batches = 4;
-    MeshTrial trial = experts_trial(true);
+    MeshTrial trial = experts_trial(4, true);
     trial.strategy = strategy;
     check_equal(trial, parallel, 2, "momentum");
   }
-  MeshTrial clipped = experts_trial(true);
+  MeshTrial clipped = experts_trial(4, true);
   clipped.training.clip_norm = 0.1;
   check_equal(clipped, sharing(4, 1, 1, 2), 1);
 }
@@ -151,7 +138,7 @@ record::Record timed(MeshTrial trial, const Parallel& parallel) {
 TEST_CASE(
     "expert ranks send the tokens that the formula says: two exchanges forward and two backward a layer of experts") {
   for (const int e : {2, 4}) {
-    MeshTrial trial = experts_trial(false);
+    MeshTrial trial = experts_trial(4, false);
     trial.cluster.host_spec.bandwidth_bytes_per_s = 1e6;
     trial.cluster.host_spec.latency_s = 1e-3;
     const record::Record record = timed(trial, sharing(e));

@@ -124,6 +124,19 @@ inline MeshTrial transformer_trial(std::int64_t blocks, bool tied) {
   return trial;
 }
 
+/// A transformer in each second block of which four experts take few tokens.
+inline MeshTrial experts_trial(std::int64_t blocks, bool tied) {
+  MeshTrial trial = transformer_trial(blocks, tied);
+  auto model = std::make_shared<models::Transformer>(dynamic_cast<const models::Transformer&>(*trial.model));
+  model->options.experts = 4;
+  model->options.top_k = 2;
+  model->options.capacity_factor = 0.75;
+  model->options.auxiliary_loss = 0.1;
+  model->options.expert_every = 2;
+  trial.model = model;
+  return trial;
+}
+
 /// A perceptron of five layers, on a regression.
 inline MeshTrial perceptron_trial() {
   auto model = std::make_shared<models::Perceptron>();
