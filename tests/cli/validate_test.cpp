@@ -141,7 +141,9 @@ checkpoint_every_steps = 0
 [parallel]
 tensor = 1
 pipeline = 1
-order = ["tensor", "data", "pipeline"]
+context = 1
+expert = 1
+order = ["tensor", "context", "expert", "data", "pipeline"]
 schedule = "1f1b"
 chunks = 1
 balance = "flops"

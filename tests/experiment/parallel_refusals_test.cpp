@@ -22,6 +22,12 @@ std::string cut(const std::string& parallel, const std::string& strategy = ring_
          training + "[parallel]\n" + parallel + "[stop]\nsteps = 2\n" + strategy;
 }
 
+/// With a transformer of six experts in each block.
+std::string cut_experts(const std::string& parallel) {
+  std::string text = cut(parallel);
+  return text.replace(text.find("tied = false"), 0, "experts = 6\n");
+}
+
 std::string of_kind(const std::string& kind) { return "[[strategy]]\nkind = \"" + kind + "\"\n"; }
 
 /// The warnings of the first run of a scenario.
@@ -71,8 +77,24 @@ TEST_CASE("chunks are refused where there is no pipeline, and so is sequence par
   check_refused_text(cut("pipeline = 2\nsequence_parallel = true\n"), "but tensor = 1; set tensor to 2 or more");
 }
 
-TEST_CASE("order names the three dimensions once each, and a misspelt schedule is told the known ones") {
-  const std::string known = "\"tensor\", \"data\", \"pipeline\"";
+TEST_CASE("context divides the sequence, and expert the experts and the micro-batches") {
+  check_refused_text(cut("context = 2\nexpert = 2\ntensor = 3\n"),
+                     "tensor x pipeline x context x expert = 3 x 1 x 2 x 2 are 12 ranks, but there are 8 workers");
+  check_refused_text(cut("expert = 2\n"), "expert = 2");
+  check_refused_text(cut("context = 8\n"), "sequence = ");
+  const std::string experts = cut_experts("expert = 4\nmicro_batches = 2\n");
+  check_refused_text(experts, "experts = 6 do not divide among expert = 4 ranks");
+  check_refused_text(
+      cut_experts("expert = 2\nmicro_batches = 2\n"),
+      "a batch of 24 rows does not divide into 2 micro-batches on each of 4 replicas, each shared by expert = "
+      "2 ranks; take a batch of 16 or 32 rows");
+  CHECK(planned(cut_experts("expert = 2\nmicro_batches = 3\n")).runs.size() == 1);
+}
+
+TEST_CASE("order names the dimensions of the mesh once each, and a misspelt schedule is told the known ones") {
+  const std::string known = "\"tensor\", \"context\", \"expert\", \"data\", \"pipeline\"";
+  check_refused_text(cut_experts("expert = 2\norder = [\"tensor\", \"data\", \"pipeline\"]\n"), known);
+  CHECK(planned(cut("tensor = 2\norder = [\"data\", \"tensor\", \"pipeline\"]\n")).runs.size() == 1);
   check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\", \"pipelines\"]\n"), known);
   check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\", \"data\"]\n"), known);
   check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\"]\n"), known);

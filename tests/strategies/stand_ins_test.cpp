@@ -12,6 +12,11 @@ using strategies::Simulate;
 
 namespace {
 
+void set_workers(MeshTrial& trial, int data) {
+  trial.workers = data * static_cast<int>(trial.parallel.ranks_a_replica());
+  trial.cluster.workers = trial.workers;
+}
+
 MeshTrial mesh_of(std::int64_t tensor, std::int64_t pipeline, int data,
                   std::shared_ptr<const strategies::Strategy> strategy) {
   MeshTrial trial = transformer_trial(4, true);
@@ -21,8 +26,7 @@ MeshTrial mesh_of(std::int64_t tensor, std::int64_t pipeline, int data,
   trial.parallel.tensor = tensor;
   trial.parallel.pipeline = pipeline;
   trial.parallel.micro_batches = 4;
-  trial.workers = data * static_cast<int>(tensor * pipeline);
-  trial.cluster.workers = trial.workers;
+  set_workers(trial, data);
   return trial;
 }
 
@@ -101,6 +105,30 @@ TEST_CASE(
       CHECK_FALSE(stands_in(all));
       check_equal(some, all);
     }
+}
+
+TEST_CASE("ranks along context and expert are all simulated, for those along tensor and data that are like them") {
+  for (const bool experts : {false, true}) {
+    CAPTURE(experts);
+    MeshTrial trial = mesh_of(experts ? 1 : 2, 2, 2, in_buckets());
+    if (experts) trial.model = experts_trial(4, true).model;
+    (experts ? trial.parallel.expert : trial.parallel.context) = 2;
+    set_workers(trial, 2);
+    const record::Record some = trial.run().record;
+    trial.parallel.simulate = Simulate::all;
+    const record::Record all = trial.run().record;
+    CHECK(stands_in(some));
+    check_equal(some, all);
+    for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
+      CHECK(some.ranks[rank].mesh.context == all.ranks[rank].mesh.context);
+      CHECK(some.ranks[rank].mesh.expert == all.ranks[rank].mesh.expert);
+      const auto seconds = [&](const record::Record& record) {
+        const record::MeshUse& its = record.ranks[rank].mesh;
+        return experts ? *its.expert_s : *its.context_s;
+      };
+      CHECK(seconds(some) == Approx(seconds(all)).epsilon(1e-9));
+    }
+  }
 }
 
 TEST_CASE("ranks whose messages may meet on a link are simulated one by one") {
