@@ -12,11 +12,6 @@
 
 namespace simgrad::models {
 
-/// A rank's tokens of each sequence.
-struct OwnTokens {
-  std::int64_t first = 0, count = 0;
-};
-
 /// (own tokens x 2 kv_width): keys, turned, and values.
 template <class Real>
 std::vector<Real> keys_and_values(TransformerNumbers<Real>& numbers, const BlockPlaces& place, const OwnTokens& own,

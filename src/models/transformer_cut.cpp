@@ -28,13 +28,13 @@ class ShareOfTransformer {
     } else {
       const BlockPlaces& block = whole_.blocks[static_cast<std::size_t>((part - 1) / 2)];
       const std::int64_t f = shape_.feed_forward, kv = shape_.kv_width();
+      const std::vector<std::int64_t> inner = shape_.gated ? std::vector{f, f} : std::vector{f};
       if (part % 2 == 0 && !block.experts_in.empty())
-        add_experts(block);
+        add_experts(block, inner);
       else if (part % 2 == 1)
         add_part(block.attention_in, {h, kv, kv}, block.attention_norm, block.attention_out);
       else
-        add_part(block.feed_forward_in, shape_.gated ? std::vector{f, f} : std::vector{f}, block.feed_forward_norm,
-                 block.feed_forward_out);
+        add_part(block.feed_forward_in, inner, block.feed_forward_norm, block.feed_forward_out);
     }
     if (begun_ < 0) begun_ = part;
   }
@@ -54,22 +54,28 @@ class ShareOfTransformer {
     add_rows(in.matrix, groups, in.inputs);
     if (in.biases != nowhere) add_rows(in.biases, groups, 1);
     add_norm(norm);
-    const std::int64_t columns = out.inputs / t_;
-    for (std::int64_t row = 0; row < out.outputs; ++row)
-      stretches_.add(out.matrix + row * out.inputs + r_ * columns, columns);
+    add_columns(out);
     if (out.biases != nowhere) stretches_.add(out.biases, out.outputs);
   }
 
-  void add_experts(const BlockPlaces& block) {
+  void add_columns(const LinearPlace& out) {
+    const std::int64_t columns = out.inputs / t_;
+    for (std::int64_t row = 0; row < out.outputs; ++row)
+      stretches_.add(out.matrix + row * out.inputs + r_ * columns, columns);
+  }
+  void add_experts(const BlockPlaces& block, const std::vector<std::int64_t>& groups) {
     stretches_.add(block.router.matrix, block.router.outputs * block.router.inputs);
     add_norm(block.feed_forward_norm);
     const auto count = block.experts_in.size() / static_cast<std::size_t>(chunk_.expert);
-    for (const auto* places : {&block.experts_in, &block.experts_out}) {
-      const auto own = std::span(*places).subspan(static_cast<std::size_t>(chunk_.expert_rank) * count, count);
-      for (const LinearPlace& place : own) stretches_.add(place.matrix, place.outputs * place.inputs);
-      for (const LinearPlace& place : own)
-        if (place.biases != nowhere) stretches_.add(place.biases, place.outputs);
-    }
+    const auto first = static_cast<std::size_t>(chunk_.expert_rank) * count;
+    const auto in = std::span(block.experts_in).subspan(first, count);
+    const auto out = std::span(block.experts_out).subspan(first, count);
+    for (const LinearPlace& place : in) add_rows(place.matrix, groups, place.inputs);
+    for (const LinearPlace& place : in)
+      if (place.biases != nowhere) add_rows(place.biases, groups, 1);
+    for (const LinearPlace& place : out) add_columns(place);
+    for (const LinearPlace& place : out)
+      if (place.biases != nowhere) stretches_.add(place.biases, place.outputs);
   }
 
   const TransformerShape& shape_;
@@ -118,15 +124,6 @@ std::string experts_refusal(const TransformerShape& shape, const Shares& shares)
     return fmt::format("experts = {} do not divide among expert = {} ranks; take expert from {}, or give experts = {}",
                        shape.experts, shares.expert, divisors_below(shares.expert, shape.experts),
                        (shape.experts + shares.expert - 1) / shares.expert * shares.expert);
-  if (shares.context > 1)
-    return fmt::format(
-        "experts = {}: which tokens an expert takes follows from a whole sequence, of which each of context = {} ranks "
-        "has "
-        "a part; set context = 1",
-        shape.experts, shares.context);
-  if (shares.tensor > 1)
-    return fmt::format("experts = {}: their products are not shared among tensor = {} ranks; set tensor = 1",
-                       shape.experts, shares.tensor);
   return {};
 }
 
@@ -225,8 +222,10 @@ std::vector<ParameterStretch> replicated(const TransformerShape& shape, const Ch
     for (const BlockPlaces& block : places.blocks) {
       stretches.add(block.attention_norm.gains, shape.norm_parameters());
       biases_of(block.attention_out);
+      if (!block.experts_in.empty()) stretches.add(block.router.matrix, block.router.outputs * block.router.inputs);
       stretches.add(block.feed_forward_norm.gains, shape.norm_parameters());
       biases_of(block.feed_forward_out);
+      for (const LinearPlace& expert : block.experts_out) biases_of(expert);
     }
     if (parts.end == all_parts(shape).end) stretches.add(places.last_norm.gains, shape.norm_parameters());
   }

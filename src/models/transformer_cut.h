@@ -12,9 +12,11 @@
 ///
 /// Of `expert` ranks each has as many experts of a block, and all other parameters. It routes the tokens of its own
 /// samples, sends a copy to each chosen expert's rank, and gets the results back. Every sequence has as many places at
-/// an expert as its capacity; those that stay empty go along as zeros. Source: M. Shoeybi et al., Megatron-LM, 2019; V.
-/// Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023; H. Liu, M. Zaharia, P.
-/// Abbeel, Ring Attention, 2023; D. Lepikhin et al., GShard, 2020.
+/// an expert as its capacity; those that stay empty go along as zeros. Tensor ranks route the same tokens, and sum
+/// their terms of the experts' results. Context ranks gather the router's probabilities, since a sequence's tokens
+/// compete for the experts. Source: M. Shoeybi et al., Megatron-LM, 2019; V. Korthikanti et al., Reducing Activation
+/// Recomputation in Large Transformer Models, 2023; H. Liu, M. Zaharia, P. Abbeel, Ring Attention, 2023; D. Lepikhin et
+/// al., GShard, 2020.
 #pragma once
 
 #include <string>
@@ -33,16 +35,19 @@ enum class CutWork {
   keys_values,        ///< of the rank's tokens
   products,           ///< from a norm's results to the second product
   add_to_residual,    ///< biases and the residual sum
-  route,              ///< the norm, the router, and the copies of tokens for every expert
-  experts,            ///< their results, of the copies that came
-  combine,            ///< from the results that came back to the residual sum
+  probabilities,      ///< the router's, of the rank's tokens
+  route,              ///< the copies of the rank's tokens for every expert
+  experts,            ///< from copies to results, or their terms of sums
+  results,            ///< from such sums to results
+  combine,            ///< from results to the residual sum
   derivatives,        ///< those that came in, of the rank's tokens
   attention_slopes,   ///< by own queries and by all keys and values, with the gradient of the second product
   keys_slopes,        ///< those by all keys and values
   products_backward,  ///< with the gradients of both products, or of the first one
   residual_backward,  ///< with the gradients of the norm and of the biases behind the sum
   slopes_of_results,  ///< the derivatives with respect to the experts' results
-  experts_backward,   ///< with the gradients of the rank's experts
+  experts_backward,   ///< by copies, with the gradients of the rank's experts
+  copies_slopes,      ///< those by copies, from sums
   combine_backward,   ///< with the gradients of the router and the norm
   look_up_backward,   ///< with the gradients of the embedding and the positions
   greatest_logits,

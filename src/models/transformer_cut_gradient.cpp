@@ -10,7 +10,8 @@ class GradientsOfStep {
  public:
   explicit GradientsOfStep(const Chunk& chunk)
       : first_(chunk.expert_rank == 0 && chunk.context_rank == 0),
-        first_of_tokens_(first_ && !(shares_tokens(chunk) && chunk.tensor_rank > 0)) {}
+        first_of_context_(chunk.context_rank == 0),
+        one_of_sum_(!(shares_tokens(chunk) && chunk.tensor_rank > 0)) {}
 
   /// Products, of which ranks that share them have parts.
   void add_product(const LinearPlace& place, bool penalised = true) {
@@ -18,9 +19,18 @@ class GradientsOfStep {
   }
   void add_biases(const LinearPlace& place) { add(place.biases, place.outputs, first_); }
   /// What all ranks that share products hold. If they share tokens, each has a part of the gradient.
-  void add_shared(std::int64_t first, std::int64_t count) { add(first, count, first_of_tokens_); }
-  /// What no other expert or context rank holds.
-  void add_own(std::int64_t first, std::int64_t count) { add(first, count, true); }
+  void add_shared(std::int64_t first, std::int64_t count) { add(first, count, first_ && one_of_sum_); }
+  /// The router, whose gradient each of them computes whole.
+  void add_router(const LinearPlace& place) {
+    if (one_of_sum_) add(place.matrix, place.outputs * place.inputs, first_);
+  }
+  /// What no other expert rank holds: experts' products and the biases behind them.
+  void add_experts(const std::vector<LinearPlace>& places, bool behind_sum) {
+    for (const LinearPlace& place : places) {
+      add(place.matrix, place.outputs * place.inputs, first_of_context_);
+      if (!behind_sum || one_of_sum_) add(place.biases, place.outputs, first_of_context_);
+    }
+  }
   std::vector<GradientStretch> take() { return std::move(made_); }
 
  private:
@@ -28,7 +38,8 @@ class GradientsOfStep {
     if (first != nowhere) made_.push_back({first, count, penalised});
   }
 
-  bool first_, first_of_tokens_;
+  bool first_, first_of_context_;
+  bool one_of_sum_;  ///< whether the rank adds what each of those that share tokens has whole
   std::vector<GradientStretch> made_;
 };
 
@@ -43,14 +54,14 @@ std::vector<GradientStretch> gradients_of(const TransformerShape& shape, const C
     const NormPlace& norm = !block ? places.last_norm : attends ? block->attention_norm : block->feed_forward_norm;
     gradients.add_shared(norm.gains, shape.norm_parameters());
   };
-  const auto add_experts = [&] {  // they stand behind the norm
-    const std::int64_t first = block->experts_in.front().matrix;
-    gradients.add_own(first, places.parameters - first);
+  const auto add_experts = [&] {
+    gradients.add_experts(block->experts_in, false);
+    gradients.add_experts(block->experts_out, true);
   };
   switch (work) {
     case CutWork::products_backward:
       if (!attends && !block->experts_in.empty()) {
-        gradients.add_product(block->router);
+        gradients.add_router(block->router);
         add_experts();
         break;
       }
@@ -74,7 +85,7 @@ std::vector<GradientStretch> gradients_of(const TransformerShape& shape, const C
       add_experts();
       break;
     case CutWork::combine_backward:
-      gradients.add_product(block->router);
+      gradients.add_router(block->router);
       add_norm();
       break;
     case CutWork::look_up_backward:

@@ -78,10 +78,14 @@ class CutPass {
         return residual();
       case CutWork::keys_values:
         return keys_and_values(numbers_, block(), own_, all_normed());
+      case CutWork::probabilities:
+        return router_probabilities(numbers_, block().router, all_normed());
       case CutWork::route:
-        return copies_of(of_.shape, routed(), n_);
+        return copies();
       case CutWork::experts:
         return experts_results();
+      case CutWork::results:
+        return results(reals(made(CutWork::experts)));
       case CutWork::combine:
         return combined();
       case CutWork::derivatives:
@@ -95,10 +99,11 @@ class CutPass {
       case CutWork::keys_slopes:
         return slopes_made().keys_values;
       case CutWork::slopes_of_results:
-        return slopes_of_results(numbers_, routed(), reals(inputs_.d_out));
+        return d_results();
       case CutWork::experts_backward:
-        experts_results();
-        return run_experts_backward(numbers_, block(), reals(made(CutWork::slopes_of_results)), experts_.experts);
+        return through_experts();
+      case CutWork::copies_slopes:
+        return rounded(reals(made(CutWork::experts_backward)));
       case CutWork::combine_backward:
         return through_router();
       case CutWork::look_up_backward:
@@ -126,6 +131,11 @@ class CutPass {
     return static_cast<std::size_t>(at - of_.steps.begin());
   }
   std::span<const double> made(CutWork work) const { return inputs_.made[index_of(work)]; }
+  /// Copies of tokens, if ranks share experts, and experts' results.
+  std::span<const std::span<const double>> kept() const {
+    base::check(!inputs_.kept.empty(), "a backward step has the numbers that forward steps have kept");
+    return inputs_.kept;
+  }
 
   /// The rank's tokens of all sequences, and each one's next, counted from the first of its share of the vocabulary.
   RowTokens tokens_of_share() const {
@@ -175,7 +185,7 @@ class CutPass {
     } else if (attends())
       attention_products(numbers_, block(), sequences_, n, attention_, y);
     else if (routes())
-      expert_products(numbers_, block(), sequences_, true, n, experts_, y);
+      expert_products(numbers_, block(), true, n, experts_, y);
     else
       feed_forward_products(numbers_, block(), tokens_, n, feed_forward_, y);
     return y;
@@ -187,7 +197,7 @@ class CutPass {
   }
   std::vector<Real> products_backward() {
     const std::vector<Real> n = all_normed();
-    const std::vector<Real> dy = reals(has(CutWork::derivatives) ? made(CutWork::derivatives) : inputs_.d_out);
+    const std::vector<Real> dy = derivatives();
     std::vector<Real> room, dn;
     if (has(CutWork::attention_slopes)) {
       const AttentionSlopes<Real> slopes{slopes_made().queries, reals(made(CutWork::keys_slopes))};
@@ -197,7 +207,7 @@ class CutPass {
       attend(numbers_, block(), sequences_, n, attention_);
       attention_products_backward(numbers_, block(), sequences_, n, attention_, dy, room, dn);
     } else if (routes()) {
-      expert_products(numbers_, block(), sequences_, true, n, experts_, room);
+      expert_products(numbers_, block(), true, n, experts_, room);
       expert_products_backward(numbers_, block(), n, experts_, dy, inputs_.scale, dn);
     } else {
       activate(numbers_, block(), tokens_, n, feed_forward_, room);
@@ -205,37 +215,82 @@ class CutPass {
     }
     return dn;
   }
-  /// Where the rank's own tokens go; n_: what the router is given.
-  const Routing<Real>& routed() {
-    n_ = normed();
-    route(numbers_, block().router, sequences_, CopyPlaces::by_sequence, n_, experts_.routing);
-    return experts_.routing;
+  std::vector<Real> rounded(std::vector<Real> numbers) const {
+    numbers_.round(numbers);
+    return numbers;
   }
-  /// Of the copies that came from all ranks that share experts.
-  std::vector<Real> experts_results() {
-    const bool backward = here().gradients;
+  std::vector<Real> derivatives() const {
+    return reals(has(CutWork::derivatives) ? made(CutWork::derivatives) : inputs_.d_out);
+  }
+  /// Of products' tokens those outside of products.
+  std::vector<Real> own_part(const std::vector<Real>& all) const {
+    if (own_tokens_ == tokens_) return all;
+    std::vector<Real> own;
+    const std::int64_t count = own_sequence_ * of_.shape.hidden;
+    for (std::int64_t s = 0; s < sequences_; ++s) {
+      const auto first = all.begin() + (s * of_.chunk.tensor + of_.chunk.tensor_rank) * count;
+      own.insert(own.end(), first, first + count);
+    }
+    return own;
+  }
+
+  /// Where the rank's tokens go.
+  Routing<Real> routed() {
+    const std::vector<Real> p = has(CutWork::probabilities)
+                                    ? reals(made(CutWork::probabilities))
+                                    : router_probabilities(numbers_, block().router, all_normed());
+    return route(of_.shape, p, own_, CopyPlaces::by_sequence);
+  }
+  std::vector<Real> copies() { return copies_of(of_.shape, routed(), all_normed()); }
+  /// Those that came from all ranks that share experts, or the rank's own; and up to the second products.
+  void begin_experts(bool backward) {
     experts_.experts.resize(block().experts_in.size());
-    place_by_sequence(of_.shape, sequences_ * of_.chunk.expert, experts_.experts);
-    return run_experts(numbers_, block(), reals(backward ? inputs_.kept[0] : made(CutWork::route)), experts_.experts);
+    place_by_sequence(sequences_ * of_.chunk.expert, places_of_expert(of_.shape, own_.count), experts_.experts);
+    if (of_.chunk.expert == 1)
+      activate_experts(numbers_, block(), copies(), experts_.experts);
+    else
+      activate_experts(numbers_, block(), reals(backward ? kept().front() : made(CutWork::route)), experts_.experts);
+  }
+  std::vector<Real> experts_results() {
+    begin_experts(false);
+    const auto places = static_cast<std::int64_t>(here().numbers) * sequences_ / of_.shape.hidden;
+    std::vector<Real> made = experts_products(numbers_, block(), places, experts_.experts);
+    if (of_.chunk.tensor == 1) add_expert_biases(numbers_, block(), experts_.experts, made);
+    return made;
+  }
+  std::vector<Real> results(std::vector<Real> sums) {
+    experts_.experts.resize(block().experts_in.size());
+    place_by_sequence(sequences_ * of_.chunk.expert, places_of_expert(of_.shape, own_.count), experts_.experts);
+    add_expert_biases(numbers_, block(), experts_.experts, sums);
+    return sums;
   }
   std::vector<Real> combined() {
-    std::vector<Real> x = reals(inputs_.in), y;
-    combine(of_.shape, routed(), reals(made(CutWork::experts)), y);
+    std::vector<Real> x = reals(inputs_.in), all;
+    combine(of_.shape, routed(), reals(inputs_.made.back()), all);
+    std::vector<Real> y = own_part(all);
     models::add_to_residual(numbers_, second_product(), y, x);
     return x;
   }
+  std::vector<Real> d_results() { return slopes_of_results(numbers_, routed(), derivatives()); }
+  std::vector<Real> through_experts() {
+    begin_experts(true);
+    const std::vector<Real> dy = of_.chunk.expert == 1 ? d_results() : reals(made(CutWork::slopes_of_results));
+    std::vector<Real> d_copies = experts_backward(numbers_, block(), dy, experts_.experts);
+    return of_.chunk.tensor == 1 ? rounded(std::move(d_copies)) : d_copies;
+  }
   std::vector<Real> through_router() {
-    std::vector<Real> dx = reals(inputs_.d_out), dn;
-    routed();
-    router_backward(numbers_, block().router, n_, experts_.routing, reals(inputs_.kept[1]), dx,
-                    reals(made(CutWork::experts_backward)), inputs_.scale, dn);
+    std::vector<Real> all, dx = reals(inputs_.d_out);
+    router_backward(numbers_, block().router, all_normed(), routed(), reals(kept().back()), derivatives(),
+                    reals(inputs_.made.back()), inputs_.scale, all);
+    std::vector<Real> dn = own_part(all);
+    normed();
     residual_backward(numbers_, second_product(), norm_place(), own_tokens_, norm_, dn, dx);
     return dx;
   }
   /// Of each sequence the derivatives by own queries, then by all keys and values, as far as own queries tell them.
   std::vector<Real> attention_slopes() {
     const std::vector<Real> keys_values = reals(made(CutWork::keys_values));
-    const std::vector<Real> dy = reals(has(CutWork::derivatives) ? made(CutWork::derivatives) : inputs_.d_out);
+    const std::vector<Real> dy = derivatives();
     attend_to(numbers_, block(), own_, all_normed(), keys_values, attention_);
     std::vector<Real> d_result;
     multiply_backward(numbers_, second_product(), tokens_, attention_.result, dy, d_result);
@@ -309,7 +364,6 @@ class CutPass {
   OwnTokens own_;                                    ///< among the ranks that share tokens in products, too
   std::int64_t own_sequence_, tokens_, own_tokens_;  ///< own: outside of products
   NormKept<Real> norm_;
-  std::vector<Real> n_;
   AttentionKept<Real> attention_;
   FeedForwardKept<Real> feed_forward_;
   ExpertsKept<Real> experts_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/vector_functions.h"
+
 namespace simgrad::models {
 
 namespace {
@@ -37,26 +39,54 @@ void scatter_rows(const std::vector<std::int64_t>& places, std::int64_t h, const
 }  // namespace
 
 template <class Real>
-std::vector<Real> run_experts(TransformerNumbers<Real>& numbers, const BlockPlaces& place,
-                              const std::vector<Real>& copies, std::vector<ExpertKept<Real>>& experts) {
-  const std::int64_t h = numbers.shape.hidden;
-  std::vector<Real> results(copies.size(), Real{0}), y;
+void place_by_sequence(std::int64_t sequences, std::int64_t of_expert, std::vector<ExpertKept<Real>>& experts) {
+  for (ExpertKept<Real>& expert : experts) expert.places.clear();
+  std::int64_t next = 0;
+  for (std::int64_t s = 0; s < sequences; ++s)
+    for (ExpertKept<Real>& expert : experts)
+      for (std::int64_t c = 0; c < of_expert; ++c) expert.places.push_back(next++);
+}
+
+template <class Real>
+void activate_experts(TransformerNumbers<Real>& numbers, const BlockPlaces& place, const std::vector<Real>& copies,
+                      std::vector<ExpertKept<Real>>& experts) {
+  std::vector<Real> room;
   for (std::size_t e = 0; e < experts.size(); ++e) {
     ExpertKept<Real>& expert = experts[e];
     if (expert.places.empty()) continue;
-    const BlockPlaces one = expert_place(place, e);
-    gather_rows(expert.places, h, copies, expert.n);
-    feed_forward_products(numbers, one, static_cast<std::int64_t>(expert.places.size()), expert.n, expert.feed_forward,
-                          y);
-    add_biases(numbers, one.feed_forward_out, y);
-    scatter_rows(expert.places, h, y, results);
+    gather_rows(expert.places, numbers.shape.hidden, copies, expert.n);
+    activate(numbers, expert_place(place, e), static_cast<std::int64_t>(expert.places.size()), expert.n,
+             expert.feed_forward, room);
+  }
+}
+
+template <class Real>
+std::vector<Real> experts_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t places,
+                                   const std::vector<ExpertKept<Real>>& experts) {
+  const std::int64_t h = numbers.shape.hidden;
+  std::vector<Real> results(static_cast<std::size_t>(places * h), Real{0}), y;
+  for (std::size_t e = 0; e < experts.size(); ++e) {
+    if (experts[e].places.empty()) continue;
+    multiply(numbers, place.experts_out[e], static_cast<std::int64_t>(experts[e].places.size()),
+             experts[e].feed_forward.inner, y);
+    scatter_rows(experts[e].places, h, y, results);
   }
   return results;
 }
 
 template <class Real>
-std::vector<Real> run_experts_backward(TransformerNumbers<Real>& numbers, const BlockPlaces& place,
-                                       const std::vector<Real>& d_results, std::vector<ExpertKept<Real>>& experts) {
+void add_expert_biases(const TransformerNumbers<Real>& numbers, const BlockPlaces& place,
+                       const std::vector<ExpertKept<Real>>& experts, std::vector<Real>& results) {
+  const std::int64_t h = numbers.shape.hidden;
+  for (std::size_t e = 0; e < experts.size(); ++e)
+    if (const std::int64_t biases = place.experts_out[e].biases; biases != nowhere)
+      for (const std::int64_t at : experts[e].places) add_numbers(h, numbers.at(biases), results.data() + at * h);
+  numbers.round(results);
+}
+
+template <class Real>
+std::vector<Real> experts_backward(TransformerNumbers<Real>& numbers, const BlockPlaces& place,
+                                   const std::vector<Real>& d_results, std::vector<ExpertKept<Real>>& experts) {
   const std::int64_t h = numbers.shape.hidden;
   std::vector<Real> d_copies(d_results.size(), Real{0}), dy, room, own;
   for (std::size_t e = 0; e < experts.size(); ++e) {
@@ -69,25 +99,15 @@ std::vector<Real> run_experts_backward(TransformerNumbers<Real>& numbers, const 
                                    expert.feed_forward, dy, room, own);
     scatter_rows(expert.places, h, own, d_copies);
   }
-  numbers.round(d_copies);
   return d_copies;
 }
 
 template <class Real>
-void place_by_sequence(const TransformerShape& shape, std::int64_t sequences, std::vector<ExpertKept<Real>>& experts) {
-  const std::int64_t capacity = expert_capacity(shape);
-  for (ExpertKept<Real>& expert : experts) expert.places.clear();
-  std::int64_t next = 0;
-  for (std::int64_t s = 0; s < sequences; ++s)
-    for (ExpertKept<Real>& expert : experts)
-      for (std::int64_t c = 0; c < capacity; ++c) expert.places.push_back(next++);
-}
-
-template <class Real>
-void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t sequences, bool limited,
+void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, bool limited,
                      const std::vector<Real>& n, ExpertsKept<Real>& kept, std::vector<Real>& y) {
   const TransformerShape& shape = numbers.shape;
-  route(numbers, place.router, sequences, limited ? CopyPlaces::by_expert : CopyPlaces::all_taken, n, kept.routing);
+  kept.routing = route(shape, router_probabilities(numbers, place.router, n), {0, shape.sequence},
+                       limited ? CopyPlaces::by_expert : CopyPlaces::all_taken);
   kept.experts.resize(static_cast<std::size_t>(shape.experts));
   std::int64_t first = 0;
   for (std::size_t e = 0; e < kept.experts.size(); ++e) {
@@ -96,7 +116,9 @@ void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place
     std::iota(places.begin(), places.end(), first);
     first += kept.routing.taken[e];
   }
-  kept.results = run_experts(numbers, place, copies_of(shape, kept.routing, n), kept.experts);
+  activate_experts(numbers, place, copies_of(shape, kept.routing, n), kept.experts);
+  kept.results = experts_products(numbers, place, kept.routing.places, kept.experts);
+  add_expert_biases(numbers, place, kept.experts, kept.results);
   combine(shape, kept.routing, kept.results, y);
 }
 
@@ -105,19 +127,24 @@ void expert_products_backward(TransformerNumbers<Real>& numbers, const BlockPlac
                               ExpertsKept<Real>& kept, const std::vector<Real>& dy, double auxiliary_scale,
                               std::vector<Real>& dn) {
   const std::vector<Real> d_results = slopes_of_results(numbers, kept.routing, dy);
-  const std::vector<Real> d_copies = run_experts_backward(numbers, place, d_results, kept.experts);
+  std::vector<Real> d_copies = experts_backward(numbers, place, d_results, kept.experts);
+  numbers.round(d_copies);
   router_backward(numbers, place.router, n, kept.routing, kept.results, dy, d_copies, auxiliary_scale, dn);
 }
 
-#define SIMGRAD_FOR(Real)                                                                                         \
-  template std::vector<Real> run_experts(TransformerNumbers<Real>&, const BlockPlaces&, const std::vector<Real>&, \
-                                         std::vector<ExpertKept<Real>>&);                                         \
-  template std::vector<Real> run_experts_backward(TransformerNumbers<Real>&, const BlockPlaces&,                  \
-                                                  const std::vector<Real>&, std::vector<ExpertKept<Real>>&);      \
-  template void place_by_sequence(const TransformerShape&, std::int64_t, std::vector<ExpertKept<Real>>&);         \
-  template void expert_products(TransformerNumbers<Real>&, const BlockPlaces&, std::int64_t, bool,                \
-                                const std::vector<Real>&, ExpertsKept<Real>&, std::vector<Real>&);                \
-  template void expert_products_backward(TransformerNumbers<Real>&, const BlockPlaces&, const std::vector<Real>&, \
+#define SIMGRAD_FOR(Real)                                                                                              \
+  template void place_by_sequence(std::int64_t, std::int64_t, std::vector<ExpertKept<Real>>&);                         \
+  template void activate_experts(TransformerNumbers<Real>&, const BlockPlaces&, const std::vector<Real>&,              \
+                                 std::vector<ExpertKept<Real>>&);                                                      \
+  template std::vector<Real> experts_products(TransformerNumbers<Real>&, const BlockPlaces&, std::int64_t,             \
+                                              const std::vector<ExpertKept<Real>>&);                                   \
+  template void add_expert_biases(const TransformerNumbers<Real>&, const BlockPlaces&,                                 \
+                                  const std::vector<ExpertKept<Real>>&, std::vector<Real>&);                           \
+  template std::vector<Real> experts_backward(TransformerNumbers<Real>&, const BlockPlaces&, const std::vector<Real>&, \
+                                              std::vector<ExpertKept<Real>>&);                                         \
+  template void expert_products(TransformerNumbers<Real>&, const BlockPlaces&, bool, const std::vector<Real>&,         \
+                                ExpertsKept<Real>&, std::vector<Real>&);                                               \
+  template void expert_products_backward(TransformerNumbers<Real>&, const BlockPlaces&, const std::vector<Real>&,      \
                                          ExpertsKept<Real>&, const std::vector<Real>&, double, std::vector<Real>&);
 SIMGRAD_FOR(float)
 SIMGRAD_FOR(double)

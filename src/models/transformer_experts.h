@@ -23,23 +23,31 @@ struct ExpertsKept {
   std::vector<Real> results;  ///< (places x hidden): what the experts made of the copies
 };
 
-/// From copies to results, by the experts that have parameters here.  copies: (places x hidden); experts: their places.
+/// Gives experts their places in CopyPlaces::by_sequence, so many of each sequence.
 template <class Real>
-std::vector<Real> run_experts(TransformerNumbers<Real>& numbers, const BlockPlaces& place,
-                              const std::vector<Real>& copies, std::vector<ExpertKept<Real>>& experts);
-/// From the derivatives with respect to results to those with respect to copies, rounded. `experts` is used up.
+void place_by_sequence(std::int64_t sequences, std::int64_t of_expert, std::vector<ExpertKept<Real>>& experts);
+/// From copies up to the inputs of the second products, of the experts that have parameters here.  copies: (places x
+/// hidden); experts: their places.
 template <class Real>
-std::vector<Real> run_experts_backward(TransformerNumbers<Real>& numbers, const BlockPlaces& place,
-                                       const std::vector<Real>& d_results, std::vector<ExpertKept<Real>>& experts);
-
-/// Gives experts the places that CopyPlaces::by_sequence has for them, of the copies of some sequences.
+void activate_experts(TransformerNumbers<Real>& numbers, const BlockPlaces& place, const std::vector<Real>& copies,
+                      std::vector<ExpertKept<Real>>& experts);
+/// From there the terms of the second products' sums: (places x hidden), not rounded.
 template <class Real>
-void place_by_sequence(const TransformerShape& shape, std::int64_t sequences, std::vector<ExpertKept<Real>>& experts);
+std::vector<Real> experts_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t places,
+                                   const std::vector<ExpertKept<Real>>& experts);
+/// To the results: adds biases, and rounds.
+template <class Real>
+void add_expert_biases(const TransformerNumbers<Real>& numbers, const BlockPlaces& place,
+                       const std::vector<ExpertKept<Real>>& experts, std::vector<Real>& results);
+/// From the derivatives with respect to results to those with respect to copies, not rounded. `experts` is used up.
+template <class Real>
+std::vector<Real> experts_backward(TransformerNumbers<Real>& numbers, const BlockPlaces& place,
+                                   const std::vector<Real>& d_results, std::vector<ExpertKept<Real>>& experts);
 
 /// limited: with the capacity, as in training. Without it no token is dropped, as for a score.  y: (tokens x hidden),
 /// not rounded.
 template <class Real>
-void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t sequences, bool limited,
+void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, bool limited,
                      const std::vector<Real>& n, ExpertsKept<Real>& kept, std::vector<Real>& y);
 /// dn: the derivatives with respect to n, not rounded.  auxiliary_scale: as router_backward has it. `kept` is used up.
 template <class Real>

@@ -17,6 +17,11 @@
 
 namespace simgrad::models {
 
+/// A rank's tokens of each sequence.
+struct OwnTokens {
+  std::int64_t first = 0, count = 0;
+};
+
 /// The numbers that all parts share.
 template <class Real>
 struct TransformerNumbers {

@@ -27,34 +27,42 @@ struct ExpertChoice {
 enum class CopyPlaces {
   by_expert,   ///< expert by expert, each one's in the order of sequences, without places that stay empty
   all_taken,   ///< the same, and no token is dropped, as for a score
-  by_sequence  ///< sequence by sequence, and in each as many places of each expert as its capacity
+  by_sequence  ///< sequence by sequence, and in each as many of each expert as it can take of a rank's tokens
 };
 
-/// Where the tokens of some sequences go.
+/// Where a rank's tokens of some sequences go.
 template <class Real>
 struct Routing {
-  std::vector<Real> probabilities;   ///< (tokens x experts)
-  std::vector<ExpertChoice> chosen;  ///< (tokens x top_k)
-  std::vector<Real> weights;         ///< (tokens x top_k)
-  std::vector<std::int64_t> taken;   ///< (experts): tokens that each one takes
+  std::int64_t tokens = 0;           ///< own ones of each sequence
+  std::vector<Real> probabilities;   ///< (own tokens x experts)
+  std::vector<ExpertChoice> chosen;  ///< (own tokens x top_k)
+  std::vector<Real> weights;         ///< (own tokens x top_k)
+  std::vector<double> first_shares;  ///< (sequences x experts): f_e
+  std::vector<std::int64_t> taken;   ///< (experts): own tokens that each one takes
   std::int64_t places = 0;
-  std::int64_t dropped = 0;  ///< choices
+  std::int64_t dropped = 0;  ///< choices of own tokens
 };
 
 /// The most tokens that an expert takes of a sequence.
 std::int64_t expert_capacity(const TransformerShape& shape);
+/// The most that it takes of a rank's own tokens of a sequence.
+std::int64_t places_of_expert(const TransformerShape& shape, std::int64_t own_tokens);
 
-/// n: (sequences x sequence x hidden).
+/// p, rounded: (tokens x experts).  n: (tokens x hidden).
 template <class Real>
-void route(TransformerNumbers<Real>& numbers, const LinearPlace& router, std::int64_t sequences, CopyPlaces places,
-           const std::vector<Real>& n, Routing<Real>& routing);
+std::vector<Real> router_probabilities(TransformerNumbers<Real>& numbers, const LinearPlace& router,
+                                       const std::vector<Real>& n);
+/// probabilities: those of all tokens of the sequences, which compete for the experts' places.
+template <class Real>
+Routing<Real> route(const TransformerShape& shape, const std::vector<Real>& probabilities, const OwnTokens& own,
+                    CopyPlaces places);
 /// The mean of the sequences' auxiliary losses, without their weight.
 template <class Real>
 double auxiliary_loss(const TransformerShape& shape, const Routing<Real>& routing);
 /// (places x hidden): the tokens' rows of n at their copies' places; zeros at places that are empty.
 template <class Real>
 std::vector<Real> copies_of(const TransformerShape& shape, const Routing<Real>& routing, const std::vector<Real>& n);
-/// results: (places x hidden), what experts made of the copies.  y: (tokens x hidden), not rounded.
+/// results: (places x hidden), what experts made of the copies.  y: (own tokens x hidden), not rounded.
 template <class Real>
 void combine(const TransformerShape& shape, const Routing<Real>& routing, const std::vector<Real>& results,
              std::vector<Real>& y);

@@ -146,8 +146,8 @@ class LayersOfTransformer {
     const auto E = static_cast<double>(shape_.experts);
     const double rows = s_ * static_cast<double>(shape_.top_k) * std::min(1.0, shape_.capacity_factor);
     Layer& router = add_block(block, "router", shape_.experts, shape_.hidden, false, true);
-    router.elementwise = 2.0 * s_ * h_ + 2.0 * s_ * E + 2.0 * rows * h_;  // the norm, the softmax, the copies
-    router.kept.numbers = 2.0 * s_ * h_ + s_ * E;
+    router.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * E + 2.0 * rows * h_;  // the norm, the softmax, the copies
+    router.kept.numbers = 2.0 * s_outside_ * h_ + s_ * E;
     const std::int64_t parts = shape_.gated ? 2 : 1;
     const auto inner = static_cast<double>(parts) * f_;
     const std::int64_t held = shape_.experts / chunk_.expert;  // for the samples of all ranks that share experts
@@ -160,13 +160,13 @@ class LayersOfTransformer {
                        .count = static_cast<double>(held)});
       return layer;
     };
-    Layer& in = add_experts("experts in", parts * shape_.feed_forward, shape_.hidden);
+    Layer& in = add_experts("experts in", parts * shape_.feed_forward / t_, shape_.hidden);
     in.elementwise = rows * (inner + f_);
     in.kept.numbers = rows * (h_ /* the copies */ + inner /* the activation's input */);
-    Layer& out = add_experts("experts out", shape_.hidden, shape_.feed_forward);
-    out.elementwise = 2.0 * rows * h_ + s_ * h_ + 3.0 * s_ * h_;  // the weighted sum, the residual sum
+    Layer& out = add_experts("experts out", shape_.hidden, shape_.feed_forward / t_);
+    out.elementwise = 2.0 * rows * h_ + s_ * h_ + 3.0 * s_outside_ * h_;  // the weighted sum, the residual sum
     out.kept.numbers = rows * (f_ + h_ /* the results, for the weights' derivatives */);
-    drop_out(out, s_ * h_);
+    drop_out(out, s_outside_ * h_);
   }
 
   /// The last norm, the logits and the loss.

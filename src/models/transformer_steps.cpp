@@ -46,16 +46,22 @@ class StepsOfPart {
     }
     return std::move(steps_);
   }
-  /// A part of experts that ranks share.
-  std::vector<CutStep> shared_experts(bool backward) {
-    const double copies = static_cast<double>(shape_.experts * expert_capacity(shape_) * shape_.hidden);
+  /// A part of experts that ranks share, or whose tokens they do.
+  std::vector<CutStep> experts(bool backward) {
+    if (backward) gather(CutWork::derivatives, false);
+    gather(CutWork::normed, backward);
+    if (chunk_.context > 1)
+      add(CutWork::probabilities, {.then = Step::Then::gather,
+                                   .among = Among::context,
+                                   .numbers = tokens_ * static_cast<double>(shape_.experts),
+                                   .again = backward});
     if (backward) {
-      exchange(CutWork::slopes_of_results, {.then = Step::Then::all_to_all, .numbers = copies});
-      exchange(CutWork::experts_backward, {.then = Step::Then::all_to_all_back, .numbers = copies, .gradients = true});
+      if (chunk_.expert > 1) add(CutWork::slopes_of_results, to_experts(false));
+      from_experts(CutWork::experts_backward, CutWork::copies_slopes, true);
       add(CutWork::combine_backward, {.numbers = own_, .gradients = true});
     } else {
-      exchange(CutWork::route, {.then = Step::Then::all_to_all, .numbers = copies, .kept = true});
-      exchange(CutWork::experts, {.then = Step::Then::all_to_all_back, .numbers = copies, .kept = true});
+      if (chunk_.expert > 1) add(CutWork::route, to_experts(true));
+      from_experts(CutWork::experts, CutWork::results, false);
       add(CutWork::combine, {.numbers = own_});
     }
     return std::move(steps_);
@@ -110,9 +116,25 @@ class StepsOfPart {
     const auto s = static_cast<double>(shape_.sequence), h = static_cast<double>(shape_.hidden);
     return 2.0 * s / (2.0 * s + 2.0 * h + 2.0 * static_cast<double>(shape_.kv_width()));
   }
-  void exchange(CutWork work, Step step) {
-    step.among = Among::expert;
-    add(work, step);
+  /// Copies of all experts' places.
+  double copies() const {
+    const std::int64_t of_expert = places_of_expert(shape_, shape_.sequence / chunk_.context);
+    return static_cast<double>(shape_.experts * of_expert * shape_.hidden);
+  }
+  Step to_experts(bool kept) const {
+    return {.then = Step::Then::all_to_all, .among = Among::expert, .numbers = copies(), .kept = kept};
+  }
+  /// Experts' work, whose numbers are terms of sums if ranks share its products, and the way back.
+  void from_experts(CutWork work, CutWork behind_sum, bool backward) {
+    Step back{.among = Among::expert, .numbers = copies(), .kept = !backward};
+    if (chunk_.expert > 1) back.then = Step::Then::all_to_all_back;
+    if (chunk_.tensor > 1) {
+      add(work, {.then = Step::Then::sum, .numbers = copies(), .gradients = backward});
+      add(behind_sum, back);
+    } else {
+      back.gradients = backward;
+      add(work, back);
+    }
   }
 
   const TransformerShape& shape_;
@@ -127,8 +149,9 @@ std::vector<CutStep> steps_of(const TransformerShape& shape, const Chunk& chunk,
   StepsOfPart steps(shape, chunk);
   if (part == 0) return steps.embedding(backward);
   if (part == 2 * shape.layers + 1) return steps.head(backward);
-  const bool shared_experts = chunk.expert > 1 && part % 2 == 0 && shape.has_experts(part / 2 - 1);
-  return shared_experts ? steps.shared_experts(backward) : steps.block_part(part % 2 == 1, backward);
+  const bool routes = part % 2 == 0 && shape.has_experts(part / 2 - 1);
+  if (routes && chunk.tensor * chunk.context * chunk.expert > 1) return steps.experts(backward);
+  return steps.block_part(part % 2 == 1, backward);
 }
 
 }  // namespace simgrad::models

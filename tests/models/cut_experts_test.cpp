@@ -106,6 +106,39 @@ TEST_CASE("ranks that share experts have the uncut gradient, and agree bit for b
         }
 }
 
+TEST_CASE("experts among ranks that share products, tokens or both have the uncut gradient, and agree bit for bit") {
+  const Text text;
+  std::mt19937 random(8);
+  for (const std::int64_t top_k : {1, 2})
+    for (const double capacity_factor : {0.6, 2.0})
+      for (const bool gated : {false, true}) {
+        const Transformer model = small(top_k, capacity_factor, gated, 1 + static_cast<std::int64_t>(random() % 2));
+        const Numbers w = normal_numbers(model.parameters(text.problem), 0.5);
+        Numbers expected(w.size());
+        model.gradient(text.problem, text.all(), w, 0.3, 0.7, expected);
+        for (const int tensor : {1, 2})
+          for (const bool sequence_parallel : {false, true})
+            for (const int context : {1, 2, 3, 6})
+              for (const int expert : {1, 2, 4}) {
+                const Shares shares{tensor, sequence_parallel, context, expert};
+                const bool divides = !sequence_parallel || 6 % (tensor * context) == 0;
+                REQUIRE(model.cut()->refusal(text.problem, shares).empty() == divides);
+                if (!divides) continue;
+                CAPTURE(top_k, capacity_factor, gated, tensor, sequence_parallel, context, expert);
+                CutRun run{model, text.problem, text.all(), w, 0.3, 0.7};
+                run.tensor = tensor;
+                run.sequence_parallel = sequence_parallel;
+                run.context = context;
+                run.expert = expert;
+                run.borders = test::random_borders(4, 1 + static_cast<std::int64_t>(random() % 3), random);
+                const Numbers g = run.gradient();
+                CHECK(run.written == std::vector<int>(w.size(), 1));
+                CHECK(run.ranks_agree);
+                CHECK(test::relative_distance(g, expected) < 1e-13);
+              }
+      }
+}
+
 TEST_CASE(
     "the gradients of shared experts have the bits of the uncut ones in every format: their tokens come in order") {
   const Text text;
@@ -162,6 +195,48 @@ TEST_CASE("a block of shared experts exchanges capacity copies of each expert tw
     for (const Segment& segment : segments(shape, chunk))
       for (const std::vector<Step>* steps : {&segment.forward, &segment.backward})
         for (const Step& step : *steps) CHECK(step.then == nothing);
+}
+
+TEST_CASE("tensor ranks sum the experts' results, and context ranks gather the router's probabilities") {
+  using enum Step::Then;
+  const TransformerShape shape = small(2, 1.25, false, 1).options.shape(vocabulary);
+  const auto steps = [&](const Chunk& chunk, bool backward) {
+    const Segment part = segments(shape, chunk)[1];
+    std::vector<std::pair<Step::Then, double>> made;
+    for (const Step& step : backward ? part.backward : part.forward)
+      if (step.then != nothing) made.emplace_back(step.then, step.numbers);
+    return made;
+  };
+  using Steps = std::vector<std::pair<Step::Then, double>>;
+  const Chunk tensor{.first_unit = 1, .end_unit = 2, .tensor = 2};
+  for (const bool backward : {false, true}) CHECK(steps(tensor, backward) == Steps{{sum, 4.0 * 4 * 8}});
+  Chunk all = tensor;
+  all.context = 3;
+  all.expert = 2;
+  // Of 2 own tokens an expert takes 2 at most, though it takes 4 of the sequence; 4 probabilities of a token.
+  const double copies = 4.0 * 2 * 8;
+  CHECK(steps(all, false) == Steps{{gather, 2.0 * 4}, {all_to_all, copies}, {sum, copies}, {all_to_all_back, copies}});
+  CHECK(steps(all, true) == Steps{{gather, 2.0 * 4}, {all_to_all, copies}, {sum, copies}, {all_to_all_back, copies}});
+}
+
+TEST_CASE("tensor ranks divide the experts' products, and each has the router and the biases behind the sum") {
+  for (const bool gated : {false, true}) {
+    const TransformerShape shape = small(2, 1.25, gated, 1).options.shape(vocabulary);
+    const std::vector<Layer> whole = layers(shape);
+    std::int64_t all = 0, everywhere = 0;
+    for (int rank = 0; rank < 2; ++rank) {
+      const Chunk chunk{.first_unit = 0, .end_unit = 4, .tensor = 2, .tensor_rank = rank};
+      const std::vector<Layer> own = layers(shape, chunk);
+      everywhere = length(replicated(shape, chunk, Among::tensor));
+      CHECK(length(parameters_of(shape, chunk)) == own.back().first + own.back().count);
+      all += length(parameters_of(shape, chunk)) - everywhere;
+      for (std::size_t l = 0; l < own.size(); ++l) {
+        const double shares = own[l].name.ends_with("router") ? 1.0 : 2.0;
+        CHECK(own[l].forward_flops * shares == Approx(whole[l].forward_flops).epsilon(1e-14));
+      }
+    }
+    CHECK(all + everywhere == parameters(shape));
+  }
 }
 
 TEST_CASE("ranks that share experts have all parameters but those of the others' experts, and their samples' work") {

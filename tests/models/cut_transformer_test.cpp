@@ -106,7 +106,7 @@ TEST_CASE("chunks of a transformer without rows have the gradient of the penalty
       model.options.experts = experts;
       const Numbers w = parameters_of(model, text.problem);
       CutRun run{model, text.problem, none, w, 0.3, 0.7};
-      run.tensor = experts == 0 ? 2 : 1;
+      run.tensor = 2;
       run.sequence_parallel = sequence_parallel;
       run.borders = {0, 2, units};
       const Numbers g = run.gradient();
