@@ -147,7 +147,7 @@ class LayersOfTransformer {
     const double rows = s_ * static_cast<double>(shape_.top_k) * std::min(1.0, shape_.capacity_factor);
     Layer& router = add_block(block, "router", shape_.experts, shape_.hidden, false, true);
     router.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * E + 2.0 * rows * h_;  // the norm, the softmax, the copies
-    router.kept.numbers = 2.0 * s_outside_ * h_ + s_ * E;
+    router.kept.numbers = 2.0 * s_outside_ * h_ + keys_ * E;  // p of all tokens, which compete for places
     const std::int64_t parts = shape_.gated ? 2 : 1;
     const auto inner = static_cast<double>(parts) * f_;
     const std::int64_t held = shape_.experts / chunk_.expert;  // for the samples of all ranks that share experts

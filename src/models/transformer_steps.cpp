@@ -50,16 +50,16 @@ class StepsOfPart {
   std::vector<CutStep> experts(bool backward) {
     if (backward) gather(CutWork::derivatives, false);
     gather(CutWork::normed, backward);
-    if (chunk_.context > 1)
-      add(CutWork::probabilities, {.then = Step::Then::gather,
-                                   .among = Among::context,
-                                   .numbers = tokens_ * static_cast<double>(shape_.experts),
-                                   .again = backward});
     if (backward) {
       if (chunk_.expert > 1) add(CutWork::slopes_of_results, to_experts(false));
       from_experts(CutWork::experts_backward, CutWork::copies_slopes, true);
       add(CutWork::combine_backward, {.numbers = own_, .gradients = true});
     } else {
+      if (chunk_.context > 1)
+        add(CutWork::probabilities, {.then = Step::Then::gather,
+                                     .among = Among::context,
+                                     .numbers = tokens_ * static_cast<double>(shape_.experts),
+                                     .kept = true});
       if (chunk_.expert > 1) add(CutWork::route, to_experts(true));
       from_experts(CutWork::experts, CutWork::results, false);
       add(CutWork::combine, {.numbers = own_});
