@@ -64,8 +64,10 @@ class WideAndDeep final : public SparseModel, public CutModel {
   /// The deep part's inputs.  Returns (rows, F k).
   std::vector<double> inputs(const Problem& problem, const Samples& rows, const double* table) const;
   double wide_score(const SparseRow& row, const double* table) const;
-  /// A cut model's dense layers and loss.  result: (rows, F k + 1) derivatives by what comes in, then the gradient.
-  void deep_backward(const Problem& problem, const StepInputs& inputs, std::span<double> result) const;
+  /// A cut model's dense layers and loss.  result: (rows, F k + 1) derivatives by what comes in, then the gradient,
+  /// with the penalty on the first rank.
+  void deep_backward(const Problem& problem, const Chunk& chunk, const StepInputs& inputs,
+                     std::span<double> result) const;
 };
 
 }  // namespace simgrad::models

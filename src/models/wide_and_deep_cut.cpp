@@ -166,7 +166,7 @@ std::vector<ParameterStretch> WideAndDeep::replicated(const Problem& problem, co
 
 void WideAndDeep::run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
                       const StepInputs& inputs, std::span<double> result) const {
-  if (segment == 1) return deep_backward(problem, inputs, result);
+  if (segment == 1) return deep_backward(problem, chunk, inputs, result);
   const FieldPlaces places{{problem.features, chunk.expert}, shape(problem).widths.front() / embedding, width()};
   if (!backward) {
     if (step == 0) return send_keys(places, inputs.rows, result);
@@ -174,13 +174,13 @@ void WideAndDeep::run(const Problem& problem, const Chunk& chunk, std::size_t se
     return combine(places, inputs.rows, inputs.made[1], result);
   }
   if (step == 0) return send_derivatives(places, inputs.rows, inputs.d_out, result);
-  // The samples of all expert ranks are here, each with its part of the penalty.
-  begin_gradient(rounded_parameters(inputs), chunk.expert * inputs.penalty_scale, result);
+  begin_gradient(rounded_parameters(inputs), inputs.penalty_scale, result);
   add_derivatives(places, inputs.kept[0], inputs.made[0], result);
   values::round_numbers(inputs.format, result, result);
 }
 
-void WideAndDeep::deep_backward(const Problem& problem, const StepInputs& inputs, std::span<double> result) const {
+void WideAndDeep::deep_backward(const Problem& problem, const Chunk& chunk, const StepInputs& inputs,
+                                std::span<double> result) const {
   const DenseShape deep = shape(problem);
   const std::int64_t columns = deep.widths.front(), rows = inputs.rows.count;
   std::vector<double> x;
@@ -190,7 +190,7 @@ void WideAndDeep::deep_backward(const Problem& problem, const StepInputs& inputs
   const auto below = static_cast<std::size_t>(rows * (columns + 1));
   base::check(result.size() == below + w.size(), "a step's result has the step's numbers");
   const std::span<double> gradient = result.subspan(below);
-  begin_gradient(w, inputs.penalty_scale, gradient);
+  begin_gradient(w, chunk.expert_rank == 0 ? inputs.penalty_scale : 0.0, gradient);
   pass_backward(
       deep, {.features = x.data(), .targets = inputs.rows.targets, .columns = columns, .count = rows}, w, gradient,
       [&](const OutputBlock& block) {

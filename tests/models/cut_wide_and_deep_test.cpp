@@ -118,7 +118,7 @@ struct ExpertRun {
     inputs.d_out = d_out;
     if (backward && s == 0) inputs.kept = kept;
     inputs.scale = scale;
-    inputs.penalty_scale = penalty_scale / ranks;
+    inputs.penalty_scale = penalty_scale;
     inputs.format = format;
     const auto count = static_cast<std::size_t>(rank.rows.count) * static_cast<std::size_t>(its.numbers);
     Numbers result(count + (its.gradients ? length : 0), 1e300);
