@@ -21,8 +21,12 @@ struct OutputBlock;
 /// The options `hidden` and `activation`.
 void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Activation& activation);
 
-/// Cut between layers. Ranks that share products have some of each layer's units, and gather all units' numbers;
-/// outputs that do not divide among them are computed by each of them.
+/// Cut between layers. Tensor ranks have some of a layer's units, and gather all units' numbers. Two layers of one
+/// chunk can be a pair: a rank has some units of the first, and of the second the products with these alone, for all
+/// units, so that one sum serves both (M. Shoeybi et al., Megatron-LM, 2019, section 3). Pairs are made where they send
+/// less. Outputs that do not divide, and are in no pair, are computed by every rank. At a border between layers a
+/// forward pass has activations, a backward pass derivatives by z, what an activation is computed from: the layer above
+/// has both, so that no layer computes its outputs again.
 class Perceptron final : public Model, public CutModel {
  public:
   static constexpr base::About about{
@@ -71,6 +75,14 @@ class Perceptron final : public Model, public CutModel {
   std::vector<std::int64_t> widths(const Problem& problem) const;
   /// Replaces a block's outputs by the derivatives of scale times the loss with respect to them.
   void derive_loss(const Problem& problem, const Samples& rows, double scale, const OutputBlock& block) const;
+
+  struct LayerShare;
+
+ private:
+  void run_layer(const Problem& problem, const LayerShare& share, bool backward, std::size_t step,
+                 const StepInputs& inputs, std::span<double> result) const;
+  void run_pair(const Problem& problem, const LayerShare& lower, const LayerShare& upper, bool backward,
+                std::size_t step, const StepInputs& inputs, std::span<double> result) const;
 };
 
 }  // namespace simgrad::models

@@ -10,33 +10,77 @@
 
 namespace simgrad::models {
 
-namespace {
-
-/// A layer as one rank has it.
-struct LayerShare {
+/// A layer as one rank has it: `out` of its outputs, which are the rows of its matrix, and `in` of its inputs.
+struct Perceptron::LayerShare {
   std::int64_t inputs = 0, outputs = 0;  ///< the whole layer's
-  std::int64_t first = 0, count = 0;     ///< the rank's outputs
+  std::int64_t first_in = 0, in = 0;
+  std::int64_t first_out = 0, out = 0;
   bool is_first = false, is_last = false;
+  bool opens_pair = false, closes_pair = false;
 
-  bool is_shared() const { return count < outputs; }
+  bool is_whole() const { return in == inputs && out == outputs; }
 };
 
-LayerShare share_of(const std::vector<std::int64_t>& widths, std::int64_t layer, const Chunk& chunk) {
-  const auto l = static_cast<std::size_t>(layer);
-  LayerShare share{.inputs = widths[l], .outputs = widths[l + 1]};
-  share.is_first = layer == 0;
-  share.is_last = l + 2 == widths.size();
-  const bool divides = share.outputs % chunk.tensor == 0;
-  share.count = divides ? share.outputs / chunk.tensor : share.outputs;
-  share.first = divides ? chunk.tensor_rank * share.count : 0;
-  return share;
+namespace {
+
+using LayerShare = Perceptron::LayerShare;
+
+/// Whether each of the chunk's layers is the first of a pair. Of all ways to make pairs this is the one with the least
+/// traffic: a gathering of n numbers sends n, a sum 2 n.
+std::vector<bool> pairs_of(const std::vector<std::int64_t>& widths, const Chunk& chunk) {
+  const auto first = static_cast<std::size_t>(chunk.first_unit), end = static_cast<std::size_t>(chunk.end_unit);
+  std::vector<bool> opens(end - first, false);
+  if (chunk.tensor == 1) return opens;
+  std::vector<double> least(end - first + 1, 0.0);  // from this layer on
+  for (std::size_t l = end; l-- > first;) {
+    const std::size_t at = l - first;
+    const double back = l == 0 ? 0.0 : 2.0 * static_cast<double>(widths[l]);
+    const bool divides = widths[l + 1] % chunk.tensor == 0;
+    least[at] = least[at + 1] + (divides ? static_cast<double>(widths[l + 1]) + back : 0.0);
+    if (l + 1 == end || !divides) continue;
+    const double as_pair = least[at + 2] + 2.0 * static_cast<double>(widths[l + 2]) + back;
+    opens[at] = as_pair <= least[at];
+    if (opens[at]) least[at] = as_pair;
+  }
+  for (std::size_t at = 0; at + 1 < opens.size(); ++at)
+    if (opens[at]) opens[++at] = false;
+  return opens;
+}
+
+/// The chunk's layers.
+std::vector<LayerShare> shares_of(const std::vector<std::int64_t>& widths, const Chunk& chunk) {
+  const std::vector<bool> opens = pairs_of(widths, chunk);
+  std::vector<LayerShare> all;
+  for (auto l = static_cast<std::size_t>(chunk.first_unit); std::cmp_less(l, chunk.end_unit); ++l) {
+    LayerShare share{.inputs = widths[l], .outputs = widths[l + 1], .in = widths[l], .out = widths[l + 1]};
+    share.is_first = l == 0;
+    share.is_last = l + 2 == widths.size();
+    share.closes_pair = !all.empty() && all.back().opens_pair;
+    share.opens_pair = opens[all.size()];
+    if (share.closes_pair) {
+      share.first_in = all.back().first_out;
+      share.in = all.back().out;
+    } else if (share.outputs % chunk.tensor == 0) {
+      share.out = share.outputs / chunk.tensor;
+      share.first_out = chunk.tensor_rank * share.out;
+    }
+    all.push_back(share);
+  }
+  return all;
+}
+
+/// The layers of a segment: one, or a pair.
+std::span<const LayerShare> of_segment(const std::vector<LayerShare>& all, std::size_t segment) {
+  std::size_t at = 0;
+  for (; segment > 0; --segment) at += all[at].opens_pair ? 2 : 1;
+  return std::span(all).subspan(at, all[at].opens_pair ? 2 : 1);
 }
 
 /// The rank's columns of a matrix of all outputs.
 std::vector<double> own_columns(const LayerShare& share, std::span<const double> all) {
   std::vector<double> own;
   for (auto row = all.begin(); row < all.end(); row += share.outputs)
-    own.insert(own.end(), row + share.first, row + share.first + share.count);
+    own.insert(own.end(), row + share.first_out, row + share.first_out + share.out);
   return own;
 }
 
@@ -48,6 +92,21 @@ std::vector<double> inputs_of(const LayerShare& share, const StepInputs& inputs)
     x.insert(x.end(), row, row + inputs.rows.columns);
   }
   return x;
+}
+
+/// The sum of all ranks' products, and the biases behind the matrix in w.
+std::vector<double> with_biases(std::span<const double> sum, const DenseLayerShape& shape, std::span<const double> w) {
+  std::vector<double> z(sum.begin(), sum.end());
+  if (!shape.bias) return z;
+  const std::span<const double> biases = w.last(static_cast<std::size_t>(shape.outputs));
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] += biases[i % biases.size()];
+  return z;
+}
+
+std::vector<double> parameters_in_format(const StepInputs& inputs) {
+  std::vector<double> w(inputs.w.size());
+  values::round_numbers(inputs.format, inputs.w, w);
+  return w;
 }
 
 }  // namespace
@@ -67,90 +126,95 @@ std::string Perceptron::refusal(const Problem&, const Shares& shares) const {
 }
 
 std::vector<Layer> Perceptron::layers(const Problem& problem, const Chunk& chunk) const {
-  const std::vector<std::int64_t> width = widths(problem);
   std::vector<Layer> all;
   std::int64_t first = 0;
-  for (std::int64_t l = chunk.first_unit; l < chunk.end_unit; ++l) {
-    const LayerShare share = share_of(width, l, chunk);
-    const auto in = static_cast<double>(share.inputs), out = static_cast<double>(share.count);
-    Layer& layer = all.emplace_back();
-    layer.first = first;
-    layer.count = share.inputs * share.count + (bias ? share.count : 0);
+  for (const LayerShare& share : shares_of(widths(problem), chunk)) {
+    const auto in = static_cast<double>(share.in), out = static_cast<double>(share.out);
+    Layer layer{.first = first, .count = share.out * (share.in + (bias ? 1 : 0))};
     layer.forward_flops = 2.0 * in * out;
     layer.backward_flops = share.is_first ? layer.forward_flops : 2.0 * layer.forward_flops;
-    layer.rows = share.count;
-    layer.columns = share.inputs;
-    layer.unit = l - chunk.first_unit;
+    layer.rows = share.out;
+    layer.columns = share.in;
+    layer.unit = static_cast<std::int64_t>(all.size());
     layer.products = {{.m = 1.0, .n = out, .k = in}};
     layer.kept.numbers = layer.entrance = in;  // the backward pass needs what came in
     first += layer.count;
+    all.push_back(std::move(layer));
   }
   return all;
 }
 
 std::vector<Segment> Perceptron::segments(const Problem& problem, const Chunk& chunk) const {
   using enum Step::Then;
-  const std::vector<std::int64_t> width = widths(problem);
+  const std::vector<LayerShare> shares = shares_of(widths(problem), chunk);
   const std::vector<Layer> all = layers(problem, chunk);
   std::vector<Segment> made;
-  for (std::size_t l = 0; l < all.size(); ++l) {
-    const LayerShare share = share_of(width, chunk.first_unit + static_cast<std::int64_t>(l), chunk);
-    const auto in = static_cast<double>(share.inputs), own = static_cast<double>(share.count);
+  for (std::size_t l = 0; l < all.size(); l += made.back().layers) {
+    const std::span<const LayerShare> its = of_segment(shares, made.size());
+    const LayerShare &first = its.front(), &last = its.back();
     Segment& segment = made.emplace_back();
     segment.first_layer = l;
-    segment.layers = 1;
+    segment.layers = its.size();
     segment.first = all[l].first;
-    segment.count = all[l].count;
-    segment.entrance = share.is_first ? 0.0 : in;
-    segment.exit = share.is_last ? 0.0 : static_cast<double>(share.outputs);
-    const Step own_outputs{.then = share.is_shared() ? gather : nothing, .numbers = own};
-    if (!share.is_last) segment.forward = {own_outputs};
-    if (share.is_last) segment.backward = {own_outputs};
+    for (std::size_t k = 0; k < its.size(); ++k) segment.count += all[l + k].count;
+    segment.entrance = first.is_first ? 0.0 : static_cast<double>(first.inputs);
+    segment.exit = last.is_last ? 0.0 : static_cast<double>(last.outputs);
+    const bool pair = its.size() == 2, shared = pair || !first.is_whole();
+    const Step products{.then = !shared ? nothing : pair ? sum : gather, .numbers = static_cast<double>(last.out)};
+    (last.is_last ? segment.backward : segment.forward).push_back(products);
+    if (pair && !last.is_last) segment.forward.push_back({.numbers = segment.exit});
     segment.backward.push_back(
-        {.then = share.is_shared() && !share.is_first ? sum : nothing, .numbers = segment.entrance, .gradients = true});
+        {.then = shared && !first.is_first ? sum : nothing, .numbers = segment.entrance, .gradients = true});
   }
   return made;
 }
 
 std::vector<ParameterStretch> Perceptron::parameters_of(const Problem& problem, const Chunk& chunk) const {
-  const std::vector<std::int64_t> width = widths(problem);
+  const std::vector<LayerShare> shares = shares_of(widths(problem), chunk);
   const std::vector<Layer> all = layers(problem);
   JoinedStretches stretches;
-  for (std::int64_t l = chunk.first_unit; l < chunk.end_unit; ++l) {
-    const LayerShare share = share_of(width, l, chunk);
-    const std::int64_t first = all[static_cast<std::size_t>(l)].first;
-    stretches.add(first + share.first * share.inputs, share.count * share.inputs);
-    if (bias) stretches.add(first + share.outputs * share.inputs + share.first, share.count);
+  for (std::size_t l = 0; l < shares.size(); ++l) {
+    const LayerShare& share = shares[l];
+    const std::int64_t first = all[static_cast<std::size_t>(chunk.first_unit) + l].first;
+    for (std::int64_t row = share.first_out; row < share.first_out + share.out; ++row)
+      stretches.add(first + row * share.inputs + share.first_in, share.in);
+    if (bias) stretches.add(first + share.outputs * share.inputs + share.first_out, share.out);
   }
   return stretches.all;
 }
 
 std::vector<ParameterStretch> Perceptron::replicated(const Problem& problem, const Chunk& chunk, Among among) const {
-  const std::vector<std::int64_t> width = widths(problem);
+  const std::vector<LayerShare> shares = shares_of(widths(problem), chunk);
   const std::vector<Layer> all = layers(problem, chunk);
   JoinedStretches stretches;
-  for (std::size_t l = 0; l < all.size(); ++l)
-    if (!share_of(width, chunk.first_unit + static_cast<std::int64_t>(l), chunk).is_shared() || among != Among::tensor)
+  for (std::size_t l = 0; l < all.size(); ++l) {
+    const std::int64_t biases = bias ? shares[l].out : 0;
+    if (among != Among::tensor || shares[l].is_whole())
       stretches.add(all[l].first, all[l].count);
+    else if (shares[l].closes_pair)
+      stretches.add(all[l].first + all[l].count - biases, biases);
+  }
   return stretches.all;
 }
 
 void Perceptron::run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
                      const StepInputs& inputs, std::span<double> result) const {
-  const LayerShare share = share_of(widths(problem), chunk.first_unit + static_cast<std::int64_t>(segment), chunk);
-  const DenseLayerShape shape{share.inputs, share.count, bias};
+  const std::vector<LayerShare> shares = shares_of(widths(problem), chunk);
+  const std::span<const LayerShare> its = of_segment(shares, segment);
+  if (its.size() == 2)
+    run_pair(problem, its[0], its[1], backward, step, inputs, result);
+  else
+    run_layer(problem, its[0], backward, step, inputs, result);
+}
+
+void Perceptron::run_layer(const Problem& problem, const LayerShare& share, bool backward, std::size_t step,
+                           const StepInputs& inputs, std::span<double> result) const {
+  const DenseLayerShape shape{share.in, share.out, bias};
   const std::int64_t rows = inputs.rows.count;
-  const std::vector<double> x = inputs_of(share, inputs);
-  std::vector<double> w(inputs.w.size());
-  values::round_numbers(inputs.format, inputs.w, w);
-  const bool makes_outputs = !backward || (share.is_last && step == 0);
-  std::vector<double> a(static_cast<std::size_t>(rows * share.count));
-  if (makes_outputs || !share.is_last) {
-    dense_forward(shape, rows, w, x, a);
-    if (!share.is_last) activate(activation, a);
-  }
-  if (makes_outputs) {
-    std::ranges::copy(a, result.begin());
+  const std::vector<double> w = parameters_in_format(inputs), x = inputs_of(share, inputs);
+  if (!backward || (share.is_last && step == 0)) {
+    dense_forward(shape, rows, w, x, result);
+    if (!share.is_last) activate(activation, result);
     return;
   }
   std::vector<double> dz;
@@ -160,13 +224,50 @@ void Perceptron::run(const Problem& problem, const Chunk& chunk, std::size_t seg
     dz = own_columns(share, z);
   } else {
     dz = own_columns(share, inputs.d_out);
-    derive_activation(activation, a, dz);
   }
   const std::size_t below = share.is_first ? 0 : x.size();
   base::check(result.size() == below + w.size(), "a step's result has the step's numbers");
-  const std::span<double> gradient = result.subspan(below);
+  const std::span<double> gradient = result.subspan(below), dx = result.first(below);
   begin_gradient(w, inputs.penalty_scale, gradient);
-  dense_backward(shape, rows, w, x, dz, gradient, result.first(below));
+  dense_backward(shape, rows, w, x, dz, gradient, dx);
+  if (!share.is_first) derive_activation(activation, x, dx);
+  values::round_numbers(inputs.format, gradient, gradient);
+}
+
+void Perceptron::run_pair(const Problem& problem, const LayerShare& lower, const LayerShare& upper, bool backward,
+                          std::size_t step, const StepInputs& inputs, std::span<double> result) const {
+  const DenseLayerShape low{lower.in, lower.out, bias}, high{upper.in, upper.out, bias};
+  const std::int64_t rows = inputs.rows.count;
+  const std::vector<double> w = parameters_in_format(inputs), x = inputs_of(lower, inputs);
+  const std::span<const double> w_low = std::span(w).first(static_cast<std::size_t>(low.parameters()));
+  const std::span<const double> w_high = std::span(w).subspan(w_low.size());
+  std::vector<double> z;  // of the upper layer; then a, or the loss's derivatives by z
+  if (step == 1) z = with_biases(inputs.made[0], high, w_high);
+  if (step == 1 && !backward) {
+    activate(activation, z);
+    std::ranges::copy(z, result.begin());
+    return;
+  }
+  std::vector<double> a(static_cast<std::size_t>(rows * lower.out));
+  dense_forward(low, rows, w_low, x, a);
+  activate(activation, a);
+  if (step == 0 && (!backward || upper.is_last)) {
+    dense_forward({upper.in, upper.out, false}, rows, w_high, a, result);
+    return;
+  }
+  if (upper.is_last)
+    derive_loss(problem, inputs.rows, inputs.scale, {z, 0, rows});
+  else
+    z.assign(inputs.d_out.begin(), inputs.d_out.end());
+  const std::size_t below = lower.is_first ? 0 : x.size();
+  base::check(result.size() == below + w.size(), "a step's result has the step's numbers");
+  const std::span<double> gradient = result.subspan(below), dx = result.first(below);
+  begin_gradient(w, inputs.penalty_scale, gradient);
+  std::vector<double> da(a.size());
+  dense_backward(high, rows, w_high, a, z, gradient.subspan(w_low.size()), da);
+  derive_activation(activation, a, da);
+  dense_backward(low, rows, w_low, x, da, gradient.first(w_low.size()), dx);
+  if (!lower.is_first) derive_activation(activation, x, dx);
   values::round_numbers(inputs.format, gradient, gradient);
 }
 
