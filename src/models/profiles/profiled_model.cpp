@@ -27,8 +27,8 @@ Score ProfiledModel::score(const Problem&, const Samples&, std::span<const doubl
 std::string ProfiledModel::refusal(const Problem&, const Shares& shares) const {
   if (shares.tensor * shares.context * shares.expert == 1 && !shares.sequence_parallel) return {};
   return fmt::format(
-      "{} is known by its layers alone, whose products have no known shares; set tensor = 1, context = 1 and expert = "
-      "1, and cut it between its units, or take model = \"transformer\"",
+      "{} is known by its layers alone, whose products have no known shares; set tensor, context and expert to 1, and "
+      "cut it between its units, or take model = \"transformer\"",
       kind());
 }
 
