@@ -59,6 +59,30 @@ TEST_CASE("tensor_inside_the_host: 912 sums of activations take 15.7 s more over
 }
 
 TEST_CASE(
+    "sharded_tables: look-ups are a small part of the bytes of all gradients, and one table is 30 % of all rows") {
+  const auto results = results_of("sharded_tables.toml", " --no-baseline");
+  REQUIRE(results->runs.size() == 4);
+  const auto dealt_to = [&](int ranks) -> const record::Record& {
+    return run_of(*results, "allreduce", fmt::format(R"({{"parallel.expert":{}}})", ranks)).record;
+  };
+  const double steps = 4, dense = 475'985, rows = 33'762'577, largest = 10'131'227;
+  // Indices, sums and derivatives of 4 tables for each of 8 ranks; a ring of the perceptrons' gradients.
+  const double look_ups = 7.0 / 8 * 2048 * 32 * (1 + 16 + 16) * 4, gradients = 2.0 * 7 / 8 * dense * 4;
+  CHECK(look_ups == Approx(7.6e6).epsilon(0.01));
+  CHECK(gradients == Approx(3.3e6).epsilon(0.02));
+  CHECK(static_cast<double>(dealt_to(8).bytes) == 8 * steps * (look_ups + gradients));
+  const double all_gradients = 2.0 * 7 / 8 * (16 * rows + dense) * 4;
+  CHECK(all_gradients == Approx(3.8e9).epsilon(0.01));
+  CHECK(static_cast<double>(dealt_to(1).bytes) == Approx(8 * steps * all_gradients).epsilon(1e-6));
+  CHECK(dealt_to(1).simulated_s / steps == Approx(19e-3).epsilon(0.01));
+  CHECK(dealt_to(8).simulated_s / steps == Approx(1.7e-3).epsilon(0.03));
+  CHECK(largest / rows == Approx(0.3).epsilon(0.001));
+  CHECK(dealt_to(8).memory_bytes_max.value() == Approx(dealt_to(4).memory_bytes_max.value()).epsilon(1e-3));
+  const auto& ranks = dealt_to(8).ranks;  // rank 0 has the largest table
+  for (std::size_t r = 1; r < ranks.size(); ++r) CHECK(ranks[r].compute_s < ranks[0].compute_s);
+}
+
+TEST_CASE(
     "stashed_weights: stale pipelines have the higher loss after as many updates, and the lower one after 0.3 s") {
   const auto losses = [](const outputs::Results& results, std::uint64_t seed) {
     std::vector<double> all;
