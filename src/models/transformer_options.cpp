@@ -60,13 +60,19 @@ void describe_experts(base::Describer& d, TransformerOptions& options) {
            Bounds::at_least(0.0));
   d.integer("expert_every", options.expert_every, "of so many blocks the last one has experts",
             Bounds::between(1, 10'000));
+  d.number(
+      "expert_skew", options.expert_skew,
+      "in a run of times alone: choices of the most chosen expert over the mean; the others' fall by one ratio, and "
+      "choices above capacity_factor are dropped",
+      Bounds::between(1, 10'000));
 }
 
 /// The option of a shape that is refused.
 const char* faulty_option(const TransformerOptions& options) {
   if (options.hidden % options.heads != 0) return "heads";
   if (options.heads % options.kv_heads.value_or(options.heads) != 0) return "kv_heads";
-  return options.experts > 0 && options.top_k > options.experts ? "top_k" : "kv_heads";
+  if (options.experts > 0 && options.top_k > options.experts) return "top_k";
+  return options.expert_skew > 1.0 ? "expert_skew" : "kv_heads";
 }
 
 }  // namespace
@@ -89,6 +95,7 @@ TransformerShape TransformerOptions::shape(std::int64_t vocabulary_of_data) cons
           .capacity_factor = capacity_factor,
           .auxiliary_loss = auxiliary_loss,
           .expert_every = expert_every,
+          .expert_skew = expert_skew,
           .qkv_biases = qkv_biases,
           .embedding_norm = embedding_norm,
           .dropout = dropout,
@@ -113,6 +120,7 @@ void TransformerOptions::take(const TransformerShape& shape) {
   capacity_factor = shape.capacity_factor;
   auxiliary_loss = shape.auxiliary_loss;
   expert_every = shape.expert_every;
+  expert_skew = shape.expert_skew;
   qkv_biases = shape.qkv_biases;
   embedding_norm = shape.embedding_norm;
   dropout = shape.dropout;

@@ -36,6 +36,7 @@ struct TransformerOptions {
   double capacity_factor = 1.25;
   double auxiliary_loss = 0.01;
   std::int64_t expert_every = 1;
+  double expert_skew = 1.0;
   bool tied = true;
   bool biases = true;
   bool qkv_biases = false;

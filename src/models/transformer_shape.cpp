@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace simgrad::models {
 
@@ -140,17 +142,26 @@ class LayersOfTransformer {
     drop_out(layer, s_outside_ * h_);
   }
 
-  /// The router and the experts, each of which has as many tokens as any other, at most its capacity. Tokens are copied
-  /// to their experts, and the results are added up by weights.
+  /// Copies of tokens that some experts take, a sample of this rank, if they were all experts.
+  double copies_taken(std::int64_t first, std::int64_t count) const {
+    const std::vector<double> chosen = chosen_loads(shape_);
+    double taken = 0.0;
+    for (std::int64_t e = first; e < first + count; ++e)
+      taken += std::min(chosen[static_cast<std::size_t>(e)], shape_.capacity_factor);
+    return s_ * static_cast<double>(shape_.top_k) * taken / static_cast<double>(count);
+  }
+
+  /// The router and the experts, which take the tokens that chose them up to their capacity. Tokens are copied to their
+  /// experts, and the results are added up by weights.
   void experts(std::int64_t block) {
     const auto E = static_cast<double>(shape_.experts);
-    const double rows = s_ * static_cast<double>(shape_.top_k) * std::min(1.0, shape_.capacity_factor);
+    const std::int64_t held = shape_.experts / chunk_.expert;  // for the samples of all ranks that share experts
+    const double copies = copies_taken(0, shape_.experts), rows = copies_taken(chunk_.expert_rank * held, held);
     Layer& router = add_block(block, "router", shape_.experts, shape_.hidden, false, true);
-    router.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * E + 2.0 * rows * h_;  // the norm, the softmax, the copies
+    router.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * E + 2.0 * copies * h_;  // the norm, the softmax, the copies
     router.kept.numbers = 2.0 * s_outside_ * h_ + keys_ * E;  // p of all tokens, which compete for places
     const std::int64_t parts = shape_.gated ? 2 : 1;
     const auto inner = static_cast<double>(parts) * f_;
-    const std::int64_t held = shape_.experts / chunk_.expert;  // for the samples of all ranks that share experts
     const auto add_experts = [&](const char* part, std::int64_t outputs, std::int64_t inputs) -> Layer& {
       const std::int64_t biases = shape_.biases ? held * outputs : 0;
       Layer& layer = add(fmt::format("block {}: {}", block, part), block, held * outputs, inputs, biases);
@@ -164,8 +175,8 @@ class LayersOfTransformer {
     in.elementwise = rows * (inner + f_);
     in.kept.numbers = rows * (h_ /* the copies */ + inner /* the activation's input */);
     Layer& out = add_experts("experts out", shape_.hidden, shape_.feed_forward / t_);
-    out.elementwise = 2.0 * rows * h_ + s_ * h_ + 3.0 * s_outside_ * h_;  // the weighted sum, the residual sum
-    out.kept.numbers = rows * (f_ + h_ /* the results, for the weights' derivatives */);
+    out.elementwise = 2.0 * copies * h_ + s_ * h_ + 3.0 * s_outside_ * h_;  // the weighted sum, the residual sum
+    out.kept.numbers = rows * f_ + copies * h_ /* the results, for the weights' derivatives */;
     drop_out(out, s_outside_ * h_);
   }
 
@@ -219,6 +230,21 @@ std::int64_t parameters(const TransformerShape& shape) {
          shape.layers * (attention + norm) + all_feed_forward + norm + (shape.tied ? 0 : V * h);
 }
 
+std::vector<double> chosen_loads(const TransformerShape& shape) {
+  std::vector<double> loads(static_cast<std::size_t>(shape.experts), 1.0);
+  const auto E = static_cast<double>(shape.experts);
+  const auto sum = [&](double ratio) { return (1.0 - std::pow(ratio, E)) / (1.0 - ratio); };
+  if (shape.expert_skew <= 1.0) return loads;
+  double below = 0.0, above = 1.0;  // the first of E numbers is expert_skew / E of their sum
+  for (int k = 0; k < 60; ++k) {
+    const double ratio = 0.5 * (below + above);
+    (E / sum(ratio) > shape.expert_skew ? below : above) = ratio;
+  }
+  double load = shape.expert_skew;
+  for (double& its : loads) its = std::exchange(load, load * below);
+  return loads;
+}
+
 std::string refusal(const TransformerShape& shape) {
   if (shape.hidden % shape.heads != 0) {
     const std::int64_t below = shape.hidden / shape.heads * shape.heads;
@@ -241,6 +267,10 @@ std::string refusal(const TransformerShape& shape) {
   if (shape.experts > 0 && shape.top_k > shape.experts)
     return fmt::format("top_k = {} experts a token, but there are experts = {}; take a top_k of at most {}",
                        shape.top_k, shape.experts, shape.experts);
+  if (shape.expert_skew > static_cast<double>(std::max<std::int64_t>(1, shape.experts)))
+    return fmt::format(
+        "expert_skew = {}: an expert has at most all choices, which are experts = {} times the mean; take at most that",
+        shape.expert_skew, shape.experts);
   const auto copies = static_cast<double>(std::max<std::int64_t>(1, shape.experts));
   const double all = static_cast<double>(shape.layers) * (4.0 * h * h + 3.0 * h * f * copies) +
                      h * (2.0 * static_cast<double>(shape.vocabulary) + static_cast<double>(shape.sequence));
@@ -257,6 +287,12 @@ std::string numbers_refusal(const TransformerShape& shape) {
         option, what, option);
   };
   if (shape.qkv_biases && !shape.biases) return refuse("qkv_biases", "biases of q, k and v alone");
+  if (shape.expert_skew > 1.0)
+    return fmt::format(
+        "expert_skew = {} is about a run of times alone, but here the router decides how many tokens an expert gets; "
+        "leave "
+        "expert_skew out, or set training.numbers = false",
+        shape.expert_skew);
   if (shape.embedding_norm) return refuse("embedding_norm", "a norm behind the embedding");
   if (shape.dropout) return refuse("dropout", "dropout");
   return {};

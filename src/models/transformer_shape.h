@@ -54,6 +54,7 @@ struct TransformerShape {
   std::int64_t expert_every = 1;  ///< of so many blocks the last one has experts
 
   // These change times and memory alone, and numbers_refusal() names those that the kernels do not compute.
+  double expert_skew = 1.0;      ///< choices of the most chosen expert over the mean: chosen_loads()
   bool qkv_biases = false;       ///< beside biases = false: q, k and v have biases all the same (Qwen2)
   bool embedding_norm = false;   ///< a norm behind the embedding (BLOOM)
   bool dropout = false;          ///< behind the embedding, attention's softmax and each part: masks of a byte a number
@@ -85,6 +86,9 @@ std::vector<Layer> layers(const TransformerShape& shape, const Chunk& chunk);
 /// All of it, as one chunk.
 Chunk whole(const TransformerShape& shape);
 std::int64_t parameters(const TransformerShape& shape);
+/// The choices of each expert over the mean, from the most chosen one on: they fall by one ratio, so that the first is
+/// expert_skew. Those above capacity_factor are dropped.
+std::vector<double> chosen_loads(const TransformerShape& shape);
 /// The reason why no transformer has this shape, with what would do; or empty.
 std::string refusal(const TransformerShape& shape);
 /// The reason why a transformer of this shape can be timed but not computed, with what would do; or empty.

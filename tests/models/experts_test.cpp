@@ -369,6 +369,45 @@ TEST_CASE("layers of experts by hand") {
   CHECK(out.kept.numbers == 4.0 * 2 * (5 + 6));
 }
 
+TEST_CASE(
+    "a skew of experts gives the most chosen one that many times the mean, and drops what is above the capacity") {
+  TransformerShape shape = small(3, 4, 1.0, 0.0).options.shape(7);
+  shape.experts = 8;
+  shape.top_k = 2;
+  shape.capacity_factor = 100.0;
+  const auto work = [&](const Chunk& chunk) {
+    double sum = 0.0;
+    for (const Layer& layer : layers(shape, chunk))
+      if (layer.name.find("experts") != std::string::npos) sum += layer.forward_flops;
+    return sum;
+  };
+  const double even = work(whole(shape));
+  for (const double skew : {1.0, 1.5, 4.0, 8.0}) {
+    shape.expert_skew = skew;
+    const std::vector<double> loads = chosen_loads(shape);
+    CHECK_THAT(loads[0], Catch::Matchers::WithinRel(skew, 1e-9));
+    CHECK_THAT(std::accumulate(loads.begin(), loads.end(), 0.0), Catch::Matchers::WithinRel(8.0, 1e-9));
+    CHECK(std::ranges::is_sorted(loads, std::greater()));
+    CHECK_THAT(work(whole(shape)), Catch::Matchers::WithinRel(even, 1e-9));  // all choices have room
+    double of_ranks = 0.0;
+    for (int rank = 0; rank < 4; ++rank) {
+      Chunk chunk = whole(shape);
+      chunk.expert = 4;
+      chunk.expert_rank = rank;
+      CHECK_THAT(work(chunk),
+                 Catch::Matchers::WithinRel(even * 4 * (loads[2 * rank] + loads[2 * rank + 1]) / 8.0, 1e-9));
+      of_ranks += work(chunk);
+    }
+    CHECK_THAT(of_ranks, Catch::Matchers::WithinRel(4 * even, 1e-9));  // of one sample of each of four ranks
+  }
+  shape.expert_skew = 8.0;  // one expert is chosen by all, and takes its capacity
+  shape.capacity_factor = 1.25;
+  CHECK_THAT(work(whole(shape)), Catch::Matchers::WithinRel(even * 1.25 / 8.0, 1e-9));
+  CHECK_THAT(numbers_refusal(shape), ContainsSubstring("leave expert_skew out, or set training.numbers = false"));
+  shape.expert_skew = 8.5;
+  CHECK_THAT(refusal(shape), ContainsSubstring("which are experts = 8 times the mean; take at most that"));
+}
+
 TEST_CASE("more experts a token than there are is refused") {
   TransformerShape shape = small(3, 4, 1.0, 0.0).options.shape(7);
   CHECK(refusal(shape) == "top_k = 4 experts a token, but there are experts = 3; take a top_k of at most 3");

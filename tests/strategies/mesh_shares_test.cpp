@@ -161,6 +161,24 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("expert ranks wait for the one whose experts are chosen most") {
+  const auto step = [](double skew) {
+    MeshTrial trial = experts_trial(4, false);
+    auto model = std::make_shared<models::Transformer>(dynamic_cast<const models::Transformer&>(*trial.model));
+    model->options.capacity_factor = 10.0;
+    model->options.expert_skew = skew;
+    trial.model = model;
+    trial.cluster.host_spec.speed_flops_per_s = 1e6;
+    return timed(trial, sharing(4));
+  };
+  const record::Record even = step(1.0), uneven = step(2.0);
+  const double experts_s = 2 * 48.0 / 4 * 3 * (2.0 * 8 * 2 * 2 * 16 * 24) / 1e6;  // of a rank, two blocks, even shares
+  CHECK(uneven.ranks[0].compute_s - even.ranks[0].compute_s == Approx(experts_s).epsilon(1e-9));
+  CHECK(uneven.simulated_s - even.simulated_s == Approx(experts_s).epsilon(1e-6));
+  for (std::size_t rank = 1; rank < 4; ++rank)
+    CHECK(*uneven.ranks[rank].mesh.expert_s > *even.ranks[rank].mesh.expert_s);
+}
+
 TEST_CASE("context ranks send keys and values as ring attention does, and attention's own work hides them") {
   for (const int c : {2, 4})
     for (const double bandwidth : {1e5, 1e6, 1e7, 1e9}) {
