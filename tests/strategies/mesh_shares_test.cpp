@@ -98,6 +98,26 @@ TEST_CASE("context ranks train the parameters of uncut replicas to 1e-12 over 20
   }
 }
 
+TEST_CASE("experts beside all other ranks train the parameters of uncut replicas to 1e-12 over 20 steps") {
+  std::mt19937 random(20261126);
+  const auto among = [&](std::vector<std::int64_t> all) { return all[random() % all.size()]; };
+  int drawn = 0;
+  while (drawn < 10) {
+    Parallel parallel = sharing(among({1, 2, 4}), among({1, 2, 4}), among({1, 2}), among({1, 2}));
+    const bool several = parallel.tensor * parallel.context > 1 && parallel.ranks_a_replica() <= 16;
+    if (!several) continue;  // without both there are tests above
+    ++drawn;
+    parallel.micro_batches = among({1, 2, 4});
+    parallel.sequence_parallel = parallel.tensor > 1 && drawn % 2 == 0;
+    const int data = parallel.ranks_a_replica() > 8 ? 1 : static_cast<int>(among({1, 2}));
+    CAPTURE(drawn, parallel.expert, parallel.context, parallel.tensor, parallel.pipeline, data,
+            parallel.sequence_parallel);
+    MeshTrial trial = experts_trial(4, drawn % 3 == 0);
+    trial.steps = 20;
+    check_equal(trial, parallel, data);
+  }
+}
+
 TEST_CASE("buckets, shards of the optimizer, clipping and orders of ranks leave expert ranks' numbers as they are") {
   auto buckets = std::make_shared<strategies::Allreduce>();
   buckets->bucket_bytes = 2000.0;
