@@ -57,6 +57,13 @@ void add_runs(CLI::App& command, CalibrateRuns& runs, CLI::Option* network) {
                   "With --runs: parts of the rows, each predicted by a fit to the others; 0: none")
       ->needs(measured)
       ->check(CLI::Range(0, 100));
+  command
+      .add_option("--tolerance", runs.tolerance,
+                  "With --runs: a row whose error is larger counts by the error's size in place of its square, so that "
+                  "rows that no option explains decide less (default: squares alone)")
+      ->needs(measured)
+      ->default_str("")
+      ->check(CLI::Range(0.001, 1.0));
   command.add_option("--jobs", runs.jobs, "With --runs: simulations at a time (default: all cores)")
       ->needs(measured)
       ->check(CLI::Range(1, 4096));

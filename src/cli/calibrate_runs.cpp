@@ -121,7 +121,8 @@ void calibrate_runs(const experiment::Plan& plan, const CalibrateRuns& options) 
   const auto folds = static_cast<std::size_t>(options.folds);
   // Each fold leaves rows enough for the fit.
   const bool enough = folds > 1 && measured.rows.size() - (measured.rows.size() + folds - 1) / folds >= fitted.size();
-  const Fit fit = experiment::fit_runs(plan, fitted, measured, options.file, enough ? folds : 0, options.jobs);
+  const Fit fit =
+      experiment::fit_runs(plan, fitted, measured, options.file, enough ? folds : 0, options.jobs, options.tolerance);
   if (!measured.unused.empty())
     fmt::print("# Columns that are not used: {}; --column NAME=KEY makes options of them.\n",
                fmt::join(measured.unused, ", "));

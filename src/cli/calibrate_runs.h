@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct CalibrateRuns {
   std::vector<std::string> columns;  ///< NAME=KEY
   int folds = 5;
   int jobs = 0;
+  double tolerance = std::numeric_limits<double>::infinity();  ///< the error beyond which a row decides less
 };
 
 /// Prints each row with its error, the errors by family, and TOML to paste.  Errors: base::ScenarioError.

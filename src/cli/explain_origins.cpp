@@ -48,7 +48,7 @@ void print_device(const std::string& table, const ordered_json& device) {
       print_row(name, value.get<std::string>(), own ? assumed : published);
     else if (key == "memory" && value.is_string())
       print_row(name, value.get<std::string>(), own ? assumed : published);
-    else if (is_quantity(value, base::Unit::bytes_per_second))
+    else if (is_quantity(value, base::Unit::bytes_per_second) || key == "launch")
       print_row(name, value.get<std::string>(), assumed);
     else if (value.is_number())
       print_row(name, fmt::format("{}", value.get<double>()), assumed);

@@ -55,6 +55,19 @@ TEST_CASE("a row that lies off the others is predicted by them, and not by itsel
   CHECK(fit.predicted[2] > 1.05 * *line({2, {0.5, 20.0}}));
 }
 
+TEST_CASE("beyond the tolerance a row pulls by its side alone, however far it lies") {
+  // ln u fitted to ln 1 three times and to ln k once. Squares: the mean, ln u = ln k / 4. Beyond a tolerance c the last
+  // row's pull is c, and the others' 3 ln u: ln u = c / 3.
+  const auto itself = each([](const Question& question) { return std::optional(question.unknowns[0]); });
+  for (const double k : {2.0, 200.0}) {
+    const std::vector<double> measured{1.0, 1.0, 1.0, k};
+    CHECK(std::log(experiment::fit_least_squares(measured, {1.1}, 0, itself).unknowns[0]) ==
+          Approx(std::log(k) / 4.0).epsilon(1e-4));
+    CHECK(std::log(experiment::fit_least_squares(measured, {1.1}, 0, itself, 0.06).unknowns[0]) ==
+          Approx(0.02).epsilon(1e-4));
+  }
+}
+
 TEST_CASE("a value that the model refuses is not tried again, and the fit stays below its bound") {
   std::vector<double> measured;
   for (std::size_t row = 0; row < 4; ++row) measured.push_back(*line({row, {0.5, 20.0}}));

@@ -108,6 +108,28 @@ TEST_CASE("the seconds of a layer by kind are those of its products, of its atte
   CHECK(times.backward_by_kind(layer, 4).sum() == 2.0);
 }
 
+TEST_CASE("each pass through a layer takes the launch besides, and measured layers do not") {
+  cluster::Device its = device();
+  const Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000}), norm{.count = 0, .elementwise = 1e6};
+  const LayerTimes without(its, Precision::float32);
+  const double forward_s = without.forward_s(layer, 4), backward_s = without.backward_s(layer, 4);
+  const double weights_s = without.weights_s(layer, 4), both_s = without.gradient_s(std::vector{layer, norm}, 4);
+  its.launch_s = 1e-3;
+  const LayerTimes times(its, Precision::float32);
+  CHECK(times.forward_s(layer, 4) == Approx(forward_s + 1e-3).epsilon(1e-12));
+  CHECK(times.backward_s(layer, 4) == Approx(backward_s + 1e-3).epsilon(1e-12));
+  CHECK(times.forward_by_kind(layer, 4).launches == 1e-3);
+  CHECK(times.backward_by_kind(layer, 4).sum() == Approx(backward_s + 1e-3).epsilon(1e-12));
+  // half of the backward pass's launch is for the gradients of parameters, of which the norm has none
+  CHECK(times.weights_s(layer, 4) == Approx(weights_s + 0.5e-3).epsilon(1e-12));
+  CHECK(times.weights_s(norm, 4) == 0.0);
+  CHECK(times.gradient_s(std::vector{layer, norm}, 4) == Approx(both_s + 4e-3).epsilon(1e-12));
+  CHECK(times.forward_s(layer, 0) == 0.0);
+  Layer measured = layer;
+  measured.forward_s = 0.25;
+  CHECK(times.forward_s(measured, 4) == 1.0);
+}
+
 /// 48 rows of 5 features on hosts with the device.
 Trial on_devices(training::Program program, int workers) {
   Trial trial{.program = std::move(program), .workers = workers};

@@ -102,6 +102,30 @@ TEST_CASE("a rank's record has its place in the mesh, and only where the model i
   CHECK(whole.dimensions.empty());
 }
 
+TEST_CASE("with scatter_gather each tensor rank sends its part of a hop, and the receiving ranks gather the parts") {
+  MeshTrial trial = transformer_trial(4, false);
+  trial.training.numbers = false;
+  trial.data = {};
+  trial.steps = 1;
+  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.workers = 8;
+  trial.parallel.tensor = 4;
+  trial.parallel.pipeline = 2;
+  const record::Record whole = trial.run().record;
+  trial.parallel.scatter_gather = true;
+  const record::Record parts = trial.run().record;
+  REQUIRE(whole.dimensions.size() == 2);
+  REQUIRE(parts.dimensions.size() == 2);
+  REQUIRE(parts.dimensions[1].dimension == "pipeline");
+  // 48 rows of s h = 8 x 16 numbers of 8 bytes, there and back, each message on two links; from each of 4 ranks, or
+  // once
+  const double activations = 2 * 2.0 * 48 * 8 * 16 * 8;
+  CHECK(static_cast<double>(whole.dimensions[1].bytes) == Approx(4 * activations));
+  CHECK(static_cast<double>(parts.dimensions[1].bytes) == Approx(activations));
+  // in the all-gather each of the 4 ranks sends 3/4 of the numbers
+  CHECK(static_cast<double>(parts.dimensions[0].bytes - whole.dimensions[0].bytes) == Approx(3 * activations));
+}
+
 TEST_CASE("the bytes of each dimension of a mesh are counted on its links") {
   // Activations of a sample: s h = 8 x 16 numbers of 8 bytes.
   const double activations = 8.0 * 16 * 8, rows = 24;

@@ -107,6 +107,7 @@ TEST_CASE("random meshes of up to 16 ranks train the parameters of uncut replica
     if (random() % 2 == 0) parallel.order = {"data", "pipeline", "tensor"};
     auto strategy = std::make_shared<strategies::Allreduce>();
     if (random() % 2 == 0) strategy->bucket_bytes = 2000.0;
+    parallel.scatter_gather = draw % 2 == 0;
     CAPTURE(draw, parallel.tensor, parallel.pipeline, data, parallel.micro_batch_count());
     const MeshTrial cut = on(transformer_trial(4, random() % 2 == 0), data, parallel, strategy);
     check_equal(cut, uncut(cut, parallel.micro_batch_count()), false);

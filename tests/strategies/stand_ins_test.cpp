@@ -92,6 +92,7 @@ TEST_CASE(
       CAPTURE(its.tensor, its.pipeline, its.data, on_hosts);
       MeshTrial trial = mesh_of(its.tensor, its.pipeline, its.data, its.strategy);
       trial.parallel.sequence_parallel = its.sequence_parallel;
+      trial.parallel.scatter_gather = its.strategy == zero;
       if (on_hosts) {
         auto hosts = std::make_unique<cluster::GpuHosts>();
         hosts->devices = 4;

@@ -68,6 +68,10 @@ void Device::describe(base::Describer& d) {
   d.number("half_size", half_size,
            "a product whose smallest dimension is x reaches efficiency x / (x + half_size) of the peak",
            Bounds::between(0, 1e9));
+  d.quantity("launch", launch_s, Unit::seconds,
+             "time of a forward or a backward pass through a layer beside its products and its memory, as for starting "
+             "kernels; `simgrad explain layers` shows the layers",
+             Bounds::between(0, 1e3));
 }
 
 }  // namespace simgrad::cluster

@@ -17,7 +17,7 @@ std::string_view name(ProductFormat format);
 /// A device. Peaks are those of dense products, without sparsity.
 ///
 /// A product takes max(flops / (peak x efficiency(x)), bytes / memory bandwidth), x being the smallest of its three
-/// dimensions, and other work takes its bytes / memory bandwidth.
+/// dimensions, and other work takes its bytes / memory bandwidth. A pass through a layer takes `launch` besides.
 /// Source: S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52, 2009.
 struct Device : base::Described {
   std::optional<double> float64_flops_per_s, float32_flops_per_s, float16_flops_per_s, bfloat16_flops_per_s,
@@ -29,6 +29,7 @@ struct Device : base::Described {
   std::optional<double> nic_bytes_per_s;        ///< each direction, to other hosts
   double efficiency = 0.8;                      ///< the share of a peak that large products reach
   double half_size = 0.0;                       ///< the size at which products reach half of it; 0: all sizes are alike
+  double launch_s = 0.0;                        ///< of each layer and pass: kernels that are started one by one
 
   void describe(base::Describer& d) override;
 

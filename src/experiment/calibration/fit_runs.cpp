@@ -138,7 +138,7 @@ std::string toml_value(const FittedOption& option, double value) {
 }
 
 Fit fit_runs(const Plan& plan, const std::vector<FittedOption>& options, const MeasuredRuns& measured,
-             const std::string& path, std::size_t folds, int jobs) {
+             const std::string& path, std::size_t folds, int jobs, double tolerance) {
   for (const MeasuredRun& row : measured.rows) {
     std::optional<RunPlan> run;
     std::string why = "the scenario refuses the row's options";
@@ -157,8 +157,8 @@ Fit fit_runs(const Plan& plan, const std::vector<FittedOption>& options, const M
   for (const MeasuredRun& row : measured.rows) step_s.push_back(row.step_s);
   for (const FittedOption& option : options) start.push_back(option.start);
   Simulator simulator(plan, options, measured, jobs);
-  return fit_least_squares(step_s, start, folds,
-                           [&](const std::vector<Question>& questions) { return simulator(questions); });
+  return fit_least_squares(
+      step_s, start, folds, [&](const std::vector<Question>& questions) { return simulator(questions); }, tolerance);
 }
 
 std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {

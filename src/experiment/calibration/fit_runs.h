@@ -29,9 +29,9 @@ std::string toml_value(const FittedOption& option, double value);
 /// Fits the options of the plan's only run to the rows, each of which lays its own options over the scenario. A time of
 /// a step is simulated_s / steps of a simulation without numbers.
 /// jobs: simulations at a time, 0: all cores.  Errors: base::ScenarioError for a row that the scenario refuses, with
-/// its line and the reason, and as fit_least_squares.
+/// its line and the reason, and as fit_least_squares, which has the meaning of folds and tolerance.
 Fit fit_runs(const Plan& plan, const std::vector<FittedOption>& options, const MeasuredRuns& measured,
-             const std::string& path, std::size_t folds, int jobs);
+             const std::string& path, std::size_t folds, int jobs, double tolerance);
 
 /// Spearman's correlation of ranks, with mean ranks of equal values. Needs two different values on both sides.
 std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b);

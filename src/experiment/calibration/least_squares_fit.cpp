@@ -45,7 +45,8 @@ std::optional<Vector> solve(std::vector<Vector> a, Vector b) {
 
 class Fitter {
  public:
-  Fitter(std::span<const double> measured, const Model& model) : measured_(measured), model_(model) {}
+  Fitter(std::span<const double> measured, const Model& model, double tolerance)
+      : measured_(measured), model_(model), tolerance_(tolerance) {}
 
   std::size_t questions() const { return asked_; }
 
@@ -79,14 +80,28 @@ class Fitter {
     return std::inner_product(residuals.begin(), residuals.end(), residuals.begin(), 0.0);
   }
 
-  /// The damped step that reduces the residuals; nothing if the derivatives do not tell any.
-  static std::optional<Vector> step(const std::vector<Vector>& slopes, const Vector& residuals, double damping) {
+  /// Huber's: the squares of residuals up to the tolerance, from there on along the tangent.
+  double loss(const Vector& residuals) const {
+    double sum = 0.0;
+    for (const double residual : residuals) {
+      const double size = std::abs(residual);
+      sum += size <= tolerance_ ? size * size : tolerance_ * (2.0 * size - tolerance_);
+    }
+    return sum;
+  }
+
+  /// The damped step that reduces the loss; nothing if the derivatives do not tell any.
+  std::optional<Vector> step(const std::vector<Vector>& derivatives, const Vector& residuals, double damping) const {
+    std::vector<Vector> slopes = derivatives;
+    for (Vector& slope : slopes)
+      for (std::size_t i = 0; i < slope.size(); ++i)
+        slope[i] *= std::min(1.0, tolerance_ / std::max(std::abs(residuals[i]), 1e-300));
     const std::size_t n = slopes.size();
     std::vector<Vector> a(n, Vector(n, 0.0));
     Vector b(n, 0.0);
     for (std::size_t u = 0; u < n; ++u) {
       for (std::size_t v = 0; v < n; ++v)
-        a[u][v] = std::inner_product(slopes[u].begin(), slopes[u].end(), slopes[v].begin(), 0.0);
+        a[u][v] = std::inner_product(slopes[u].begin(), slopes[u].end(), derivatives[v].begin(), 0.0);
       a[u][u] += damping * a[u][u] + 1e-12;
       b[u] = -std::inner_product(slopes[u].begin(), slopes[u].end(), residuals.begin(), 0.0);
     }
@@ -102,8 +117,8 @@ class Fitter {
       Vector there = logs;
       for (std::size_t u = 0; u < there.size(); ++u) there[u] += std::clamp((*move)[u], -1.0, 1.0);
       const auto then = residuals(rows, there);
-      if (!then || !(squares(*then) < squares(at))) continue;
-      const bool gained = squares(at) - squares(*then) > converged * squares(at);
+      if (!then || !(loss(*then) < loss(at))) continue;
+      const bool gained = loss(at) - loss(*then) > converged * loss(at);
       logs = std::move(there);
       at = *then;
       return gained;
@@ -136,6 +151,7 @@ class Fitter {
 
   std::span<const double> measured_;
   const Model& model_;
+  double tolerance_;
   std::size_t asked_ = 0;
 };
 
@@ -167,8 +183,8 @@ void predict_folds(Fitter& fitter, std::size_t folds, const std::vector<Vector>&
 }  // namespace
 
 Fit fit_least_squares(std::span<const double> measured, std::vector<double> start, std::size_t folds,
-                      const Model& model) {
-  Fitter fitter(measured, model);
+                      const Model& model, double tolerance) {
+  Fitter fitter(measured, model, tolerance);
   const Rows rows = all_rows(measured.size());
   Vector logs;
   for (const double unknown : start) logs.push_back(std::log(unknown));

@@ -1,10 +1,12 @@
 /// Least squares on the logarithms of positive unknowns, for a model that is a program.
 ///
-/// Source: D. Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", 1963.
+/// Sources: D. Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", 1963; P. J. Huber,
+/// "Robust Estimation of a Location Parameter", 1964 (the loss of large residuals).
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,9 +33,10 @@ struct Fit {
 
 /// The unknowns that minimise the sum of (log predicted - log measured)^2, from a start on: Gauss-Newton steps on the
 /// unknowns' logarithms, damped where they do not help. Row r is in fold r mod `folds`; 0: no folds. Each fold's fit
-/// begins with the fit to all rows and keeps its derivatives.
-/// Errors: base::ScenarioError if the model refuses the start, or if the unknowns do not change any prediction.
+/// begins with the fit to all rows and keeps its derivatives. tolerance: a logarithm beyond it counts by its size in
+/// place of its square, so that rows that no unknown explains decide less (Huber's loss). Errors: base::ScenarioError
+/// if the model refuses the start, or if the unknowns do not change any prediction.
 Fit fit_least_squares(std::span<const double> measured, std::vector<double> start, std::size_t folds,
-                      const Model& model);
+                      const Model& model, double tolerance = std::numeric_limits<double>::infinity());
 
 }  // namespace simgrad::experiment

@@ -45,6 +45,7 @@ std::vector<std::string> efficiency(const ordered_json& cluster, double factor) 
     of_device(*device, {"memory_bandwidth", "host_link"}, factor);
     (*device)["efficiency"] = std::min(1.0, factor * device->at("efficiency").get<double>());
     (*device)["half_size"] = device->at("half_size").get<double>() / factor;
+    scale((*device)["launch"], Unit::seconds, 1.0 / factor);
   };
   return with_hosts(cluster, of_host).sets();
 }

@@ -73,7 +73,9 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 6> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 8> later_options{{{"cluster", "device", "\"none\""},
+                                                    {"device", "launch", "\"0s\""},
+                                                    {"parallel", "scatter_gather", "false"},
                                                     {"model", "timed_as", "\"itself\""},
                                                     {"training", "precision", "\"float64\""},
                                                     {"training", "recompute", "\"none\""},
@@ -85,6 +87,15 @@ void leave_out_later_options(ordered_json& table, std::string_view name) {
   for (const LaterOption& option : later_options)
     if (name == option.table && table.contains(option.key) && table[option.key].dump() == option.value)
       table.erase(option.key);
+}
+
+/// The devices of the cluster and of its classes of hosts.
+void leave_out_later_options_of_devices(ordered_json& cluster) {
+  if (!cluster.is_object()) return;
+  if (cluster.contains("device")) leave_out_later_options(cluster["device"], "device");
+  if (!cluster.contains("hosts")) return;
+  for (ordered_json& hosts : cluster["hosts"])
+    if (hosts.contains("device")) leave_out_later_options(hosts["device"], "device");
 }
 
 /// The sections as an identity has them. `known` are null.
@@ -99,7 +110,9 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (!all["model"].is_null()) identify_model(all["model"], settings);
   if (!settings.parallel.cuts()) all.erase("parallel");
   if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
-  for (const char* table : {"cluster", "model", "training"}) leave_out_later_options(all[table], table);
+  leave_out_later_options_of_devices(all["cluster"]);
+  for (const char* table : {"cluster", "parallel", "model", "training"})
+    if (all.contains(table)) leave_out_later_options(all[table], table);
   Members members;
   for (const auto& [key, value] : all.items()) members.emplace_back(key, value.is_null() ? "" : value.dump());
   return members;

@@ -13,6 +13,7 @@ namespace {
 struct HopNote {
   std::int32_t piece = 0;
   std::int32_t micro = 0;
+  bool is_part = false;
 };
 
 }  // namespace
@@ -26,17 +27,17 @@ void Hops::expect(std::size_t receives) {
   while (expected_.size() < receives) expected_.push_back(comm_.start_receive(from_));
 }
 
-values::Tensor Hops::receive(int piece, int micro) {
+Hops::Message Hops::receive(int piece, int micro) {
   cluster::Packet packet = expected_.front().wait();
   expected_.pop_front();
   const auto& note = packet.note<HopNote>();
   base::check(note.piece == piece && note.micro == micro,
               "the stages of a pipeline work on micro-batches in one order");
-  return packet.tensor;
+  return {packet.tensor, note.is_part};
 }
 
-void Hops::send(values::Tensor numbers, int piece, int micro) {
-  cluster::Packet packet(std::move(numbers), HopNote{piece, micro});
+void Hops::send(Message message, int piece, int micro) {
+  cluster::Packet packet(std::move(message.numbers), HopNote{piece, micro, message.is_part});
   sent_.push_back(comm_.start_send(to_, std::move(packet)));
 }
 

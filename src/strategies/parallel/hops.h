@@ -11,6 +11,11 @@ namespace simgrad::strategies {
 
 class Hops {
  public:
+  struct Message {
+    values::Tensor numbers;
+    bool is_part = false;  ///< one tensor rank's of them
+  };
+
   /// comm: of the stages, on channels of this direction's own; it is taken over.  step: 1 towards the last stage, -1
   /// back. The last stage is followed by the first one, for its next chunk.
   Hops(cluster::Communicator comm, int step);
@@ -18,9 +23,9 @@ class Hops {
   /// Posts receives until so many are posted, so that a sender does not wait for this rank's work.
   void expect(std::size_t receives);
   /// Blocks until the next message is there, which is for that piece of the model and that micro-batch.
-  values::Tensor receive(int piece, int micro);
+  Message receive(int piece, int micro);
   /// Sends without blocking.
-  void send(values::Tensor numbers, int piece, int micro);
+  void send(Message message, int piece, int micro);
   /// Blocks until all messages sent have arrived.
   void wait_for_sends() { cluster::wait_for_sends(sent_); }
   /// Drops the messages sent that have arrived.

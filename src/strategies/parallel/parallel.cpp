@@ -62,6 +62,10 @@ void Parallel::describe(base::Describer& d) {
       Bounds::at_least(1.0));
   d.flag("sequence_parallel", sequence_parallel,
          "norms and sums between products are done by each tensor rank for its part of a sequence's tokens");
+  d.flag(
+      "scatter_gather", scatter_gather,
+      "each tensor rank sends its part of a stage's output to the next stage, whose ranks gather the parts, in place "
+      "of the whole from each (Narayanan et al., SC 2021, section 4.1); sequence_parallel sends parts anyway");
   d.choice("simulate", simulate, simulated, "the ranks that are simulated");
   refuse_contradictions(d);
 }

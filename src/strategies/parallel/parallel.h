@@ -39,6 +39,7 @@ struct Parallel : base::Described {
   Balance balance = Balance::flops;
   std::vector<double> stages;  ///< units of each piece; empty: as `balance` says
   bool sequence_parallel = false;
+  bool scatter_gather = false;
   Simulate simulate = Simulate::one_of_alike;
 
   void describe(base::Describer& d) override;

@@ -1,4 +1,8 @@
 /// A stage's messages to and from the stages beside it.
+#include <utility>
+
+#include "cluster/recording/work_scope.h"
+#include "collectives/ring.h"
 #include "strategies/parallel/stage_passes.h"
 #include "training/parts/along_scope.h"
 
@@ -26,8 +30,25 @@ void StagePasses::finish_sends() {
 }
 
 Tensor StagePasses::receive(Hops& hops, const PipelineTask& task) {
-  const training::AlongScope timed(worker_.mesh_use(), stages_, Dimension::pipeline);
-  return hops.receive(shape_.piece(stage_, task.chunk), task.micro);
+  Hops::Message arrived;
+  {
+    const training::AlongScope timed(worker_.mesh_use(), stages_, Dimension::pipeline);
+    arrived = hops.receive(shape_.piece(stage_, task.chunk), task.micro);
+  }
+  if (!arrived.is_part) return std::move(arrived.numbers);
+  const training::AlongScope timed(worker_.mesh_use(), *scattered_, Dimension::tensor);
+  const cluster::WorkScope work_scope(*scattered_, record::Work::all_gather);
+  return collectives::all_gather(*scattered_, arrived.numbers, arrived.numbers.size() * scattered_->size());
+}
+
+/// Tensor ranks have equal numbers, of which each sends a part where they divide.
+void StagePasses::send(Hops& hops, Tensor numbers, int piece, int micro) {
+  const bool is_part = scattered_ && numbers.size() % scattered_->size() == 0;
+  if (is_part) {
+    const std::int64_t count = numbers.size() / scattered_->size();
+    numbers = values::slice(numbers, scattered_->rank() * count, count);
+  }
+  hops.send({std::move(numbers), is_part}, piece, micro);
 }
 
 }  // namespace simgrad::strategies

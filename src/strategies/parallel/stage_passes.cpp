@@ -23,6 +23,8 @@ StagePasses::StagePasses(Worker& worker, const Parallel& parallel, const Pipelin
       stages_(along(worker, Dimension::pipeline)),
       sharing_(worker),
       stage_(stages_.rank()),
+      scattered_(parallel.scatter_gather && !parallel.sequence_parallel ? sharing_.among(models::Among::tensor)
+                                                                        : nullptr),
       forwards_(stages_, 1),
       backwards_(stages_.on_own_channels(), -1),
       segments_(worker, sharing_),
@@ -87,7 +89,7 @@ void StagePasses::forward(const PipelineTask& task) {
     under_way.in[segment] = x;
     x = segments_.forward(task.chunk, segment, under_way);
   }
-  if (!last(task.chunk)) forwards_.send(std::move(x), shape_.piece(stage_, task.chunk) + 1, task.micro);
+  if (!last(task.chunk)) send(forwards_, std::move(x), shape_.piece(stage_, task.chunk) + 1, task.micro);
 }
 
 void StagePasses::backward(const PipelineTask& task) {
@@ -99,7 +101,7 @@ void StagePasses::backward(const PipelineTask& task) {
     d = segments_.backward(task.chunk, segment, micro, d, whole ? BackwardPiece::whole : BackwardPiece::inputs);
     if (whole) gradient_.add(static_cast<std::size_t>(task.chunk), segment, micro.gradients[segment], completes);
   }
-  if (!first(task.chunk)) backwards_.send(std::move(d), shape_.piece(stage_, task.chunk) - 1, task.micro);
+  if (!first(task.chunk)) send(backwards_, std::move(d), shape_.piece(stage_, task.chunk) - 1, task.micro);
   if (whole) under_way_.erase({task.chunk, task.micro});
 }
 

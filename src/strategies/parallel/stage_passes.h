@@ -53,6 +53,7 @@ class StagePasses final : public training::Worker::GradientMaker {
   values::Tensor finish();
   void finish_sends();
   values::Tensor receive(Hops& hops, const PipelineTask& task);
+  void send(Hops& hops, values::Tensor numbers, int piece, int micro);
   /// Of an asynchronous schedule: goes on until the update's gradient is made.
   void work_on_stream();
   values::Tensor weights_of(int micro) const;
@@ -72,7 +73,8 @@ class StagePasses final : public training::Worker::GradientMaker {
   cluster::Communicator stages_;
   SharingRanks sharing_;
   int stage_;
-  Hops forwards_, backwards_;  ///< of activations; of derivatives
+  const cluster::Communicator* scattered_;  ///< the tensor ranks, of which each sends a part of a hop; or null
+  Hops forwards_, backwards_;               ///< of activations; of derivatives
   SegmentPasses segments_;
   ReplicaGradient gradient_;
 

@@ -52,7 +52,7 @@ double LayerTimes::flops_s(double flops) const { return flops / (peak_ * device_
 
 double LayerTimes::forward_s(const models::Layer& layer, double rows) const {
   if (layer.forward_s > 0.0) return layer.forward_s * rows;
-  double seconds = layer.products.empty() ? flops_s(layer.forward_flops * rows) : 0.0;
+  double seconds = launch_s(rows) + (layer.products.empty() ? flops_s(layer.forward_flops * rows) : 0.0);
   for (const models::Product& product : layer.products) seconds += forward_s(product, rows);
   return seconds + device_->memory_s(layer.elementwise * rows * bytes_.activation);
 }
@@ -60,7 +60,7 @@ double LayerTimes::forward_s(const models::Layer& layer, double rows) const {
 double LayerTimes::backward_s(const models::Layer& layer, double rows) const {
   if (layer.backward_s > 0.0) return layer.backward_s * rows;
   const bool of_first_factor = of_both_factors(layer);
-  double seconds = layer.products.empty() ? flops_s(layer.backward_flops * rows) : 0.0;
+  double seconds = launch_s(rows) + (layer.products.empty() ? flops_s(layer.backward_flops * rows) : 0.0);
   for (const models::Product& product : layer.products)
     seconds += backward_s(product, rows, of_first_factor || !product.parameters);
   return seconds + device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation);
@@ -69,6 +69,7 @@ double LayerTimes::backward_s(const models::Layer& layer, double rows) const {
 double LayerTimes::weights_s(const models::Layer& layer, double rows) const {
   if (layer.backward_s > 0.0) return measured_weights_s(layer) * rows;
   double seconds = layer.products.empty() ? flops_s(weight_flops(layer) * rows) : 0.0;
+  if (layer.count > 0) seconds += 0.5 * launch_s(rows);
   for (const models::Product& product : layer.products)
     if (product.parameters) seconds += backward_s(product, rows, false);
   return seconds;
@@ -77,7 +78,8 @@ double LayerTimes::weights_s(const models::Layer& layer, double rows) const {
 KindTimes LayerTimes::forward_by_kind(const models::Layer& layer, double rows) const {
   if (layer.forward_s > 0.0) return {.measured = layer.forward_s * rows};
   KindTimes times{.products = layer.products.empty() ? flops_s(layer.forward_flops * rows) : 0.0,
-                  .elementwise = device_->memory_s(layer.elementwise * rows * bytes_.activation)};
+                  .elementwise = device_->memory_s(layer.elementwise * rows * bytes_.activation),
+                  .launches = launch_s(rows)};
   for (const models::Product& product : layer.products)
     (product.parameters ? times.products : times.attention) += forward_s(product, rows);
   return times;
@@ -86,7 +88,8 @@ KindTimes LayerTimes::forward_by_kind(const models::Layer& layer, double rows) c
 KindTimes LayerTimes::backward_by_kind(const models::Layer& layer, double rows) const {
   if (layer.backward_s > 0.0) return {.measured = layer.backward_s * rows};
   KindTimes times{.products = layer.products.empty() ? flops_s(layer.backward_flops * rows) : 0.0,
-                  .elementwise = device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation)};
+                  .elementwise = device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation),
+                  .launches = launch_s(rows)};
   const bool of_first_factor = of_both_factors(layer);
   for (const models::Product& product : layer.products)
     (product.parameters ? times.products : times.attention) +=

@@ -19,17 +19,19 @@ struct KindTimes {
   double attention = 0.0;    ///< of two factors that both follow from the sample
   double elementwise = 0.0;  ///< bytes of the device's memory
   double measured = 0.0;     ///< of layers with measured seconds, whose kinds are not known
+  double launches = 0.0;     ///< a fixed time of each layer and pass
 
-  double sum() const { return products + attention + elementwise + measured; }
+  double sum() const { return products + attention + elementwise + measured + launches; }
   KindTimes& operator+=(const KindTimes& other) {
     products += other.products;
     attention += other.attention;
     elementwise += other.elementwise;
     measured += other.measured;
+    launches += other.launches;
     return *this;
   }
   KindTimes operator*(double factor) const {
-    return {products * factor, attention * factor, elementwise * factor, measured * factor};
+    return {products * factor, attention * factor, elementwise * factor, measured * factor, launches * factor};
   }
 };
 
@@ -41,8 +43,9 @@ struct KindTimes {
 /// has two of them: the gradient of the first factor, (m x n) by (n x k), and of the second, (k x m) by (m x n); a
 /// layer whose backward flops are as many as its forward ones has the second alone. Elementwise numbers take their
 /// bytes / memory bandwidth: in the backward pass half as many again, since it reads two numbers and writes one where
-/// the forward pass reads one and writes one. A layer without products is one large product of its flops. Layers with
-/// measured seconds take these, on any host.
+/// the forward pass reads one and writes one. A layer without products is one large product of its flops. Each pass
+/// takes the device's launch besides; half of the backward pass's is for the gradients of the parameters, if there are
+/// any. Layers with measured seconds take these alone, on any host.
 class LayerTimes {
  public:
   LayerTimes(const cluster::Device& device, Precision precision);
@@ -60,6 +63,7 @@ class LayerTimes {
   double flops_s(double flops) const;
 
  private:
+  double launch_s(double rows) const { return rows > 0.0 ? device_->launch_s : 0.0; }
   double product_s(double m, double n, double k, double result_bytes) const;
   double forward_s(const models::Product& product, double rows) const;
   double backward_s(const models::Product& product, double rows, bool of_first_factor) const;
