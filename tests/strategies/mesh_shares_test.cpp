@@ -65,6 +65,7 @@ TEST_CASE("expert ranks that share the keys of wide_and_deep train its uncut par
   auto model = std::make_shared<models::WideAndDeep>();
   model->embedding = 2;
   model->hidden = {4.0, 3.0};
+  model->l2 = 0.01;
   data::ClickLog clicks;
   clicks.fields = 4;
   MeshTrial trial{.model = model, .problem = {}, .strategy = {}};
