@@ -149,6 +149,7 @@ chunks = 1
 balance = "flops"
 stages = []
 sequence_parallel = false
+scatter_gather = false
 simulate = "one_of_alike"
 
 [stop]

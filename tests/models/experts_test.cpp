@@ -385,24 +385,23 @@ TEST_CASE(
   for (const double skew : {1.0, 1.5, 4.0, 8.0}) {
     shape.expert_skew = skew;
     const std::vector<double> loads = chosen_loads(shape);
-    CHECK_THAT(loads[0], Catch::Matchers::WithinRel(skew, 1e-9));
-    CHECK_THAT(std::accumulate(loads.begin(), loads.end(), 0.0), Catch::Matchers::WithinRel(8.0, 1e-9));
+    CHECK(loads[0] == Approx(skew).epsilon(1e-9));
+    CHECK(std::accumulate(loads.begin(), loads.end(), 0.0) == Approx(8.0).epsilon(1e-9));
     CHECK(std::ranges::is_sorted(loads, std::greater()));
-    CHECK_THAT(work(whole(shape)), Catch::Matchers::WithinRel(even, 1e-9));  // all choices have room
+    CHECK(work(whole(shape)) == Approx(even).epsilon(1e-9));  // all choices have room
     double of_ranks = 0.0;
     for (int rank = 0; rank < 4; ++rank) {
       Chunk chunk = whole(shape);
       chunk.expert = 4;
       chunk.expert_rank = rank;
-      CHECK_THAT(work(chunk),
-                 Catch::Matchers::WithinRel(even * 4 * (loads[2 * rank] + loads[2 * rank + 1]) / 8.0, 1e-9));
+      CHECK(work(chunk) == Approx(even * 4 * (loads[2 * rank] + loads[2 * rank + 1]) / 8.0).epsilon(1e-9));
       of_ranks += work(chunk);
     }
-    CHECK_THAT(of_ranks, Catch::Matchers::WithinRel(4 * even, 1e-9));  // of one sample of each of four ranks
+    CHECK(of_ranks == Approx(4 * even).epsilon(1e-9));  // of one sample of each of four ranks
   }
   shape.expert_skew = 8.0;  // one expert is chosen by all, and takes its capacity
   shape.capacity_factor = 1.25;
-  CHECK_THAT(work(whole(shape)), Catch::Matchers::WithinRel(even * 1.25 / 8.0, 1e-9));
+  CHECK(work(whole(shape)) == Approx(even * 1.25 / 8.0).epsilon(1e-9));
   CHECK_THAT(numbers_refusal(shape), ContainsSubstring("leave expert_skew out, or set training.numbers = false"));
   shape.expert_skew = 8.5;
   CHECK_THAT(refusal(shape), ContainsSubstring("which are experts = 8 times the mean; take at most that"));

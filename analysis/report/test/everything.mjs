@@ -29,6 +29,7 @@ const smaller = {
   'lessons/09_fewer_rounds.toml': ['--set', 'stop.steps=64'],
   'lessons/10_more_machines_more_failures.toml': ['--set', 'stop.steps=300', '--set', 'evaluate.every_steps=100'],
   'lessons/12_same_step_more_steps.toml': ['--set', 'stop.epochs=8'],
+  'published/vtrain_a100.toml': ['--grid', 'zip(model.layers=30,40,48; model.hidden=3072,6144,8192; model.heads=32,48,64; cluster.workers=64,256,512; training.batch_size=512,1024,1536; parallel.tensor=2,8,8; parallel.pipeline=1,2,8; parallel.micro_batches=2,32,24; cluster.bandwidth=400Gbps,100Gbps,100Gbps)'],
   'who_trains_this_round.toml': ['--set', 'stop.samples=100000'],
   'wide_and_deep.toml': ['--set', 'stop.epochs=1'],
 };
