@@ -1,5 +1,7 @@
 #include "models/model_part.h"
 
+#include <algorithm>
+
 #include "base/errors.h"
 
 namespace simgrad::models {
@@ -113,6 +115,13 @@ std::vector<ParameterStretch> ModelPart::stretches() const {
   }
   copies.insert(copies.end(), all.begin(), all.end());
   return copies;
+}
+
+void ModelPart::initial_values(const Problem&, std::uint64_t seed, std::span<double> w) const {
+  std::vector<double> all(static_cast<std::size_t>(whole_->parameters(problem_)));
+  whole_->initial_values(problem_, seed, all);
+  auto to = w.begin();
+  for (const auto& [first, count] : stretches()) to = std::copy_n(all.begin() + first, count, to);
 }
 
 void ModelPart::gradient(const Problem&, const Samples&, std::span<const double>, double, double,

@@ -52,6 +52,8 @@ class ModelPart final : public Model {
   double tokens_a_sample(const Problem& problem) const override { return whole_->tokens_a_sample(problem); }
   std::int64_t sequence() const override { return whole_->sequence(); }
   std::int64_t sample_bytes(const Problem& problem) const override { return whole_->sample_bytes(problem); }
+  /// Those of the whole model, where the part's w stands in it.
+  void initial_values(const Problem&, std::uint64_t seed, std::span<double> w) const override;
   void gradient(const Problem&, const Samples&, std::span<const double>, double, double,
                 std::span<double>) const override;
   Score score(const Problem&, const Samples&, std::span<const double>) const override;

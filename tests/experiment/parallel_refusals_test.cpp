@@ -1,10 +1,12 @@
 // Meshes that do not fit the workers, the model or the batch: each is refused with its place, and with what would do.
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "experiment/refused.h"
+#include "strategies/strategy.h"
 
 namespace parallel_refusals_test {
 
@@ -50,8 +52,27 @@ TEST_CASE("a mesh has as many ranks as there are workers") {
   check_refused_text(cut("pipeline = 16\n"), "tensor x pipeline = 1 x 16 are 16 ranks");
 }
 
+TEST_CASE("a mesh takes the strategies whose parameters are held to those of uncut replicas, and no others") {
+  // As in tests/strategies/mesh_strategies_test.cpp; single has one replica and is held there by its equal, allreduce.
+  const std::set<std::string> known{"allreduce", "d2",  "diloco", "gossip", "gradient_tracking",
+                                    "local_sgd", "sgp", "single", "zero"};
+  std::set<std::string> taken;
+  for (const auto& entry : strategies::registry().entries()) {
+    const std::string kind(entry.about.kind);
+    try {
+      planned(cut("pipeline = 2\n", of_kind(kind)));
+      taken.insert(kind);
+    } catch (const base::ScenarioError&) {
+    }
+  }
+  CHECK(taken == known);
+}
+
 TEST_CASE("a pipeline has at most one stage for each unit of the model, and stages that add up to its units") {
   check_refused_text(cut("pipeline = 8\n"), "pipeline x chunks = 8 pieces of a model of 6 units");
+  check_refused_text(cut("pipeline = 8\n"), "take pipeline = 6 or less");
+  const std::string interleaved = "schedule = \"interleaved_1f1b\"\nmicro_batches = 6\n";
+  check_refused_text(cut(interleaved + "pipeline = 2\nchunks = 4\n"), "take chunks = 3 or less");
   check_refused_text(cut("pipeline = 2\nstages = [2, 3]\n"), "stages has 5 units in all, but the model has 6");
   check_refused_text(cut("pipeline = 2\nstages = [2, 2, 2]\n"), "3 numbers in stages, but pipeline x chunks = 2");
   check_refused_text(cut("pipeline = 2\nstages = [2.5, 3.5]\n"), "expected whole numbers");

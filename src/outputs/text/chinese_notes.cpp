@@ -72,11 +72,11 @@ constexpr Translation note_texts[] = {
      "与其他作业同时运行时 {} s，单独运行时 {} s：干扰 {}"},
     {"no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
      "{} 内没有发生中断：抢占式主机没有受到检验；更长的运行或其他种子可能会有中断"},
-    {"{} of {} ranks were simulated, one a stage: each stands for the {} others that share its products or have its "
-     "part of the model, since all hosts are alike and no two messages of them meet on a link (set parallel.simulate "
+    {"{} of {} ranks were simulated: each stands for itself and {} more, which share its products or have its part of "
+     "the model, since all hosts are alike and no two messages of them meet on a link (set parallel.simulate "
      "to "
      "all for the others)",
-     "{1} 个秩中模拟了 {0} 个，每个阶段一个：每个代表另外 {2} "
+     "{1} 个秩中模拟了 {0} 个：每个代表它自己和另外 {2} "
      "个与它共分乘积、或持有同一部分模型的秩，因为所有主机都相同，它们的消息也不会在任何链路上相遇（把 "
      "parallel.simulate 设为 all 即模拟其余的秩）"},
     {"every rank was simulated: a vector does not divide into equal chunks among the ranks of a group, so that one of "

@@ -53,7 +53,8 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
     return Refusal{
         "kind",
         "under [parallel] a strategy works among ranks that hold the same part of the model, each a replica, "
-        "in lockstep; take allreduce, zero (stage 1 or 2), local_sgd, diloco, gossip or single"};
+        "in lockstep; take allreduce, zero (stage 1 or 2), local_sgd, diloco, gossip, d2, gradient_tracking, sgp or "
+        "single"};
   if (traits.gathers_units)
     return Refusal{"kind",
                    "the strategy gathers the parameters of one unit of the model after the other, but under "

@@ -17,10 +17,10 @@ constexpr std::array balances{
     base::Choice{"blocks", "as many units to each stage, the first and the last unit besides at the two ends"}};
 
 constexpr std::array simulated{
-    base::Choice{
-        "one_of_alike",
-        "in a run of times alone, one rank of each stage for those with equal hosts, parts and products, where no "
-        "two of their messages meet on a link: times, bytes and memory are those of all"},
+    base::Choice{"one_of_alike",
+                 "in a run of times alone, one rank for those that share its products or have its part, if all hosts "
+                 "are equal and no "
+                 "two of their messages meet on a link: times, bytes and memory are those of all"},
     base::Choice{"all", "every rank"}};
 
 constexpr double ranks_most = 131'072;
@@ -55,11 +55,11 @@ void Parallel::describe(base::Describer& d) {
   d.integer("chunks", chunks, "pieces of the model that each stage has (interleaved schedules have 2 or more)",
             Bounds::between(1, 1e4));
   d.choice("balance", balance, balances, "how layers are dealt to the stages");
-  d.numbers(
-      "stages", stages,
-      "units of each piece of the model, in forward order, in place of balance (`simgrad explain layers` shows the "
-      "units)",
-      Bounds::at_least(1.0));
+  d.numbers("stages", stages,
+            "units of each piece of the model, in forward order, in place of balance (`simgrad explain layers "
+            "SCENARIO` shows the "
+            "units)",
+            Bounds::at_least(1.0));
   d.flag("sequence_parallel", sequence_parallel,
          "norms and sums between products are done by each tensor rank for its part of a sequence's tokens");
   d.flag(

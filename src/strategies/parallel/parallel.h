@@ -22,7 +22,7 @@ enum class Balance : unsigned char {
 
 /// The ranks that are simulated.
 enum class Simulate : unsigned char {
-  one_of_alike,  ///< where that gives the same, one rank of each stage, for all that are alike
+  one_of_alike,  ///< where that gives the same, one of the ranks along tensor and data, for all that are alike
   all
 };
 

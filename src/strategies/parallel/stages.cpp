@@ -96,12 +96,16 @@ std::vector<std::int64_t> balanced(std::span<const double> costs, std::int64_t p
 }
 
 std::string stages_refusal(const Parallel& parallel, std::int64_t units) {
-  const std::int64_t pieces = parallel.shape().pieces();
+  const std::int64_t pieces = parallel.shape().pieces(), chunks = units / parallel.pipeline;
   if (pieces > units)
     return fmt::format(
-        "pipeline x chunks = {} pieces of a model of {} units (`simgrad explain layers` shows them); expected at most "
-        "one piece a unit: take pipeline = {} or less, or a model with more layers",
-        pieces, units, std::max<std::int64_t>(1, units / parallel.chunks));
+        "pipeline x chunks = {} pieces of a model of {} units (`simgrad explain layers SCENARIO` shows them); expected "
+        "at "
+        "most one piece a unit: {}, or a model with more layers",
+        pieces, units,
+        parallel.chunks == 1 ? fmt::format("take pipeline = {} or less", units)
+        : chunks > 1         ? fmt::format("take chunks = {} or less", chunks)
+                             : fmt::format("leave chunks out, with pipeline = {} or less", units));
   const auto given = static_cast<std::int64_t>(std::accumulate(parallel.stages.begin(), parallel.stages.end(), 0.0));
   if (!parallel.stages.empty() && given != units)
     return fmt::format("stages has {} units in all, but the model has {}; expected as many", given, units);

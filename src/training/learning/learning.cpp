@@ -68,16 +68,6 @@ std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
   return bytes;
 }
 
-Tensor Learning::initial_values() const {
-  // All ranks begin with one tensor.
-  const Tensor w = dispatcher_.dispatch(
-      {.name = "initial_values", .seconds = 1e-8 * static_cast<double>(parameters_)}, parameters_, {},
-      [model = setup_.model, problem = setup_.problem, seed = setup_.seed](auto, std::span<double> w_0) {
-        model->initial_values(problem, seed, w_0);
-      });
-  return setup_.precision == Precision::float64 ? w : values::rounded(w, values::Format::float32);
-}
-
 double Learning::gradient_flops(int part, int parts) const { return gradient_flops(batches_.count(part, parts)); }
 
 double Learning::gradient_flops(std::int64_t rows) const {
@@ -144,6 +134,19 @@ std::uint64_t variant_of(const models::Chunk& chunk, const CutStep& step) {
 }
 
 }  // namespace
+
+Tensor Learning::initial_values() const {
+  // All ranks with one part begin with one tensor.
+  std::vector<std::uint64_t> key;
+  if (part_)
+    for (const models::PlacedChunk& placed : part_->chunks()) key.push_back(variant_of(placed.chunk, {}));
+  const Tensor w = dispatcher_.dispatch(
+      {.name = "initial_values", .key = key, .seconds = 1e-8 * static_cast<double>(parameters_)}, parameters_, {},
+      [model = setup_.model, problem = setup_.problem, seed = setup_.seed](auto, std::span<double> w_0) {
+        model->initial_values(problem, seed, w_0);
+      });
+  return setup_.precision == Precision::float64 ? w : values::rounded(w, values::Format::float32);
+}
 
 Tensor Learning::run(const CutStep& step, const Share& share, const CutInputs& inputs) const {
   const models::PlacedChunk& placed = part_->chunks()[step.chunk];

@@ -100,8 +100,8 @@ void Training::let_ranks_stand_in() {
   if (!stand_ins) return;
   const int simulated = world_.workers() / stand_ins->times;
   tally_.note(fmt::format(
-      "{} of {} ranks were simulated, one a stage: each stands for the {} others that share its products or have its "
-      "part of the model, since all hosts are alike and no two messages of them meet on a link (set "
+      "{} of {} ranks were simulated: each stands for itself and {} more, which share its products or have its part of "
+      "the model, since all hosts are alike and no two messages of them meet on a link (set "
       "parallel.simulate to all for the others)",
       simulated, world_.workers(), stand_ins->times - 1));
   world_.set_stand_ins(std::move(stand_ins));
