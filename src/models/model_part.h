@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "models/cut_model.h"
@@ -21,6 +22,12 @@ struct PlacedChunk {
   /// By segment: the stretches of the part's w that make up StepInputs::w. Where Segment::shared is not empty, it is
   /// the last one, which an earlier segment of the chunk has as its own.
   std::vector<std::vector<ParameterStretch>> parameters;
+
+  /// Those of them that are no other segment's.
+  std::span<const ParameterStretch> own_parameters(std::size_t segment) const {
+    const std::span<const ParameterStretch> all = parameters[segment];
+    return all.first(all.size() - (segments[segment].shared.count > 0 ? 1 : 0));
+  }
 };
 
 /// w holds the copy of a tied matrix first, if there is one, then the chunks' parameters. So the copy is complete last

@@ -3,6 +3,7 @@
 
 #include "catch.h"
 #include "models/cut_run.h"
+#include "models/cut_text.h"
 #include "models/published_shapes.h"
 #include "models/sample_data.h"
 #include "models/transformer.h"
@@ -38,17 +39,8 @@ Transformer small(bool tied, bool gated, Norm norm, Positions positions) {
   return model;
 }
 
-/// Three rows of 8 tokens.
-struct Text {
-  Problem problem{.features = 8, .vocabulary = vocabulary};
-  Numbers x, y;
-
-  Text() {
-    for (std::int64_t i = 0; i < 3; ++i)
-      for (std::int64_t t = 0; t <= 8; ++t)
-        (t < 8 ? x : y).push_back(static_cast<double>((7 * i + 5 * t + (i * t) % 3 + t * t) % vocabulary));
-  }
-  Samples all() const { return {.features = x.data(), .targets = y.data(), .columns = 8, .first = 0, .count = 3}; }
+struct Text : test::Text {
+  Text() : test::Text(3, 8, vocabulary) {}
 };
 
 Numbers parameters_of(const Transformer& model, const Problem& problem) {

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "catch.h"
 #include "models/cut_run.h"
+#include "models/cut_text.h"
 #include "models/transformer.h"
 #include "models/transformer_cut.h"
 #include "models/transformer_router.h"
@@ -46,17 +47,8 @@ Numbers normal_numbers(std::int64_t count, double deviation) {
   return numbers;
 }
 
-/// Eight rows of 6 tokens.
-struct Text {
-  Problem problem{.features = 6, .vocabulary = vocabulary};
-  Numbers x, y;
-
-  Text() {
-    for (std::int64_t i = 0; i < 8; ++i)
-      for (std::int64_t t = 0; t <= 6; ++t)
-        (t < 6 ? x : y).push_back(static_cast<double>((7 * i + 5 * t + (i * t) % 3 + t * t) % vocabulary));
-  }
-  Samples all() const { return {.features = x.data(), .targets = y.data(), .columns = 6, .first = 0, .count = 8}; }
+struct Text : test::Text {
+  Text() : test::Text(8, 6, vocabulary) {}
 };
 
 std::int64_t length(const std::vector<ParameterStretch>& stretches) {

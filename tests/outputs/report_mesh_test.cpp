@@ -61,6 +61,19 @@ TEST_CASE("the causes of a stage's step add up to it, and the rest is not any of
   CHECK(chart->table.rows[1][6].number == 0.5);
 }
 
+TEST_CASE("collectives of context and expert ranks are causes of their own where there are any") {
+  Run run = in_stages("a", {1.0, 2.0}, 0.5);
+  run.record.ranks[1].mesh.context_s = 0.125;
+  run.record.ranks[1].mesh.expert_s = 0.25;
+  const auto chart = mesh(report_model(results_of({run})));
+  REQUIRE(chart);
+  REQUIRE(chart->causes.size() == mesh_causes);
+  const std::vector<double>& step_s = chart->rows[0].stages[1].step_s;
+  CHECK(step_s[static_cast<std::size_t>(MeshCause::context)] == 0.03125);
+  CHECK(step_s[static_cast<std::size_t>(MeshCause::expert)] == 0.0625);
+  CHECK(step_s[static_cast<std::size_t>(MeshCause::rest)] == Approx(0.09375).epsilon(1e-12));
+}
+
 TEST_CASE("the sentence tells the largest bubble and the smallest") {
   CHECK(told({in_stages("a", {1.0, 2.0})}) == "a waits for other stages, which is the bubble, for 15 % of its time.");
   CHECK(told({in_stages("a", {1.0, 2.0}), in_stages("b", {2.0, 3.0}, 0.5)}) ==

@@ -1,5 +1,6 @@
 // Training by ranks that share experts or tokens: the parameters are those of uncut replicas, and bytes and times those
 // of the formulas.
+#include <numeric>
 #include <random>
 
 #include "strategies/mesh_trial.h"
@@ -180,6 +181,39 @@ TEST_CASE(
     CHECK(*record.ranks[0].mesh.expert == 0);
     CHECK_FALSE(record.ranks[0].mesh.context);
   }
+}
+
+TEST_CASE("the record has the choices of experts that found no room, and how uneven they are") {
+  MeshTrial trial = experts_trial(4, false);
+  trial.parallel = sharing(2);
+  trial.workers = 2;
+  trial.strategy = std::make_shared<strategies::Allreduce>();
+  const Outcome outcome = trial.run();
+  REQUIRE(outcome.record.error.empty());
+  const models::Samples rows{.features = trial.data.features.data(),
+                             .targets = trial.data.targets.data(),
+                             .columns = trial.data.columns,
+                             .first = 0,
+                             .count = trial.rows};
+  REQUIRE(outcome.evaluated.size() == outcome.record.curve.size());
+  for (std::size_t k = 0; k < outcome.evaluated.size(); ++k) {
+    double choices = 0.0, dropped = 0.0, imbalance = 0.0;
+    const double of_a_layer = 96.0 * 8 * 2;  // rows x tokens x top_k
+    for (const models::ExpertLoad& load :
+         trial.model->expert_loads(trial.problem, rows, outcome.evaluated[k], values::Format::float64)) {
+      choices += of_a_layer;
+      dropped += of_a_layer - static_cast<double>(std::accumulate(load.tokens.begin(), load.tokens.end(), 0LL));
+      imbalance = std::max(imbalance, static_cast<double>(std::ranges::max(load.chosen)) / (of_a_layer / 4));
+    }
+    CHECK(*outcome.record.curve[k].dropped_share == Approx(dropped / choices).epsilon(1e-12));
+    CHECK(*outcome.record.curve[k].expert_imbalance == Approx(imbalance).epsilon(1e-12));
+  }
+  CHECK(outcome.record.dropped_share == outcome.record.curve.back().dropped_share);
+  CHECK(outcome.record.expert_imbalance == outcome.record.curve.back().expert_imbalance);
+  CHECK(*outcome.record.dropped_share >= 0.25);  // a capacity factor of 0.75
+  MeshTrial dense = transformer_trial(2, false);
+  dense.strategy = trial.strategy;
+  CHECK_FALSE(dense.run().record.dropped_share);
 }
 
 TEST_CASE("expert ranks wait for the one whose experts are chosen most") {

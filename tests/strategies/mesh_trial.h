@@ -20,6 +20,10 @@ class ScoredModel final : public models::Model {
   models::Predicts predicts() const override { return model_->predicts(); }
   const models::CutModel* cut() const override { return model_->cut(); }
   const models::SparseModel* sparse() const override { return model_->sparse(); }
+  std::vector<models::ExpertLoad> expert_loads(const models::Problem& problem, const models::Samples& rows,
+                                               std::span<const double> w, values::Format format) const override {
+    return model_->expert_loads(problem, rows, w, format);
+  }
   std::int64_t sequence() const override { return model_->sequence(); }
   std::int64_t parameters(const models::Problem& problem) const override { return model_->parameters(problem); }
   std::vector<models::Layer> layers(const models::Problem& problem) const override { return model_->layers(problem); }

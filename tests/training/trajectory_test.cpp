@@ -65,6 +65,19 @@ TEST_CASE("numbers read back to the same bits, those that are not finite, too") 
   CHECK_THROWS(again.distance(other, nullptr));  // a score is no distance
 }
 
+TEST_CASE("choices of experts read back, and scores without them are written as before") {
+  Trajectory trajectory;
+  trajectory.score(
+      one, [] { return Score{.loss = 0.5, .metric = {}, .dropped_share = 1.0 / 3.0, .expert_imbalance = 1.25}; });
+  trajectory.score(other, [] { return fixed(0.5); });
+  Trajectory again;
+  REQUIRE(again.add(trajectory.text()));
+  CHECK(again.text() == trajectory.text());
+  CHECK(again.score(one, nullptr).dropped_share == 1.0 / 3.0);
+  CHECK(again.score(one, nullptr).expert_imbalance == 1.25);
+  CHECK_FALSE(again.score(other, nullptr).dropped_share);
+}
+
 TEST_CASE("the mean of replicas of one lineage is each of them, whether or not numbers are computed") {
   using namespace simgrad::values;
   for (const bool numbers : {true, false}) {

@@ -15,11 +15,8 @@ PartGradient::PartGradient(const training::Worker& worker, bool followed)
     : worker_(worker), part_(worker.part()), followed_(followed) {
   if (!followed) return;
   for (const models::PlacedChunk& chunk : part_.chunks())
-    for (std::size_t s = 0; s < chunk.segments.size(); ++s) {
-      const std::vector<ParameterStretch>& its = chunk.parameters[s];
-      const std::size_t own = its.size() - (chunk.segments[s].shared.count > 0 ? 1 : 0);
-      for (std::size_t k = 0; k < own; ++k) pieces_.push_back({its[k], {}});
-    }
+    for (std::size_t s = 0; s < chunk.segments.size(); ++s)
+      for (const ParameterStretch& own : chunk.own_parameters(s)) pieces_.push_back({own, {}});
   std::ranges::sort(pieces_, {}, [](const Piece& piece) { return piece.place.first; });
 }
 

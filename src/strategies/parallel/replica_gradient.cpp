@@ -69,13 +69,10 @@ void ReplicaGradient::add(std::size_t chunk, std::size_t segment, const Tensor& 
 void ReplicaGradient::sum_partial(std::size_t chunk, std::size_t segment, Among among) {
   const Communicator* const comm = sharing_.among(among);
   if (!comm) return;
-  const models::PlacedChunk& its = worker_.part().chunks()[chunk];
-  const std::size_t own = its.parameters[segment].size() - (its.segments[segment].shared.count > 0 ? 1 : 0);
   std::vector<ParameterStretch> stretches;
-  for (std::size_t k = 0; k < own; ++k)
+  for (const ParameterStretch& own : worker_.part().chunks()[chunk].own_parameters(segment))
     for (const ParameterStretch& partial : worker_.part().partial(among))
-      if (const ParameterStretch both = common(its.parameters[segment][k], partial); both.count > 0)
-        stretches.push_back(both);
+      if (const ParameterStretch both = common(own, partial); both.count > 0) stretches.push_back(both);
   if (stretches.empty()) return;
   const training::AlongScope timed(worker_.mesh_use(), *comm, dimension_of(among));
   std::vector<Tensor> parts;

@@ -1,8 +1,6 @@
 /// A stage's messages to and from the stages beside it.
 #include <utility>
 
-#include "cluster/recording/work_scope.h"
-#include "collectives/ring.h"
 #include "strategies/parallel/stage_passes.h"
 #include "training/parts/along_scope.h"
 
@@ -37,8 +35,7 @@ Tensor StagePasses::receive(Hops& hops, const PipelineTask& task) {
   }
   if (!arrived.is_part) return std::move(arrived.numbers);
   const training::AlongScope timed(worker_.mesh_use(), *scattered_, Dimension::tensor);
-  const cluster::WorkScope work_scope(*scattered_, record::Work::all_gather);
-  return collectives::all_gather(*scattered_, arrived.numbers, arrived.numbers.size() * scattered_->size());
+  return Exchange(models::Step::Then::gather, 1).collective(*scattered_, arrived.numbers);
 }
 
 /// Tensor ranks have equal numbers, of which each sends a part where they divide.
