@@ -110,7 +110,8 @@ struct Layer {
   double elementwise = 0.0;      ///< numbers that norms, activations and the like read and write in the forward pass
   Kept kept = {};                ///< for the backward pass, where nothing is recomputed
   Kept selective = {};           ///< the part of `kept` that selective recomputation drops
-  double selective_flops = 0.0;  ///< a sample's, to compute that part again
+  double selective_flops = 0.0;  ///< a sample's, to compute that part again: of the products without parameters
+  double selective_elementwise = 0.0;  ///< the part of `elementwise` that computes it again, beside these products
   double entrance = 0.0;  ///< numbers of a sample that come in: kept at a unit's entrance if the unit is recomputed
 
   // Seconds of a sample on the scenario's hosts where they were measured, in place of flops; 0: they were not.

@@ -106,9 +106,11 @@ class LayersOfTransformer {
     layer.entrance = s_outside_ * h_;                                                       // the norm's input
     layer.kept.numbers = s_outside_ * (h_ /* the norm's input */ + h_ /* and output */) + s_ * (q_ + 2.0 * kv_);
     if (shape_.fused_attention) return;
+    const double outside_of_core = layer.elementwise;
     layer.elementwise += 2.0 * scores;  // softmax
     layer.selective.numbers = scores;   // its output
     drop_out(layer, scores);
+    layer.selective_elementwise = layer.elementwise - outside_of_core;
     if (shape_.dropout) {
       layer.selective.numbers += scores;  // the dropout's output
       layer.selective.bytes = scores;     // its mask, which `kept` has already

@@ -48,12 +48,21 @@ void PartPasses::forward(std::size_t chunk, std::size_t segment, double share) {
   const models::PlacedChunk& placed = part_.chunks()[chunk];
   const std::size_t first = placed.first_layer + placed.segments[segment].first_layer;
   for (std::size_t i = first; i < first + placed.segments[segment].layers; ++i) memory_.forward(i);
-  more(chunk, segment, false, share);
+  more(chunk, segment, Work::forward, share);
 }
 
-void PartPasses::more(std::size_t chunk, std::size_t segment, bool backward, double share) {
-  const Amount all = of_segment(chunk, segment, backward);
-  charge(share * all.work, share * all.flops, backward ? Work::backward : Work::forward);
+void PartPasses::more(std::size_t chunk, std::size_t segment, Work kind, double share) {
+  const Amount all = of_segment(chunk, segment, kind == Work::backward);
+  charge(share * all.work, share * all.flops, kind);
+}
+
+bool PartPasses::repeats_forward(std::size_t chunk, std::size_t segment) const {
+  const models::PlacedChunk& placed = part_.chunks()[chunk];
+  const models::Segment& its = placed.segments[segment];
+  const Learning& learning = worker_.learning();
+  const std::size_t last = placed.first_layer + its.first_layer + its.layers - 1;
+  return learning.recompute() == Recompute::full &&
+         recomputed_as_a_whole(learning.layers(), last, learning.passes_on());
 }
 
 void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece piece, double less) {
@@ -63,6 +72,7 @@ void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece 
   const RankWork rank = worker_.work();
   const auto rows = static_cast<double>(rows_);
   const std::size_t first = placed.first_layer + its.first_layer;
+  const bool selective = learning.recompute() == Recompute::selective;
   double again = 0.0, again_flops = 0.0, work = 0.0, flops = 0.0;
   for (std::size_t i = first + its.layers; i-- > first;) {
     const double weights = piece == BackwardPiece::whole ? 0.0 : rank.weights(i, rows_);
@@ -73,8 +83,8 @@ void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece 
       continue;
     }
     const double computed_again = rank.recomputed(i, rows_);
-    again += computed_again;
-    again_flops += learning.recomputed_flops(i);
+    if (selective) again += computed_again;
+    if (selective) again_flops += learning.recomputed_flops(i);
     work += rank.backward(i, rows_) - computed_again - weights;
     flops += learning.layers()[i].backward_flops - weight_flops;
     memory_.enter_backward(i);

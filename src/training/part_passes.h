@@ -33,10 +33,13 @@ class PartPasses {
   std::int64_t rows() const { return rows_; }
   /// Virtual time: the flops of the segment's layers / speed, or what the device takes; of a share of this work.
   void forward(std::size_t chunk, std::size_t segment, double share = 1.0);
-  /// less: a share of the whole backward pass that is left to more().
+  /// Whether the backward pass through that segment begins with its unit's forward pass, a second time.
+  bool repeats_forward(std::size_t chunk, std::size_t segment) const;
+  /// less: a share of the whole backward pass that is left to more(). What is computed again counts here, but a unit as
+  /// a whole (repeats_forward): that is up to more().
   void backward(std::size_t chunk, std::size_t segment, BackwardPiece piece, double less = 0.0);
-  /// Virtual time: of another share of the segment's work in that direction.
-  void more(std::size_t chunk, std::size_t segment, bool backward, double share);
+  /// Virtual time: of another share of the segment's work: forward, backward, or forward a second time (recompute).
+  void more(std::size_t chunk, std::size_t segment, record::Work kind, double share);
   /// The numbers of a step of the pass.  Virtual time: none.
   values::Tensor run(const CutStep& step, const CutInputs& inputs) const;
 

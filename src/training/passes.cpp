@@ -21,6 +21,25 @@ Passes::Passes(Worker& worker, MicroBatch micro)
   count_gradient(worker.session(), worker.world_rank(), worker.work(), rows_);
 }
 
+void Passes::run(UnitVisitor& visitor) {
+  const std::vector<ModelUnit>& units = worker_.learning().units();
+  std::vector<Tensor> w;
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    visitor.enter(u);
+    forward(units[u]);
+    w.push_back(visitor.parameters(u));
+    visitor.leave(u);
+  }
+  const Tensor g = gradient(values::concatenate(w));
+  for (std::size_t u = units.size(); u-- > 0;) {
+    visitor.enter(u);
+    visitor.make_gradient(u);
+    backward(units[u]);
+    visitor.leave(u);
+    visitor.complete(u, g);
+  }
+}
+
 void Passes::forward(const ModelUnit& unit) {
   const RankWork rank = worker_.work();
   double work = 0.0, flops = 0.0;

@@ -1,6 +1,7 @@
 /// The passes of a worker through a model, unit by unit, for strategies that do something between the units.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "training/learning/batches.h"
@@ -12,12 +13,33 @@ namespace simgrad::training {
 
 class Worker;
 
+/// What a strategy does while passes go from unit to unit: it gathers parameters, and takes gradients.
+class UnitVisitor {
+ public:
+  virtual ~UnitVisitor() = default;
+
+  /// A pass is about to read the unit's parameters. Blocks until they are there.
+  virtual void enter(std::size_t unit) = 0;
+  /// The pass has read them.
+  virtual void leave(std::size_t unit) = 0;
+  /// The parameters of a unit that has been entered.  Returns (ModelUnit::count).
+  virtual values::Tensor parameters(std::size_t unit) const = 0;
+  /// The backward pass is about to make the unit's gradient. Not called by passes that keep the gradient of all
+  /// parameters (Worker::adds_up_micro_batches).
+  virtual void make_gradient(std::size_t unit) = 0;
+  /// The unit's gradient over the micro-batch is complete.  g: (d), with the unit's stretch in its place.
+  virtual void complete(std::size_t unit, const values::Tensor& g) = 0;
+};
+
 /// One micro-batch of the worker's next step. Forwards through all units, then backwards from the last to the first.
 class Passes {
  public:
   /// Blocks until the rows have been read. The last micro-batch completes the step's batch.
   Passes(Worker& worker, MicroBatch micro);
 
+  void run(UnitVisitor& visitor);
+
+ private:
   /// Virtual time: the unit's flops / speed, for the rows of the micro-batch.
   void forward(const ModelUnit& unit);
   /// Likewise, with the flops that compute its activations again.
@@ -26,7 +48,6 @@ class Passes {
   /// w: (d).  Returns (d).  Virtual time: none.
   values::Tensor gradient(const values::Tensor& w) const;
 
- private:
   Worker& worker_;
   Share share_;
   std::int64_t rows_;  ///< of the micro-batch

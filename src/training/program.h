@@ -17,6 +17,7 @@ struct Options;
 namespace simgrad::training {
 
 class Learning;
+struct MemoryTerms;
 struct MeshLayout;
 class Participant;
 class Server;
@@ -33,8 +34,8 @@ enum class Holder {
 /// Makes the state to evaluate from replicas that hold different things.
 using Assembly = std::function<values::Tensor(const std::vector<values::Tensor>& replicas, const Learning& learning)>;
 
-/// Cuts a model for a mesh of ranks.
-using Cuts = std::function<MeshLayout(const Learning& whole, int ranks)>;
+/// Cuts a model for a mesh of ranks.  whole: the terms of the uncut model, and of all ranks.
+using Cuts = std::function<MeshLayout(const MemoryTerms& whole)>;
 
 /// All recoveries; and the recoveries that start a new generation of ranks, which need no support by a program.
 std::vector<cluster::Recovery> every_recovery();

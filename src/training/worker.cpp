@@ -8,6 +8,7 @@
 #include "cluster/ranks/inbox.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
+#include "models/cut_model.h"
 #include "training/learning/clipping.h"
 #include "training/learning/input.h"
 #include "training/learning/learning.h"
@@ -15,6 +16,7 @@
 #include "training/learning/rank_work.h"
 #include "training/memory/pass_memory.h"
 #include "training/options.h"
+#include "training/passes.h"
 #include "training/session/generation.h"
 #include "training/session/progress.h"
 #include "training/session/replicas.h"
@@ -101,6 +103,19 @@ std::int64_t Worker::begin_micro_batch(MicroBatch micro) {
 
 Tensor Worker::squares_of_all(const Tensor& g, const Tensor& squares) const {
   return maker_ && needs_norm() ? maker_->squares(g, squares) : squares;
+}
+
+std::vector<models::ParameterStretch> Worker::counted_elsewhere() const {
+  return maker_ ? maker_->counted_elsewhere() : std::vector<models::ParameterStretch>();
+}
+
+UnitVisits Worker::unit_visits() const {
+  return maker_ ? maker_->unit_visits() : UnitVisits::there_and_back(learning().units().size());
+}
+
+void Worker::gradient(UnitVisitor& visitor, MicroBatch micro) {
+  if (maker_) return maker_->gradient(visitor, begin_micro_batch(micro), micro);
+  Passes(*this, micro).run(visitor);
 }
 
 void Worker::count_staleness(std::int64_t updates) const { session().tally().add_staleness(world_rank(), updates); }

@@ -26,6 +26,7 @@ struct MeshUse;
 namespace simgrad::models {
 class ModelPart;
 struct Layer;
+struct ParameterStretch;
 struct Tasks;
 }  // namespace simgrad::models
 
@@ -42,6 +43,8 @@ class Session;
 class Shards;
 class SparseLearning;
 class Store;
+class UnitVisitor;
+class UnitVisits;
 struct SparseBatch;
 struct SparseOptions;
 struct SharedTable;
@@ -190,6 +193,10 @@ class Worker : public Participant {
   /// then.
   using LayerReady = std::function<void(const values::Tensor& g, const models::Layer& layer)>;
   values::Tensor gradient(const values::Tensor& w, const LayerReady& ready, MicroBatch micro = {});
+  /// The next batch's gradient by passes that read the parameters of one unit after the other, as the visitor has them.
+  void gradient(UnitVisitor& visitor, MicroBatch micro);
+  /// The visits of such passes, in a micro-batch.
+  UnitVisits unit_visits() const;
   /// Makes the gradients of a rank that holds a part of the model, together with the others of its replica.
   class GradientMaker {
    public:
@@ -198,12 +205,23 @@ class Worker : public Participant {
     /// null.
     virtual values::Tensor gradient(const values::Tensor& w, std::int64_t step, MicroBatch micro,
                                     const LayerReady& ready) = 0;
+    /// Likewise, with the parameters that the visitor has. It completes a unit's gradient once all ranks of the replica
+    /// have given theirs.
+    virtual void gradient(UnitVisitor& visitor, std::int64_t step, MicroBatch micro) = 0;
+    virtual UnitVisits unit_visits() const = 0;
     /// The sum of squares of the whole model's gradient, each parameter counted once.  g: this rank's part of it.
     /// of_shards: (1), that of this part where g is a shard of it; else nothing.  Returns (1).
     virtual values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const = 0;
+    /// The stretches of this part's w that another rank counts in that sum, ascending.
+    virtual std::vector<models::ParameterStretch> counted_elsewhere() const = 0;
   };
   /// gradient() asks it from now on. It must outlive the calls.
   void make_gradients_with(GradientMaker& maker) { maker_ = &maker; }
+  /// Whether a gradient is that of several micro-batches, which the rank adds up: it has that of all its parameters in
+  /// memory meanwhile.
+  bool adds_up_micro_batches() const { return maker_ != nullptr; }
+  /// The stretches of w whose gradient another rank counts in the norm of the whole one, ascending.
+  std::vector<models::ParameterStretch> counted_elsewhere() const;
   /// Counts the age of a micro-batch's weights, in updates, as its gradient is made.
   void count_staleness(std::int64_t updates) const;
   /// The work of a step's gradient on this rank's part, in so many micro-batches.

@@ -54,8 +54,8 @@ TEST_CASE("a mesh has as many ranks as there are workers") {
 
 TEST_CASE("a mesh takes the strategies whose parameters are held to those of uncut replicas, and no others") {
   // As in tests/strategies/mesh_strategies_test.cpp; single has one replica and is held there by its equal, allreduce.
-  const std::set<std::string> known{"allreduce", "d2",  "diloco", "gossip", "gradient_tracking",
-                                    "local_sgd", "sgp", "single", "zero"};
+  const std::set<std::string> known{"allreduce",         "d2",        "diloco", "fsdp",   "gossip",
+                                    "gradient_tracking", "local_sgd", "sgp",    "single", "zero"};
   std::set<std::string> taken;
   for (const auto& entry : strategies::registry().entries()) {
     const std::string kind(entry.about.kind);
@@ -125,13 +125,16 @@ TEST_CASE("order names the dimensions of the mesh once each, and a misspelt sche
   check_refused_text(cut("pipeline = 2\nschedule = \"interleaved_1f1b\"\n"), "interleaving needs 2 chunks");
 }
 
-TEST_CASE("strategies without lockstep, with servers or with gathered layers do not work on parts of a model") {
-  for (const char* kind : {"parameter_server", "ad_psgd", "async_broadcast", "mapreduce", "fsdp"}) {
+TEST_CASE("strategies without lockstep, or with servers do not work on parts of a model") {
+  for (const char* kind : {"parameter_server", "ad_psgd", "async_broadcast", "mapreduce"}) {
     CAPTURE(kind);
     check_refused_text(cut("pipeline = 2\n", of_kind(kind)), "under [parallel]");
   }
-  check_refused_text(cut("pipeline = 2\n", of_kind("zero") + "stage = 3\n"), "take zero with stage 1 or 2");
-  for (const char* kind : {"zero", "local_sgd", "diloco"})
+  const std::string gathering = of_kind("zero") + "stage = 3\n";
+  check_refused_text(cut("pipeline = 2\nschedule = \"pipedream_2bw\"\n", gathering), "take a synchronous schedule");
+  check_refused_text(cut("pipeline = 2\nschedule = \"pipedream\"\n", of_kind("fsdp")), "take a synchronous schedule");
+  CHECK(planned(cut("pipeline = 2\n", gathering)).runs.size() == 1);
+  for (const char* kind : {"zero", "fsdp", "local_sgd", "diloco"})
     CHECK(planned(cut("pipeline = 2\n", of_kind(kind))).runs.size() == 1);
 }
 

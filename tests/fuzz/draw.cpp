@@ -66,11 +66,12 @@ const std::map<std::string, std::pair<std::int64_t, std::int64_t>, std::less<>>&
 }
 
 /// Options that stay as they are: they would make a run long, or have no effect on one.
-constexpr std::array<std::string_view, 7> left_out{"schema",
+constexpr std::array<std::string_view, 8> left_out{"schema",
                                                    "title",
                                                    "cluster.watchdog.simulated",
                                                    "expect",
                                                    "job",
+                                                   "parallel",  // cut() draws it
                                                    "cluster.watchdog.real",
                                                    "cluster.watchdog.events"};
 
@@ -267,6 +268,7 @@ void Draw::inline_component(std::string_view key, base::AnySlot& slot, std::stri
 }
 
 void Draw::section(std::string_view key, base::Described& options, std::string_view) {
+  if (std::ranges::find(left_out, full(key)) != left_out.end()) return;
   Json table = Json::object();
   Draw nested(dice_, table, rate_, full(key) + ".", strategy_);
   options.describe(nested);
@@ -291,11 +293,12 @@ void Draw::any_list(std::string_view key, AnyList& items, std::string_view) {
   tree_[std::string(key)] = std::move(list);
 }
 
-std::string drawn_scenario(Dice& dice, std::string_view strategy) {
+std::string drawn_scenario(Dice& dice, std::string_view strategy, bool cuts) {
   experiment::Settings settings;
   Draw::Json tree = Draw::Json::object();
   Draw draw(dice, tree, dice.log_between(0.03, 0.3), "", strategy);
   settings.describe(draw);
+  if (cuts) cut(tree, dice);
   return scenario::toml(tree);
 }
 

@@ -90,7 +90,10 @@ class Draw final : public base::Describer {
   std::string kind_;  ///< of the component whose options these are
 };
 
-/// A scenario, as TOML. It may contradict itself; the caller asks the program.
-std::string drawn_scenario(Dice& dice, std::string_view strategy);
+/// Gives a scenario a transformer that is cut for a mesh, in sizes that suit one another.
+void cut(Draw::Json& tree, Dice& dice);
+
+/// A scenario, as TOML. It may contradict itself; the caller asks the program.  cuts: whether its model is cut.
+std::string drawn_scenario(Dice& dice, std::string_view strategy, bool cuts = false);
 
 }  // namespace simgrad::fuzz

@@ -2,6 +2,8 @@
 #include "strategies/gossip/gossip.h"
 #include "strategies/mesh_trial.h"
 #include "strategies/parallel/stages.h"
+#include "strategies/sharded/fsdp.h"
+#include "strategies/sharded/zero.h"
 #include "strategies/strategy.h"
 
 namespace mesh_strategies_test {
@@ -22,9 +24,9 @@ Parallel cut(std::int64_t tensor, std::int64_t context, std::int64_t pipeline, s
 }
 
 /// Three replicas, cut so and uncut.
-void check_equal(MeshTrial trial, const Parallel& parallel) {
+void check_equal(MeshTrial trial, const Parallel& parallel, std::int64_t steps = 6) {
   constexpr int replicas = 3;
-  trial.steps = 6;
+  trial.steps = steps;
   trial.workers = replicas;
   const Outcome uncut = trial.run();
   trial.parallel = parallel;
@@ -41,13 +43,93 @@ void check_equal(MeshTrial trial, const Parallel& parallel) {
 
 TEST_CASE("every strategy that a mesh takes trains the parameters of uncut replicas, to 1e-12") {
   for (const char* const kind :
-       {"allreduce", "d2", "diloco", "gossip", "gradient_tracking", "local_sgd", "sgp", "zero"})
+       {"allreduce", "d2", "diloco", "fsdp", "gossip", "gradient_tracking", "local_sgd", "sgp", "zero"})
     for (const Parallel& parallel :
          {cut(1, 1, 1, 2), cut(1, 2, 1, 1), cut(2, 1, 1, 2), cut(1, 1, 2, 2), cut(2, 2, 2, 2)}) {
       CAPTURE(kind, parallel.tensor, parallel.context, parallel.pipeline, parallel.micro_batch_count());
       MeshTrial trial = transformer_trial(4, false);
       trial.strategy = strategies::registry().find(kind)->make();
       check_equal(trial, parallel);
+    }
+}
+
+TEST_CASE("shards of parts, with units that are gathered or not, train the parameters of uncut replicas") {
+  Parallel interleaved = cut(1, 1, 2, 4);
+  interleaved.chunks = 2;
+  interleaved.schedule.choose("interleaved_1f1b");
+  Parallel split = cut(2, 1, 2, 4);
+  split.schedule.choose("zb_h1");
+  Parallel experts = cut(1, 1, 1, 2);
+  experts.expert = 2;
+  const auto zero = [](std::int64_t stage) {
+    auto strategy = std::make_shared<strategies::Zero>();
+    strategy->stage = stage;
+    return strategy;
+  };
+  const auto fsdp = [](bool reshard, std::int64_t group, std::int64_t micro_batches, bool no_sync) {
+    auto strategy = std::make_shared<strategies::Fsdp>();
+    strategy->reshard_after_forward = reshard;
+    strategy->shard_group = group;
+    strategy->micro_batches = micro_batches;
+    strategy->no_sync = no_sync;
+    strategy->limit = 3;
+    return strategy;
+  };
+  const std::vector<std::shared_ptr<const strategies::Strategy>> strategies{zero(2),
+                                                                            zero(3),
+                                                                            fsdp(false, 3, 1, false),
+                                                                            fsdp(true, 1, 1, false),
+                                                                            fsdp(true, 3, 2, false),
+                                                                            fsdp(true, 3, 2, true)};
+  for (std::size_t s = 0; s < strategies.size(); ++s)
+    for (const Parallel& parallel : {interleaved, split, experts, cut(1, 2, 1, 1), cut(2, 2, 2, 1)}) {
+      CAPTURE(s, parallel.tensor, parallel.context, parallel.pipeline, parallel.expert);
+      MeshTrial trial = parallel.expert > 1 ? experts_trial(4, true) : transformer_trial(4, true);
+      trial.strategy = strategies[s];
+      trial.batch = 96;
+      if (s != 1) trial.training.clip_norm = 0.05;  // less than the norm of every step's gradient
+      check_equal(trial, parallel, 3);
+    }
+}
+
+TEST_CASE("zero of every stage and fsdp train the parameters of allreduce on the same mesh, bit for bit") {
+  const auto trained = [](const char* kind, std::int64_t stage) {
+    MeshTrial trial = transformer_trial(4, false);
+    trial.strategy = std::make_shared<strategies::Allreduce>();
+    auto zero = std::make_shared<strategies::Zero>();
+    zero->stage = stage;
+    if (std::string(kind) == "zero") trial.strategy = zero;
+    if (std::string(kind) == "fsdp") trial.strategy = std::make_shared<strategies::Fsdp>();
+    trial.parallel = cut(2, 1, 2, 2);
+    trial.workers = 8;  // two replicas: a sum of two has one order
+    return trial.run().final_parameters();
+  };
+  const std::vector<double> expected = trained("allreduce", 0);
+  for (const std::int64_t stage : {1, 2, 3}) CHECK(trained("zero", stage) == expected);
+  CHECK(trained("fsdp", 0) == expected);
+}
+
+TEST_CASE("a rank of fsdp on a mesh gathers its part for each pass, or once a step, and reduces its gradient once") {
+  for (const bool reshard : {true, false})
+    for (const std::int64_t micro_batches : {1, 4}) {
+      CAPTURE(reshard, micro_batches);
+      auto fsdp = std::make_shared<strategies::Fsdp>();
+      fsdp->reshard_after_forward = reshard;
+      MeshTrial trial = transformer_trial(4, false);
+      trial.strategy = fsdp;
+      trial.training.numbers = false;
+      trial.data = {};
+      trial.parallel = cut(1, 1, 1, micro_batches);
+      trial.parallel.pipeline = 2;
+      trial.workers = 8;
+      const record::Record record = trial.run().record;
+      REQUIRE(record.error.empty());
+      // R replicas: (R - 1) / R of a part's parameters by each all-gather and by the reduce-scatter. The ranks of all
+      // parts together gather R times the model; parameters and gradients have 8 bytes. Hops come on top.
+      const double N = static_cast<double>(trial.model->parameters(trial.problem)), R = 4.0;
+      const double gathers = reshard ? 2.0 * static_cast<double>(micro_batches) : 1.0;
+      const double hops = 2.0 * static_cast<double>(trial.batch) * 8.0 * 16.0;  // sequence x hidden, there and back
+      CHECK(static_cast<double>(record.bytes) == Approx(3.0 * 8.0 * ((gathers + 1.0) * (R - 1.0) * N + hops)));
     }
 }
 
@@ -62,7 +144,8 @@ TEST_CASE("the initial values of every part are the whole model's, also where pa
                                  dispatcher);
   const auto numbers = [](const values::Tensor& w) { return std::vector<double>(w.value().begin(), w.value().end()); };
   const Parallel parallel = cut(2, 1, 2, 1);
-  const training::ModelParts parts(whole, {parallel.mesh(4), strategies::chunks_of_parts(parallel, whole.layers())});
+  const training::ModelParts parts(
+      whole, {parallel.mesh(4), strategies::chunks_of_parts(parallel, firsts_of_pieces(parallel, whole.layers()))});
   std::vector<values::Tensor> all;  // held, so that equal operations would share their result
   for (int rank = 0; rank < 4; ++rank) {
     all.push_back(parts.learning(rank).initial_values());

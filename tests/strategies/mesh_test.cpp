@@ -209,6 +209,10 @@ TEST_CASE("a mesh sends the bytes of each dimension that the formulas say") {
   trial.data = {};
   trial.steps = 1;
   const record::Record record = on(trial, 2, parallel).run().record;
+  trial.training.recompute = training::Recompute::full;
+  const record::Record recomputed = on(trial, 2, parallel).run().record;
+  trial.training.recompute = training::Recompute::selective;
+  const record::Record selective = on(trial, 2, parallel).run().record;
   REQUIRE(record.error.empty());
   const double rows = 24;                        // of a replica
   const double hops = 2.0 * rows * activations;  // forward and back, of one boundary, of each tensor rank
@@ -220,6 +224,50 @@ TEST_CASE("a mesh sends the bytes of each dimension that the formulas say") {
   const double gradients = 8.0 * (parameters + replicated) * ring;          // over the two tensor ranks of both stages
   const double per_replica = 2.0 * (hops + sums + head);
   CHECK(static_cast<double>(record.bytes) == Approx(2.0 * per_replica + 2.0 * gradients).epsilon(1e-9));
+  // A block's forward pass a second time has its two sums a second time; what is recomputed of attention has none.
+  const double again = 2.0 * 2.0 * (2.0 * 4 * rows * activations * ring);  // replicas, ranks
+  CHECK(static_cast<double>(recomputed.bytes - record.bytes) == Approx(again).epsilon(1e-9));
+  CHECK(selective.bytes == record.bytes);
+}
+
+TEST_CASE(
+    "a block that is recomputed takes the time of its forward pass, sums among tensor and context ranks included") {
+  for (const bool sequence_parallel : {false, true})
+    for (const std::int64_t context : {1, 2}) {
+      CAPTURE(sequence_parallel, context);
+      MeshTrial trial = transformer_trial(3, false);
+      trial.strategy = std::make_shared<strategies::Allreduce>();
+      trial.training.numbers = false;
+      trial.data = {};
+      trial.steps = 1;
+      trial.cluster.charge_reductions = false;
+      trial.parallel.tensor = 2;
+      trial.parallel.context = context;
+      trial.parallel.sequence_parallel = sequence_parallel;
+      trial.parallel.micro_batches = 1;
+      trial.workers = static_cast<int>(2 * context);
+      const auto run = [&](training::Recompute recompute, std::int64_t blocks) {
+        MeshTrial its = trial;
+        its.model = transformer_trial(blocks, false).model;
+        its.training.recompute = recompute;
+        const record::Record record = its.run().record;
+        REQUIRE(record.error.empty());
+        return record;
+      };
+      // Three blocks take one and a half times as long as two.
+      const record::Record without = run(training::Recompute::none, 3), with = run(training::Recompute::full, 3);
+      const double again_s = with.simulated_s - without.simulated_s;
+      const double one_less =
+          run(training::Recompute::full, 2).simulated_s - run(training::Recompute::none, 2).simulated_s;
+      CHECK(again_s == Approx(1.5 * one_less).epsilon(1e-9));
+      const auto exchanged_s = [](const record::RankUse& rank) {
+        return rank.mesh.tensor_s.value_or(0.0) + rank.mesh.context_s.value_or(0.0);
+      };
+      const double computed_s = with.ranks[0].compute_s - without.ranks[0].compute_s;
+      CHECK(computed_s > 0.0);
+      CHECK(exchanged_s(with.ranks[0]) - exchanged_s(without.ranks[0]) == Approx(again_s - computed_s).epsilon(1e-9));
+      CHECK(again_s > computed_s);
+    }
 }
 
 TEST_CASE("clipping by the norm of the whole gradient counts every parameter once") {

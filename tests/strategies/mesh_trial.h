@@ -1,6 +1,7 @@
 // A training of a model that is cut among the ranks of a mesh, and of the same model on one rank a replica.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -94,6 +95,27 @@ struct MeshTrial {
     return outcome;
   }
 };
+
+/// The facts on which the memory of its ranks depends.
+inline training::MemoryTerms memory_terms(const MeshTrial& trial) {
+  return {.layers = trial.model->layers(trial.problem),
+          .bytes = training::number_bytes(trial.training.precision),
+          .recompute = trial.training.recompute,
+          .workers = trial.workers,
+          .rows = trial.batch / trial.workers,
+          .batch = trial.batch,
+          .optimizer_vectors = training::vectors_of(*trial.training.optimizer),
+          .model = trial.model.get(),
+          .problem = &trial.problem};
+}
+
+/// What the fullest rank holds at its peak.
+inline double peak_memory(const record::Record& record) {
+  REQUIRE(record.error.empty());
+  double most = 0.0;
+  for (const record::RankUse& use : record.ranks) most = std::max(most, use.memory_bytes.value_or(0.0));
+  return most;
+}
 
 /// x_it = (7 i + 5 t + (i t mod 3) + t^2) mod V, with the row's next token as its target.
 inline data::Dataset text_data(std::int64_t rows, std::int64_t sequence, std::int64_t vocabulary) {

@@ -49,11 +49,7 @@ class MemoryFit {
     terms_.workers = strategy.workers(settings.cluster.workers);
     terms_.rows = rows_of(terms_.workers);
     terms_.batch = settings.batch(rows);
-    training::State state;
-    values::Dispatcher dispatcher({.numbers = false, .label = {}});
-    state.w = dispatcher.zeros(1);
-    settings.training.optimizer->start(state);
-    terms_.optimizer_vectors = static_cast<std::int64_t>(state.optimizer.size());
+    terms_.optimizer_vectors = training::vectors_of(*settings.training.optimizer);
   }
 
   std::string refusal() const {

@@ -45,6 +45,7 @@ class MeshSearch {
         "parallel.tensor", [](Parallel& to, std::int64_t times) { to.tensor *= times; },
         [](const Parallel& its) { return its.tensor; });
     sequence_parallel();
+    balanced();
     sharded();
     return std::move(found_);
   }
@@ -92,6 +93,13 @@ class MeshSearch {
     Parallel parallel = strategy_.parallel();
     if (parallel.tensor == 1 || std::exchange(parallel.sequence_parallel, true) || !possible(parallel)) return;
     fits(OnMesh(strategy_.strategy(), parallel), terms_, "parallel.sequence_parallel = true");
+  }
+
+  void balanced() {
+    Parallel parallel = strategy_.parallel();
+    if (parallel.pipeline == 1 || !parallel.stages.empty() || parallel.balance == strategies::Balance::memory) return;
+    parallel.balance = strategies::Balance::memory;
+    fits(OnMesh(strategy_.strategy(), parallel), terms_, "parallel.balance = \"memory\"");
   }
 
   void sharded() {

@@ -14,7 +14,12 @@ namespace simgrad::strategies {
 record::MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, const PipelineTable& table,
                                  const training::MemoryTerms& terms);
 
-/// The table of one stage: every micro-batch forward and back.
-PipelineTable one_stage(int micro_batches);
+/// The table of the mesh's stages. An asynchronous schedule's stands for a stream of micro-batches, of which some are
+/// enough.
+PipelineTable table_of(const Parallel& parallel);
+
+/// The chunks of every part, as `stages` or `balance` says.  terms: as above.
+std::vector<std::vector<models::Chunk>> chunks_of_parts(const Strategy& strategy, const Parallel& parallel,
+                                                        const PipelineTable& table, const training::MemoryTerms& terms);
 
 }  // namespace simgrad::strategies

@@ -13,17 +13,8 @@ OnMesh::OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std:
     : strategy_(std::move(strategy)), parallel_(std::move(parallel)), warning_(std::move(warning)) {}
 
 const PipelineTable& OnMesh::table() const {
-  if (!table_)
-    table_ = parallel_.pipeline > 1 ? parallel_.schedule->table(shape_of_table())
-                                    : one_stage(static_cast<int>(parallel_.micro_batch_count()));
+  if (!table_) table_ = table_of(parallel_);
   return *table_;
-}
-
-/// An asynchronous schedule's table stands for a stream of micro-batches, of which some are enough.
-PipelineShape OnMesh::shape_of_table() const {
-  PipelineShape shape = parallel_.shape();
-  if (parallel_.schedule->asynchronous()) shape.micro_batches = 2 * shape.stages;
-  return shape;
 }
 
 void OnMesh::operator()(Worker& worker) const {
@@ -39,8 +30,9 @@ Traits OnMesh::traits(int P) const {
   traits.many_to_many = traits.many_to_many || parallel_.pipeline > 1;
   traits.few_neighbours = true;
   traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings;
-  traits.cuts = [parallel = parallel_](const training::Learning& whole, int ranks) {
-    return training::MeshLayout{parallel.mesh(ranks), chunks_of_parts(parallel, whole.layers())};
+  traits.cuts = [strategy = strategy_, parallel = parallel_](const training::MemoryTerms& whole) {
+    return training::MeshLayout{parallel.mesh(whole.workers),
+                                chunks_of_parts(*strategy, parallel, table_of(parallel), whole)};
   };
   return traits;
 }

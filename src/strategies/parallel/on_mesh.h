@@ -36,7 +36,6 @@ class OnMesh final : public Strategy {
   std::optional<Refusal> model_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> strategy_refusal(const Circumstances& circumstances) const;
   const PipelineTable& table() const;
-  PipelineShape shape_of_table() const;
 
   std::shared_ptr<const Strategy> strategy_;
   Parallel parallel_;

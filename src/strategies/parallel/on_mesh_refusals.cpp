@@ -53,12 +53,13 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
     return Refusal{
         "kind",
         "under [parallel] a strategy works among ranks that hold the same part of the model, each a replica, "
-        "in lockstep; take allreduce, zero (stage 1 or 2), local_sgd, diloco, gossip, d2, gradient_tracking, sgp or "
-        "single"};
-  if (traits.gathers_units)
-    return Refusal{"kind",
-                   "the strategy gathers the parameters of one unit of the model after the other, but under "
-                   "[parallel] a rank works on its part as a whole; take zero with stage 1 or 2, or allreduce"};
+        "in lockstep; take allreduce, zero, fsdp, local_sgd, diloco, gossip, d2, gradient_tracking, sgp or single"};
+  if (traits.gathers_units && parallel_.pipeline > 1 && parallel_.schedule->asynchronous())
+    return Refusal{
+        "kind", fmt::format("schedule = \"{}\" keeps several versions of a stage's weights, but the strategy gathers "
+                            "the newest parameters for each pass; take a synchronous schedule, zero with stage 1 "
+                            "or 2, or allreduce",
+                            parallel_.schedule.kind())};
   if (!of.optimizer.elementwise() && parallel_.tensor * parallel_.expert > 1)
     return Refusal{"kind", fmt::format("optimizer = \"{}\" needs whole matrices, but {} deals them to ranks; "
                                        "take an optimizer that works element by element",
@@ -70,11 +71,6 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
         "kind",
         "precision = \"float16\" scales the loss, but the passes of a cut model have no scale; take precision = "
         "\"bfloat16\""};
-  if (of.clips && traits.state_shards > 1)
-    return Refusal{
-        "kind",
-        "training.clip_norm needs the norm of the whole gradient, but under [parallel] a shard of a part has "
-        "parameters that other ranks count, too; take allreduce, or leave clip_norm out"};
   if (parallel_.pipeline > 1 && parallel_.schedule->asynchronous() && traits.micro_batches > 1)
     return Refusal{"micro_batches",
                    fmt::format("schedule = \"{}\" has an update behind its own micro-batches; leave the "

@@ -102,15 +102,15 @@ void ReplicaGradient::sum_tied() {
 
 Tensor ReplicaGradient::squares(const Tensor& g, const Tensor& of_shards) const {
   const Communicator stages = stages_.unrounded();
-  Tensor sum = of_shards ? of_shards : training::sum_of_squares(counted_once(g));
+  Tensor sum = of_shards ? of_shards : training::sum_of_squares(g, counted_elsewhere());
   const collectives::RecursiveDoubling doubling;
   for (const Among among : {Among::tensor, Among::context, Among::expert})
     if (const Communicator* const comm = sharing_.among(among)) sum = doubling(comm->unrounded(), sum);
   return stages.size() > 1 ? doubling(stages, sum) : sum;
 }
 
-/// The gradient without numbers that other ranks of the replica count: replicated ones, and a copy.
-Tensor ReplicaGradient::counted_once(const Tensor& g) const {
+/// Numbers that other ranks of the replica count: replicated ones, and a copy.
+std::vector<ParameterStretch> ReplicaGradient::counted_elsewhere() const {
   std::vector<ParameterStretch> elsewhere;
   const auto counted_by_first = [&](int rank, Among among) {
     const std::vector<ParameterStretch>& all = worker_.part().replicated(among);
@@ -122,14 +122,7 @@ Tensor ReplicaGradient::counted_once(const Tensor& g) const {
   counted_by_first(chunk.expert_rank, Among::expert);
   if (worker_.part().holds_copy()) elsewhere.push_back(worker_.part().tied());
   std::ranges::sort(elsewhere, {}, &ParameterStretch::first);
-  std::vector<Tensor> own;
-  std::int64_t at = 0;
-  for (const ParameterStretch& stretch : elsewhere) {
-    if (stretch.first > at) own.push_back(values::slice(g, at, stretch.first - at));
-    at = std::max(at, stretch.first + stretch.count);
-  }
-  if (at < g.size() || own.empty()) own.push_back(values::slice(g, at, g.size() - at));
-  return values::concatenate(own);
+  return elsewhere;
 }
 
 }  // namespace simgrad::strategies

@@ -26,11 +26,11 @@ class ReplicaGradient {
   Tensor finish();
   /// As Worker::GradientMaker has it.
   Tensor squares(const Tensor& g, const Tensor& of_shards) const;
+  std::vector<models::ParameterStretch> counted_elsewhere() const;
 
  private:
   void sum_partial(std::size_t chunk, std::size_t segment, models::Among among);
   void sum_tied();
-  Tensor counted_once(const Tensor& g) const;
 
   const Worker& worker_;
   cluster::Communicator stages_;

@@ -1,5 +1,10 @@
 /// The exchanges of a segment's steps among the ranks that share it: at once, or beside its work.
+#include <algorithm>
+#include <span>
+
+#include "strategies/parallel/part_gradient.h"
 #include "strategies/parallel/segment_passes.h"
+#include "training/learning/learning.h"
 #include "training/parts/along_scope.h"
 #include "training/worker.h"
 
@@ -18,7 +23,7 @@ Tensor SegmentPasses::exchanged(const Step& step, const Tensor& numbers, std::in
 }
 
 /// Likewise, beside work: that on the numbers of n - 1 ranks, then that on the last ones.
-Tensor SegmentPasses::beside(const At& at, const Step& step, const Tensor& numbers) {
+Tensor SegmentPasses::beside(const At& at, const Step& step, const Tensor& numbers, record::Work work) {
   const Communicator& comm = *sharing_.among(step.among);
   cluster::SideStream& stream = *streams_[static_cast<std::size_t>(step.among)];
   const Exchange exchange(step.then, at.micro.passes.rows());
@@ -27,14 +32,41 @@ Tensor SegmentPasses::beside(const At& at, const Step& step, const Tensor& numbe
       stream.start_collective([exchange, sent = exchange.sent(numbers, members)](const Communicator& of_side) {
         return exchange.collective(of_side, sent);
       });
-  at.micro.passes.more(at.chunk, at.segment, at.backward, step.beside * (members - 1) / members);
+  at.micro.passes.more(at.chunk, at.segment, work, step.beside * (members - 1) / members);
   Tensor all;
   {
     const AlongScope timed(worker_.mesh_use(), comm, dimension_of(step.among));
     all = exchange.received(stream.wait(task), members);
   }
-  at.micro.passes.more(at.chunk, at.segment, at.backward, step.beside / members);
+  at.micro.passes.more(at.chunk, at.segment, work, step.beside / members);
   return all;
+}
+
+/// The forward pass through the segment's unit a second time, where all of the unit is recomputed: it takes the time of
+/// its work and of its exchanges, and the numbers are known already. A look-up keeps nothing: it is not exchanged
+/// again.
+void SegmentPasses::repeat_forward(const At& at) {
+  if (!at.micro.passes.repeats_forward(at.chunk, at.segment)) return;
+  const models::PlacedChunk& chunk = worker_.part().chunks()[at.chunk];
+  const std::span<const models::Layer> layers = std::span(worker_.learning().layers()).subspan(chunk.first_layer);
+  const auto layers_of = [&](const models::Segment& its) { return layers.subspan(its.first_layer, its.layers); };
+  const auto unit_of = [&](std::size_t segment) { return layers_of(chunk.segments[segment]).front().unit; };
+  std::size_t first = at.segment;
+  while (first > 0 && unit_of(first - 1) == unit_of(at.segment)) --first;
+  for (std::size_t segment = first; segment <= at.segment; ++segment) {
+    const At again{at.chunk, segment, at.micro, false, chunk.segments[segment]};
+    const std::vector<Step>& steps = again.its.forward;
+    at.micro.passes.more(at.chunk, segment, record::Work::recompute, 1.0 - work_beside(steps));
+    const bool computes =
+        std::ranges::any_of(layers_of(again.its), [](const models::Layer& layer) { return layer.forward_flops > 0.0; });
+    for (std::size_t k = 0; computes && k < steps.size(); ++k) {
+      const Tensor numbers = lengths_of(again, k);
+      if (steps[k].beside > 0.0 && sharing_.among(steps[k].among))
+        beside(again, steps[k], numbers, record::Work::recompute);
+      else
+        exchanged(steps[k], numbers, at.micro.passes.rows());
+    }
+  }
 }
 
 /// Waits for what a step gathers beside the segment's work.

@@ -36,7 +36,7 @@ Tensor SegmentPasses::forward(int chunk, std::size_t segment, MicroBatchPass& mi
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const Tensor numbers = numbers_of(place, k, {});
     const bool has_stream = steps[k].beside > 0.0 && sharing_.among(steps[k].among);
-    place.made.push_back(has_stream ? beside(place, steps[k], numbers)
+    place.made.push_back(has_stream ? beside(place, steps[k], numbers, record::Work::forward)
                                     : exchanged(steps[k], numbers, micro.passes.rows()));
     if (steps[k].kept) micro.kept[segment].push_back(place.made.back());
   }
@@ -47,6 +47,7 @@ Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& m
                                BackwardPiece piece) {
   At place = at(chunk, segment, micro, true);
   const std::vector<Step>& steps = place.its.backward;
+  repeat_forward(place);
   bool charged = false;
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const Step& step = steps[k];
@@ -61,7 +62,7 @@ Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& m
     }
     const Tensor numbers = numbers_of(place, k, d_out);
     if (has_stream) {
-      place.made.push_back(beside(place, step, numbers));
+      place.made.push_back(beside(place, step, numbers, record::Work::backward));
     } else if (step.again && comm) {
       place.gathering = streams_[static_cast<std::size_t>(step.among)]->start_collective(
           [then = step.then, numbers, rows = micro.passes.rows()](const Communicator& of_side) {
@@ -78,13 +79,9 @@ Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& m
 
 /// The numbers of a step before what is done among ranks. A gradient that it makes goes to the micro-batch's.
 Tensor SegmentPasses::numbers_of(const At& at, std::size_t step, const Tensor& d_out) const {
+  if (!followed()) return lengths_of(at, step);
   const std::vector<Step>& steps = at.backward ? at.its.backward : at.its.forward;
   const auto rows = static_cast<double>(at.micro.passes.rows());
-  if (!followed()) {
-    const bool last = step + 1 == steps.size();
-    const double bytes = !last ? 0.0 : at.backward ? at.its.entrance_bytes : at.its.exit_bytes;
-    return zeros_on_the_wire(worker_.learning(), rows * steps[step].numbers, rows * bytes);
-  }
   const Tensor result = at.micro.passes.run({at.chunk, at.segment, at.backward, step},
                                             {.w = parameters(at),
                                              .in = at.micro.in[at.segment],
@@ -99,6 +96,15 @@ Tensor SegmentPasses::numbers_of(const At& at, std::size_t step, const Tensor& d
   return values::slice(result, 0, count);
 }
 
+/// As many zeros as a step has numbers.
+Tensor SegmentPasses::lengths_of(const At& at, std::size_t step) const {
+  const std::vector<Step>& steps = at.backward ? at.its.backward : at.its.forward;
+  const auto rows = static_cast<double>(at.micro.passes.rows());
+  const bool last = step + 1 == steps.size();
+  const double bytes = !last ? 0.0 : at.backward ? at.its.entrance_bytes : at.its.exit_bytes;
+  return zeros_on_the_wire(worker_.learning(), rows * steps[step].numbers, rows * bytes);
+}
+
 /// The share of a segment's work that goes on beside exchanges.
 double SegmentPasses::work_beside(const std::vector<Step>& steps) const {
   double sum = 0.0;
@@ -110,8 +116,12 @@ double SegmentPasses::work_beside(const std::vector<Step>& steps) const {
 /// The parameters that a segment reads.
 Tensor SegmentPasses::parameters(const At& at) const {
   std::vector<Tensor> all;
-  for (const ParameterStretch& stretch : worker_.part().chunks()[at.chunk].parameters[at.segment])
-    all.push_back(values::slice(at.micro.w, stretch.first, stretch.count));
+  for (const ParameterStretch& stretch : worker_.part().chunks()[at.chunk].parameters[at.segment]) {
+    if (stretch.count == 0) continue;
+    const PartUnits::Place place = visitor_ ? units_->of_parameters(stretch) : PartUnits::Place{0, stretch.first};
+    const Tensor w = visitor_ ? visitor_->parameters(place.unit) : at.micro.w;
+    all.push_back(values::slice(w, place.first, stretch.count));
+  }
   return values::concatenate(all);
 }
 

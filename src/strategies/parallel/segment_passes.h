@@ -8,9 +8,11 @@
 
 #include "cluster/ranks/side_stream.h"
 #include "models/model_part.h"
+#include "strategies/parallel/part_units.h"
 #include "strategies/parallel/sharing_ranks.h"
 #include "strategies/strategy.h"
 #include "training/part_passes.h"
+#include "training/passes.h"
 
 namespace simgrad::strategies {
 
@@ -34,6 +36,11 @@ class SegmentPasses {
   /// Returns the derivatives by what came in, and leaves the gradient in `micro`.
   Tensor backward(int chunk, std::size_t segment, MicroBatchPass& micro, const Tensor& d_out,
                   training::BackwardPiece piece);
+  /// Parameters are the visitor's from now on, by unit; null: those of the micro-batch.
+  void read_from(const training::UnitVisitor* visitor, const PartUnits& units) {
+    visitor_ = visitor;
+    units_ = &units;
+  }
   /// Whether tensors have numbers, or are followed by their lineages; else only their lengths are seen.
   bool followed() const;
 
@@ -49,14 +56,18 @@ class SegmentPasses {
   };
   At at(int chunk, std::size_t segment, MicroBatchPass& micro, bool backward) const;
   Tensor numbers_of(const At& at, std::size_t step, const Tensor& d_out) const;
+  Tensor lengths_of(const At& at, std::size_t step) const;
   Tensor exchanged(const models::Step& step, const Tensor& numbers, std::int64_t rows) const;
-  Tensor beside(const At& at, const models::Step& step, const Tensor& numbers);
+  Tensor beside(const At& at, const models::Step& step, const Tensor& numbers, record::Work work);
+  void repeat_forward(const At& at);
   void finish_gathering(At& at);
   double work_beside(const std::vector<models::Step>& steps) const;
   Tensor parameters(const At& at) const;
 
   const Worker& worker_;
   const SharingRanks& sharing_;
+  const training::UnitVisitor* visitor_ = nullptr;
+  const PartUnits* units_ = nullptr;
   std::array<std::optional<cluster::SideStream>, models::kinds_of_shares> streams_;  ///< beside the rank's products
 };
 

@@ -28,7 +28,8 @@ StagePasses::StagePasses(Worker& worker, const Parallel& parallel, const Pipelin
       forwards_(stages_, 1),
       backwards_(stages_.on_own_channels(), -1),
       segments_(worker, sharing_),
-      gradient_(worker, stages_, sharing_) {}
+      gradient_(worker, stages_, sharing_),
+      units_(worker.part(), worker.learning().layers()) {}
 
 void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, const Worker::LayerReady& ready) {
   before_w_ = step == 0 ? w : w_;
@@ -39,6 +40,7 @@ void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, co
   step_work_ = worker_.step_work(micro.parts * shape_.micro_batches * experts) / experts;
   completed_.assign(part().chunks().size(), 0);
   gradient_.begin(segments_.followed(), ready);
+  if (visitor_) return;
   worker_.memory().raise(record::MemoryPart::parameters,
                          worker_.number_bytes().parameter * static_cast<double>(w.size()));
 }
@@ -58,9 +60,8 @@ Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micr
     work_on_stream();
     return finish();
   }
-  const std::vector<PipelineTask>& tasks = (*tasks_)[static_cast<std::size_t>(stage_)];
-  post_receives(tasks);
-  for (const PipelineTask& task : tasks) {
+  post_receives(tasks());
+  for (const PipelineTask& task : tasks()) {
     const cluster::MicroBatchScope named(stages_, micro.part * shape_.micro_batches + task.micro);
     if (task.piece == Piece::forward)
       forward(task);
@@ -87,8 +88,10 @@ void StagePasses::forward(const PipelineTask& task) {
           .first->second;
   for (std::size_t segment = 0; segment < segments; ++segment) {
     under_way.in[segment] = x;
+    use_units(task.chunk, segment);
     x = segments_.forward(task.chunk, segment, under_way);
   }
+  use_units({});
   if (!last(task.chunk)) send(forwards_, std::move(x), shape_.piece(stage_, task.chunk) + 1, task.micro);
 }
 
@@ -98,9 +101,11 @@ void StagePasses::backward(const PipelineTask& task) {
   Tensor d = last(task.chunk) ? Tensor() : receive(backwards_, task);
   const bool completes = whole && completes_chunk(task.chunk);
   for (std::size_t segment = placed(task.chunk).segments.size(); segment-- > 0;) {
+    use_units(task.chunk, segment);
     d = segments_.backward(task.chunk, segment, micro, d, whole ? BackwardPiece::whole : BackwardPiece::inputs);
     if (whole) gradient_.add(static_cast<std::size_t>(task.chunk), segment, micro.gradients[segment], completes);
   }
+  use_units({});
   if (!first(task.chunk)) send(backwards_, std::move(d), shape_.piece(stage_, task.chunk) - 1, task.micro);
   if (whole) under_way_.erase({task.chunk, task.micro});
 }

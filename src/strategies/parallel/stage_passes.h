@@ -13,9 +13,11 @@
 
 #include "strategies/parallel/hops.h"
 #include "strategies/parallel/parallel.h"
+#include "strategies/parallel/part_units.h"
 #include "strategies/parallel/replica_gradient.h"
 #include "strategies/parallel/segment_passes.h"
 #include "training/part_passes.h"
+#include "training/passes.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -37,10 +39,14 @@ class StagePasses final : public training::Worker::GradientMaker {
   /// returns on every rank.
   values::Tensor gradient(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
                           const training::Worker::LayerReady& ready) override;
+  /// Only under a synchronous schedule.
+  void gradient(training::UnitVisitor& visitor, std::int64_t step, training::MicroBatch micro) override;
+  training::UnitVisits unit_visits() const override;
   /// Virtual time: that of two allreduces of one float64, among tensor ranks and among stages.
   values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const override {
     return gradient_.squares(g, of_shards);
   }
+  std::vector<models::ParameterStretch> counted_elsewhere() const override { return gradient_.counted_elsewhere(); }
 
  private:
   using Key = std::pair<int, int>;  ///< chunk, micro-batch
@@ -65,6 +71,11 @@ class StagePasses final : public training::Worker::GradientMaker {
   void backward(const PipelineTask& task);
   void weights(const PipelineTask& task);
   bool completes_chunk(int chunk);
+  void use_units(const std::vector<std::size_t>& units);
+  void use_units(int chunk, std::size_t segment) {
+    use_units(units_.read_by(static_cast<std::size_t>(chunk), segment));
+  }
+  const std::vector<PipelineTask>& tasks() const { return (*tasks_)[static_cast<std::size_t>(stage_)]; }
 
   training::Worker& worker_;
   PipelineShape shape_;
@@ -77,12 +88,15 @@ class StagePasses final : public training::Worker::GradientMaker {
   Hops forwards_, backwards_;               ///< of activations; of derivatives
   SegmentPasses segments_;
   ReplicaGradient gradient_;
+  PartUnits units_;
 
   int forwards_done_ = 0;    ///< of an asynchronous schedule's stream of micro-batches
   values::Tensor before_w_;  ///< the weights one update ago
 
   // Of the present step.
-  values::Tensor w_;
+  values::Tensor w_;                          ///< nothing where the parameters of units are gathered
+  training::UnitVisitor* visitor_ = nullptr;  ///< which has them then; else null
+  UnitsInUse in_use_;
   std::int64_t step_ = 0;
   training::MicroBatch outer_;
   double step_work_ = 0.0;

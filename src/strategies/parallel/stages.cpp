@@ -39,7 +39,18 @@ void split_until(std::vector<std::int64_t>& firsts, std::int64_t pieces, std::in
   }
 }
 
-/// Flops, or seconds where these were measured.
+/// As many units between the first and the last to each piece; the first ones have one more where they do not divide.
+std::vector<std::int64_t> equal_blocks(std::int64_t units, std::int64_t pieces) {
+  const std::int64_t blocks = units - 2;
+  std::vector<std::int64_t> firsts{0};
+  for (std::int64_t piece = 1; piece <= pieces; ++piece)
+    firsts.push_back(1 + blocks / pieces * piece + std::min(piece, blocks % pieces));
+  firsts.back() = units;
+  return firsts;
+}
+
+}  // namespace
+
 std::vector<double> costs_of_units(std::span<const models::Layer> layers) {
   const bool measured = training::any_measured(layers);
   std::vector<double> costs;
@@ -50,16 +61,6 @@ std::vector<double> costs_of_units(std::span<const models::Layer> layers) {
     costs.push_back(sum);
   }
   return costs;
-}
-
-/// As many units between the first and the last to each piece; the first ones have one more where they do not divide.
-std::vector<std::int64_t> equal_blocks(std::int64_t units, std::int64_t pieces) {
-  const std::int64_t blocks = units - 2;
-  std::vector<std::int64_t> firsts{0};
-  for (std::int64_t piece = 1; piece <= pieces; ++piece)
-    firsts.push_back(1 + blocks / pieces * piece + std::min(piece, blocks % pieces));
-  firsts.back() = units;
-  return firsts;
 }
 
 std::vector<std::int64_t> firsts_of_pieces(const Parallel& parallel, std::span<const models::Layer> layers) {
@@ -74,8 +75,6 @@ std::vector<std::int64_t> firsts_of_pieces(const Parallel& parallel, std::span<c
   return parallel.balance == Balance::blocks && units >= pieces + 2 ? equal_blocks(units, pieces)
                                                                     : balanced(costs, pieces);
 }
-
-}  // namespace
 
 std::vector<std::int64_t> balanced(std::span<const double> costs, std::int64_t pieces) {
   const auto units = static_cast<std::int64_t>(costs.size());
@@ -113,8 +112,7 @@ std::string stages_refusal(const Parallel& parallel, std::int64_t units) {
 }
 
 std::vector<std::vector<models::Chunk>> chunks_of_parts(const Parallel& parallel,
-                                                        std::span<const models::Layer> layers) {
-  const std::vector<std::int64_t> firsts = firsts_of_pieces(parallel, layers);
+                                                        const std::vector<std::int64_t>& firsts) {
   const PipelineShape shape = parallel.shape();
   std::vector<std::vector<models::Chunk>> parts;
   const models::Shares shares = parallel.shares();

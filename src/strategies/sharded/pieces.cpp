@@ -52,6 +52,22 @@ Tensor Pieces::shard(const Tensor& w, int member) const {
   return values::concatenate(chunks);
 }
 
+std::vector<models::ParameterStretch> Pieces::in_shard(int member,
+                                                       std::span<const models::ParameterStretch> of_w) const {
+  std::vector<models::ParameterStretch> all;
+  std::int64_t at = 0;  // in the shard
+  for (const Stretch& piece : pieces_) {
+    const Stretch chunk = ring_shard(piece.count, members_, member);
+    const std::int64_t begin = piece.first + chunk.first, end = begin + chunk.count;
+    for (const models::ParameterStretch& stretch : of_w) {
+      const std::int64_t from = std::max(begin, stretch.first), to = std::min(end, stretch.first + stretch.count);
+      if (from < to) all.push_back({at + from - begin, to - from});
+    }
+    at += chunk.count;
+  }
+  return all;
+}
+
 Tensor Pieces::whole(std::span<const Tensor> shards) const {
   std::vector<std::int64_t> at(static_cast<std::size_t>(members_));
   std::vector<Tensor> pieces;
@@ -75,9 +91,11 @@ State sharded(State started, const Pieces& pieces, int member, const Worker& wor
   return state;
 }
 
-Tensor squares_of_whole(const Worker& worker, const cluster::Communicator& sharers, const Tensor& g) {
+Tensor squares_of_whole(const Worker& worker, const cluster::Communicator& sharers, const Pieces& pieces, int member,
+                        const Tensor& g) {
   if (!worker.needs_norm()) return {};
-  return collectives::RecursiveDoubling()(sharers.unrounded(), training::sum_of_squares(g));
+  const std::vector<models::ParameterStretch> elsewhere = pieces.in_shard(member, worker.counted_elsewhere());
+  return collectives::RecursiveDoubling()(sharers.unrounded(), training::sum_of_squares(g, elsewhere));
 }
 
 std::optional<Refusal> sharding_refusal(const Circumstances& circumstances) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collectives/split.h"
-#include "models/model.h"
+#include "models/cut_model.h"
 #include "strategies/strategy.h"
 #include "training/learning/units.h"
 
@@ -38,6 +38,8 @@ class Pieces {
   std::vector<Stretch> chunks(int member) const;
   /// w: (d).  Returns the member's shard of it.
   Tensor shard(const Tensor& w, int member) const;
+  /// Where these stretches of w, ascending, stand in the member's shard, as far as it has them.
+  std::vector<models::ParameterStretch> in_shard(int member, std::span<const models::ParameterStretch> of_w) const;
   /// The vector of all members' shards; shards of further members are not looked at.
   Tensor whole(std::span<const Tensor> shards) const;
 
@@ -49,9 +51,11 @@ class Pieces {
 /// The state of a member that holds a shard: its part of the fresh state, or its own as it was restored.
 State sharded(State started, const Pieces& pieces, int member, const Worker& worker);
 
-/// The sum of squares of the whole gradient, where the update needs its norm; else nothing.  g: this member's shard.
-/// sharers: the members who share the parameters.  Returns (1).  Virtual time: T_recursive_doubling of one float64.
-Tensor squares_of_whole(const Worker& worker, const cluster::Communicator& sharers, const Tensor& g);
+/// The sum of squares of the gradient, where the update needs its norm; else nothing. On a mesh that of this part, of
+/// which other ranks count some.  g: this member's shard.  sharers: the members who share the parameters.  Returns (1).
+///  Virtual time: T_recursive_doubling of one float64.
+Tensor squares_of_whole(const Worker& worker, const cluster::Communicator& sharers, const Pieces& pieces, int member,
+                        const Tensor& g);
 
 /// The reason why shards cannot be updated apart, or nothing.
 std::optional<Refusal> sharding_refusal(const Circumstances& circumstances);

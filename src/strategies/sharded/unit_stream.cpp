@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/errors.h"
 #include "cluster/ranks/ranks.h"
 #include "collectives/ring.h"
 #include "training/learning/learning.h"
@@ -37,6 +38,7 @@ UnitStream::UnitStream(Worker& worker, const Pieces& units, const UnitOptions& o
     : worker_(worker),
       units_(units),
       options_(options),
+      visits_(worker.unit_visits()),
       member_(worker.rank() % options.group),
       chunks_(units.chunks(member_)),
       beside_(std::make_shared<Beside>()),
@@ -53,16 +55,17 @@ Communicator UnitStream::sharers(const Communicator& all) const { return group_o
 
 void UnitStream::begin(const Tensor& shard) {
   shard_ = shard;
-  started_ = 0;
+  entered_ = started_ = 0;
   last_sum_ = -1;
   made_bytes_ = bucket_bytes_ = shard_bytes_ = 0.0;
-  gather_tasks_.assign(2 * units_.count(), -1);
+  gather_tasks_.assign(visits_.count(), -1);
+  latest_visit_.assign(units_.count(), 0);
   beside_->gathered.assign(units_.count(), {});
   beside_->reduced.assign(units_.count(), {});
 }
 
-void UnitStream::gather(std::size_t pass) {
-  const std::size_t u = unit(pass);
+void UnitStream::gather(std::size_t visit) {
+  const std::size_t u = visits_[visit];
   const Stretch chunk = chunks_[u];
   if (options_.group > 1) worker_.memory().hold(MemoryPart::gathered, parameter_bytes(worker_, units_[u].count));
   const double up_s =
@@ -74,21 +77,24 @@ void UnitStream::gather(std::size_t pass) {
       cluster::pause(up_s);  // from the host's memory
       return Tensor();
     });
-  gather_tasks_[pass] = stream_.start_collective(
+  gather_tasks_[visit] = stream_.start_collective(
       gathers, [beside = beside_, u](Tensor unit) { return beside->gathered[u] = std::move(unit); });
 }
 
-void UnitStream::enter(std::size_t pass) {
-  const std::size_t end = std::min(pass + static_cast<std::size_t>(options_.limit), 2 * units_.count());
+void UnitStream::enter(std::size_t unit) {
+  const std::size_t visit = entered_++;
+  base::check(visits_[visit] == unit, "units are visited in the order that was told");
+  latest_visit_[unit] = visit;
+  const std::size_t end = std::min(visit + static_cast<std::size_t>(options_.limit), visits_.count());
   for (; started_ < end; ++started_)
     if (gathers(started_)) gather(started_);
-  if (gather_tasks_[pass] >= 0) stream_.wait_until_over(gather_tasks_[pass]);
+  if (gather_tasks_[visit] >= 0) stream_.wait_until_over(gather_tasks_[visit]);
 }
 
-void UnitStream::leave(std::size_t pass) {
-  const bool stays = pass < units_.count() && !options_.reshard_after_forward;
+void UnitStream::leave(std::size_t unit) {
+  const bool stays = !options_.reshard_after_forward && !visits_.last(latest_visit_[unit]);
   if (!stays && options_.group > 1)
-    worker_.memory().release(MemoryPart::gathered, parameter_bytes(worker_, units_[unit(pass)].count));
+    worker_.memory().release(MemoryPart::gathered, parameter_bytes(worker_, units_[unit].count));
 }
 
 void UnitStream::keep_whole_gradient() {

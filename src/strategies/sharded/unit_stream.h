@@ -1,7 +1,6 @@
 /// The parameters of units as they are gathered, and their gradients as they are reduced, beside a worker's passes.
 ///
 /// All collectives go one after the other, in the order in which they are started, as on one communicator of NCCL.
-/// Pass k = 0 .. 2U-1 is the forward pass of unit k, or the backward pass of unit 2U-1-k.
 #pragma once
 
 #include <memory>
@@ -24,13 +23,13 @@ class UnitStream {
   cluster::Communicator sharers(const cluster::Communicator& all) const;
   /// Begins the passes of a micro-batch.  shard: this member's parameters.
   void begin(const Tensor& shard);
-  /// Blocks until the unit of that pass is gathered; meanwhile, those of the next passes are, as far as the limit
-  /// allows.
-  void enter(std::size_t pass);
-  /// The pass is over: its unit's parameters are dropped, unless they stay for the backward pass.
-  void leave(std::size_t pass);
-  /// The parameters: once all units have been gathered.
-  Tensor parameters() const { return values::concatenate(beside_->gathered); }
+  /// The next visit, which is to that unit. Blocks until it is gathered; meanwhile, those of the next visits are, as
+  /// far as the limit allows.
+  void enter(std::size_t unit);
+  /// The visit is over: its unit's parameters are dropped, unless they stay for its other visits.
+  void leave(std::size_t unit);
+  /// Those of a unit that has been entered.
+  const Tensor& parameters(std::size_t unit) const { return beside_->gathered[unit]; }
   /// The gradient of all parameters is in memory: that of micro-batches which are not reduced.
   void keep_whole_gradient();
   /// The unit's gradient, which its backward pass is about to make, is in memory until it is reduced.
@@ -47,25 +46,27 @@ class UnitStream {
     std::vector<Tensor> gathered, reduced;                ///< by unit
     std::optional<cluster::Communicator> inside, across;  ///< the side actor's
   };
-  std::size_t unit(std::size_t pass) const { return pass < units_.count() ? pass : 2 * units_.count() - 1 - pass; }
-  bool gathers(std::size_t pass) const { return pass < units_.count() || options_.reshard_after_forward; }
-  void gather(std::size_t pass);
+  bool gathers(std::size_t visit) const { return visits_.first(visit) || options_.reshard_after_forward; }
+  void gather(std::size_t visit);
   void end_sum();
 
   const Worker& worker_;
   const Pieces& units_;
   UnitOptions options_;
+  training::UnitVisits visits_;
   int member_;
   std::vector<Stretch> chunks_;  ///< this member's, by unit, in its shard
   std::shared_ptr<Beside> beside_;
   cluster::SideStream stream_;
   Tensor shard_;
-  collectives::Stretches own_;     ///< of the shard
-  std::size_t started_ = 0;        ///< passes whose gathers have been started
-  std::vector<int> gather_tasks_;  ///< by pass
-  int last_sum_ = -1;              ///< the task of the last sum
-  double bucket_bytes_ = 0.0;      ///< its gradient's
-  double made_bytes_ = 0.0;        ///< of the gradient that is being made
+  collectives::Stretches own_;             ///< of the shard
+  std::size_t entered_ = 0;                ///< visits that have begun
+  std::size_t started_ = 0;                ///< visits whose gathers have been started
+  std::vector<int> gather_tasks_;          ///< by visit
+  std::vector<std::size_t> latest_visit_;  ///< by unit
+  int last_sum_ = -1;                      ///< the task of the last sum
+  double bucket_bytes_ = 0.0;              ///< its gradient's
+  double made_bytes_ = 0.0;                ///< of the gradient that is being made
   double whole_gradient_bytes_ = 0.0;
   double shard_bytes_ = 0.0;  ///< of the micro-batch's gradient
 };

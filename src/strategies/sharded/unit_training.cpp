@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "collectives/lengths.h"
 #include "collectives/ring.h"
 #include "strategies/micro_batches.h"
 #include "strategies/sharded/unit_stream.h"
@@ -13,44 +14,75 @@ namespace simgrad::strategies {
 
 using training::MicroBatch;
 using training::ModelUnit;
-using training::Passes;
+
+namespace {
+
+/// The passes of a step's micro-batches: parameters come from a stream, and gradients go to it.
+class StepUnits final : public training::UnitVisitor {
+ public:
+  StepUnits(const Worker& worker, UnitStream& stream, const Pieces& units, const UnitOptions& options)
+      : worker_(worker),
+        stream_(stream),
+        units_(units),
+        sums_once_(options.no_sync && options.micro_batches > 1),
+        keeps_whole_(sums_once_ || worker.adds_up_micro_batches()) {}
+
+  void begin(const Tensor& shard, MicroBatch micro) {
+    if (micro.part == 0) not_summed_ = {};
+    reduces_ = !sums_once_ || micro.last();
+    stream_.begin(shard);
+    if (keeps_whole_) stream_.keep_whole_gradient();
+  }
+  /// Returns this member's shard of the sum over all workers; nothing where it is left to a later micro-batch.
+  Tensor reduced() {
+    if (!reduces_) not_summed_ = not_summed_ ? not_summed_ + made_ : made_;
+    return stream_.reduced();
+  }
+
+  void enter(std::size_t unit) override { stream_.enter(unit); }
+  void leave(std::size_t unit) override { stream_.leave(unit); }
+  Tensor parameters(std::size_t unit) const override { return stream_.parameters(unit); }
+  void make_gradient(std::size_t unit) override {
+    if (!keeps_whole_) stream_.make_gradient(unit);
+  }
+  void complete(std::size_t unit, const Tensor& g) override {
+    made_ = g;
+    const Stretch& its = units_[unit];
+    Tensor sum = not_summed_ ? values::slice(not_summed_, its.first, its.count) : Tensor();
+    accumulate(worker_, sum, of_units_.take(g, its));
+    if (reduces_) stream_.reduce(unit, sum);
+  }
+
+ private:
+  const Worker& worker_;
+  UnitStream& stream_;
+  const Pieces& units_;
+  bool sums_once_;    ///< a step's micro-batches are summed over the workers together
+  bool keeps_whole_;  ///< the gradient of all parameters is in memory
+  bool reduces_ = true;
+  collectives::Stretches of_units_;
+  Tensor made_;        ///< the gradient of the micro-batch
+  Tensor not_summed_;  ///< of micro-batches that are not summed over the workers
+};
+
+}  // namespace
 
 void train_by_units(Worker& worker, const UnitOptions& options) {
-  const std::vector<ModelUnit>& units = worker.learning().units();
-  const std::size_t U = units.size();
-  const Pieces pieces(stretches_of(units), options.group);
+  const Pieces pieces(stretches_of(worker.learning().units()), options.group);
   UnitStream stream(worker, pieces, options);
+  StepUnits units(worker, stream, pieces, options);
+  worker.keep_gradients(false);
   worker.keep_on_host(options.host.takes_optimizer(), options.host.takes_parameters());
   State state = sharded(worker.start(), pieces, stream.member(), worker);
   const cluster::Communicator sharers = stream.sharers(worker.comm());
-  collectives::Stretches of_units;
-  const bool whole_gradient = options.no_sync && options.micro_batches > 1;
   while (worker.continues(state)) {
-    Tensor g;           // this worker's shard of the sum over all workers
-    Tensor not_summed;  // of micro-batches that are not summed over the workers
+    Tensor g;  // this worker's shard of the sum over all workers
     for (const MicroBatch micro : micro_batches_of(options.micro_batches)) {
-      Passes passes(worker, micro);
-      stream.begin(state.w);
-      if (whole_gradient) stream.keep_whole_gradient();
-      for (std::size_t k = 0; k < U; ++k) {
-        stream.enter(k);
-        passes.forward(units[k]);
-        stream.leave(k);
-      }
-      const Tensor part = passes.gradient(stream.parameters());
-      for (std::size_t k = U; k-- > 0;) {
-        stream.enter(2 * U - 1 - k);
-        if (!whole_gradient) stream.make_gradient(k);
-        passes.backward(units[k]);
-        stream.leave(2 * U - 1 - k);
-        Tensor sum = not_summed ? values::slice(not_summed, units[k].first, units[k].count) : Tensor();
-        accumulate(worker, sum, of_units.take(part, pieces[k]));
-        if (!options.no_sync || micro.last()) stream.reduce(k, sum);
-      }
-      if (options.no_sync && !micro.last()) not_summed = not_summed ? not_summed + part : part;
-      if (const Tensor reduced = stream.reduced()) accumulate(worker, g, reduced);
+      units.begin(state.w, micro);
+      worker.gradient(units, micro);
+      if (const Tensor reduced = units.reduced()) accumulate(worker, g, reduced);
     }
-    options.host.update(worker, state, g, squares_of_whole(worker, sharers, g));
+    options.host.update(worker, state, g, squares_of_whole(worker, sharers, pieces, stream.member(), g));
   }
 }
 

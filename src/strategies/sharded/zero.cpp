@@ -79,7 +79,7 @@ record::MemoryParts Zero::memory(const training::MemoryTerms& terms) const {
       .optimizer_share = host.takes_optimizer() ? 0.0 : 1.0 / static_cast<double>(terms.workers)};
   const std::vector<Stretch> pieces = stretches(terms.layers, terms.bytes.gradient);
   if (stage == 1 && bucket_bytes) its.bucket_numbers = largest(pieces);
-  if (stage == 2 && !whole_gradient)
+  if (stage == 2 && !whole_gradient && !terms.mesh)
     for (const Stretch& piece : pieces) its.dropped.push_back(piece.count);
   return training::replica_memory(terms, its);
 }
@@ -89,7 +89,7 @@ void Zero::operator()(Worker& worker) const {
     return train_by_units(
         worker, {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync, .host = host});
   const Pieces pieces(stretches(worker.learning().layers(), worker.number_bytes().gradient), worker.workers());
-  PieceSums sums(worker, pieces, stage == 2 && !(no_sync && micro_batches > 1));
+  PieceSums sums(worker, pieces, stage == 2 && !(no_sync && micro_batches > 1) && !worker.adds_up_micro_batches());
   if (stage == 1 && bucket_bytes)
     worker.memory().hold(MemoryPart::buckets, worker.number_bytes().gradient * largest(pieces.stretches()));
   worker.keep_on_host(host.takes_optimizer(), false);
@@ -110,7 +110,7 @@ void Zero::operator()(Worker& worker) const {
           w, [&](const Tensor& part, const models::Layer& layer) { sums.ready(part, layer); }, micro);
       accumulate(worker, g, sums.reduced());
     }
-    host.update(worker, state, g, squares_of_whole(worker, worker.comm(), g));
+    host.update(worker, state, g, squares_of_whole(worker, worker.comm(), pieces, worker.rank(), g));
     w = gathered(worker.comm(), pieces, state.w);
   }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "values/map.h"
 
@@ -25,6 +27,18 @@ void scale(std::span<const double> g, double factor, std::span<double> out) {
   std::ranges::transform(g, out.begin(), [factor](double g_i) { return factor < 1.0 ? factor * g_i : g_i; });
 }
 
+values::Tensor kept(const values::Tensor& g, std::span<const models::ParameterStretch> without) {
+  if (without.empty()) return g;
+  std::vector<values::Tensor> own;
+  std::int64_t at = 0;
+  for (const models::ParameterStretch& stretch : without) {
+    if (stretch.first > at) own.push_back(values::slice(g, at, stretch.first - at));
+    at = std::max(at, stretch.first + stretch.count);
+  }
+  if (at < g.size() || own.empty()) own.push_back(values::slice(g, at, g.size() - at));
+  return values::concatenate(own);
+}
+
 }  // namespace
 
 values::Tensor scaled_to_norm(const values::Tensor& g, double most) {
@@ -45,8 +59,8 @@ values::Tensor scaled_to_norm(const values::Tensor& shard, const values::Tensor&
                           });
 }
 
-values::Tensor sum_of_squares(const values::Tensor& g) {
-  const std::array operands{g};
+values::Tensor sum_of_squares(const values::Tensor& g, std::span<const models::ParameterStretch> without) {
+  const std::array operands{kept(g, without)};
   return values::computed(
       "sum of squares", {}, operands, 1,
       [](std::span<const std::span<const double>> in, std::span<double> out) { out[0] = squares_of(in[0]); });

@@ -1,6 +1,9 @@
 /// Clipping of gradients by their norm.
 #pragma once
 
+#include <span>
+
+#include "models/cut_model.h"
 #include "values/tensor.h"
 
 namespace simgrad::training {
@@ -9,7 +12,8 @@ namespace simgrad::training {
 values::Tensor scaled_to_norm(const values::Tensor& g, double most);
 /// Likewise a shard of g.  squares: (1), the sum of squares of all of g.
 values::Tensor scaled_to_norm(const values::Tensor& shard, const values::Tensor& squares, double most);
-/// Returns (1): g_1^2 + g_2^2 + ..., added in that order.
-values::Tensor sum_of_squares(const values::Tensor& g);
+/// Returns (1): g_1^2 + g_2^2 + ..., added in that order.  without: stretches that are left out, ascending by `first`;
+/// they may overlap.
+values::Tensor sum_of_squares(const values::Tensor& g, std::span<const models::ParameterStretch> without = {});
 
 }  // namespace simgrad::training

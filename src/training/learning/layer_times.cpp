@@ -97,6 +97,14 @@ KindTimes LayerTimes::backward_by_kind(const models::Layer& layer, double rows) 
   return times;
 }
 
+KindTimes LayerTimes::selective_by_kind(const models::Layer& layer, double rows) const {
+  KindTimes times{.elementwise = device_->memory_s(layer.selective_elementwise * rows * bytes_.activation)};
+  for (const models::Product& product : layer.products)
+    if (!product.parameters) times.attention += forward_s(product, rows);
+  if (times.attention == 0.0) times.attention = flops_s(layer.selective_flops * rows);
+  return times;
+}
+
 double LayerTimes::gradient_s(std::span<const models::Layer> layers, double rows) const {
   double seconds = 0.0;
   for (const models::Layer& layer : layers) seconds += forward_s(layer, rows);

@@ -57,6 +57,8 @@ class LayerTimes {
   /// The seconds of both passes by kind.
   KindTimes forward_by_kind(const models::Layer& layer, double rows) const;
   KindTimes backward_by_kind(const models::Layer& layer, double rows) const;
+  /// Seconds to compute the selective part again.
+  KindTimes selective_by_kind(const models::Layer& layer, double rows) const;
   /// Forwards and backwards through all layers.
   double gradient_s(std::span<const models::Layer> layers, double rows) const;
   /// Flops of no known shape: at the efficiency of large products.

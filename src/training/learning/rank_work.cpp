@@ -52,7 +52,8 @@ KindTimes RankWork::by_kind(std::int64_t rows) const {
     all += forward;
     all += times_->backward_by_kind(layer, count);
     if (recompute_ == Recompute::full && (passes_on_ || layer.unit != layers_.back().unit)) all += forward;
-    if (recompute_ == Recompute::selective) all.attention += times_->flops_s(layer.selective_flops * count);
+    if (recompute_ == Recompute::selective && layer.selective_flops > 0.0)
+      all += times_->selective_by_kind(layer, count);
   }
   return all;
 }
@@ -67,7 +68,12 @@ double RankWork::weights(std::size_t layer, std::int64_t rows) const {
 double RankWork::recomputed(std::size_t layer, std::int64_t rows) const {
   if (recompute_ == Recompute::none) return 0.0;
   if (!by_layer_) return recomputed_flops(layers_, layer, recompute_, passes_on_) * static_cast<double>(rows);
-  if (recompute_ == Recompute::selective) return of_flops(layers_[layer].selective_flops * static_cast<double>(rows));
+  if (recompute_ == Recompute::selective) {
+    const models::Layer& its = layers_[layer];
+    if (!(its.selective_flops > 0.0)) return 0.0;
+    if (times_) return times_->selective_by_kind(its, static_cast<double>(rows)).sum() * speed_;
+    return of_flops(its.selective_flops * static_cast<double>(rows));
+  }
   if (!recomputed_as_a_whole(layers_, layer, passes_on_)) return 0.0;
   const std::int64_t unit = layers_[layer].unit;
   double work = 0.0;

@@ -1,5 +1,8 @@
 #include "training/learning/units.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace simgrad::training {
 
 std::vector<ModelUnit> units_of(std::span<const models::Layer> layers) {
@@ -10,6 +13,24 @@ std::vector<ModelUnit> units_of(std::span<const models::Layer> layers) {
     ++units.back().layers;
   }
   return units;
+}
+
+UnitVisits::UnitVisits(std::vector<std::size_t> units)
+    : units_(std::move(units)), first_(units_.size()), last_(units_.size()) {
+  const std::size_t known = units_.empty() ? 0 : std::ranges::max(units_) + 1;
+  const auto mark = [&](std::vector<bool>& marks, std::size_t visit, std::vector<bool>& seen) {
+    marks[visit] = !seen[units_[visit]];
+    seen[units_[visit]] = true;
+  };
+  std::vector<bool> before(known), behind(known);
+  for (std::size_t k = 0; k < count(); ++k) mark(first_, k, before);
+  for (std::size_t k = count(); k-- > 0;) mark(last_, k, behind);
+}
+
+UnitVisits UnitVisits::there_and_back(std::size_t units) {
+  std::vector<std::size_t> all(2 * units);
+  for (std::size_t u = 0; u < units; ++u) all[u] = all[all.size() - 1 - u] = u;
+  return UnitVisits(std::move(all));
 }
 
 bool recomputed_as_a_whole(std::span<const models::Layer> layers, std::size_t layer, bool passes_on) {

@@ -31,6 +31,25 @@ struct ModelUnit {
 /// The units of these layers, in forward order.
 std::vector<ModelUnit> units_of(std::span<const models::Layer> layers);
 
+/// The units that the passes of a gradient go to, one after the other, where a pass reads the parameters of one unit at
+/// a time. Pass k is the k-th visit.
+class UnitVisits {
+ public:
+  explicit UnitVisits(std::vector<std::size_t> units);
+  /// One micro-batch: forwards through so many units, then backwards.
+  static UnitVisits there_and_back(std::size_t units);
+
+  std::size_t count() const { return units_.size(); }
+  std::size_t operator[](std::size_t visit) const { return units_[visit]; }
+  /// Whether it is the unit's first visit of all; its last one.
+  bool first(std::size_t visit) const { return first_[visit]; }
+  bool last(std::size_t visit) const { return last_[visit]; }
+
+ private:
+  std::vector<std::size_t> units_;
+  std::vector<bool> first_, last_;
+};
+
 /// Whether full recomputation computes the layer's unit again before the backward pass through this layer: its last.
 bool recomputed_as_a_whole(std::span<const models::Layer> layers, std::size_t layer, bool passes_on);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "training/memory/pass_memory.h"
 
@@ -45,14 +46,27 @@ void take_larger(MemoryParts& peak, const MemoryParts& now) {
 
 double chunk(double numbers, std::int64_t members) { return std::ceil(numbers / static_cast<double>(members)); }
 
-/// Parameters of the units of passes first .. end - 1; pass k as UnitStream counts them.
-double in_passes(const std::vector<ModelUnit>& units, std::size_t first, std::size_t end) {
-  const std::size_t U = units.size();
-  double numbers = 0.0;
-  for (std::size_t k = first; k < std::min(end, 2 * U); ++k)
-    numbers += static_cast<double>(units[k < U ? k : 2 * U - 1 - k].count);
-  return numbers;
-}
+/// The parameters of units that are gathered at a time.
+class GatheredUnits {
+ public:
+  GatheredUnits(const UnitVisits& visits, const std::vector<ModelUnit>& units, const ShardMemory& its)
+      : limit_(static_cast<std::size_t>(its.limit)), gathered_(visits.count() + 1), dropped_(visits.count() + 1) {
+    for (std::size_t k = 0; k < visits.count(); ++k) {
+      const auto count = static_cast<double>(units[visits[k]].count);
+      gathered_[k + 1] = gathered_[k] + (its.reshard_after_forward || visits.first(k) ? count : 0.0);
+      dropped_[k + 1] = dropped_[k] + (its.reshard_after_forward || visits.last(k) ? count : 0.0);
+    }
+  }
+  /// begun: visits.  in_use: units of the last ones.
+  double numbers(std::size_t begun, std::size_t in_use) const {
+    const std::size_t started = begun == 0 ? 0 : std::min(begun - 1 + limit_, gathered_.size() - 1);
+    return gathered_[std::max(started, begun)] - dropped_[begun - in_use];
+  }
+
+ private:
+  std::size_t limit_;
+  std::vector<double> gathered_, dropped_;  ///< parameters until a visit
+};
 
 /// Gradients while the backward pass makes that of the layer whose parameters begin at `first`, where pieces are
 /// dropped once they are reduced: the piece of the layer, the one before it, which is being reduced, and shards of
@@ -77,6 +91,48 @@ void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, double fir
   now[MemoryPart::gradients] = gradients(reduced);
 }
 
+/// Bytes of gradients.  complete: parameters whose gradients have been summed.  whole: that of all is in memory, too.
+using GradientBytes = std::function<double(double complete, bool whole)>;
+
+MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, MemoryParts now,
+                            const GradientBytes& gradients) {
+  const std::vector<ModelUnit> units = units_of(terms.layers);
+  const std::size_t U = units.size();
+  const GatheredUnits gathered(UnitVisits::there_and_back(U), units, its);
+  const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
+  const bool whole = its.no_sync && its.micro_batches > 1;
+  MemoryParts peak;
+  double complete = 0.0;
+  for (std::size_t u = U; u-- > 0;) {
+    now[MemoryPart::gathered] = its.group > 1 ? terms.bytes.parameter * gathered.numbers(2 * U - u, 1) : 0.0;
+    const auto own = static_cast<double>(units[u].count);
+    const double above = u + 1 < U ? static_cast<double>(units[u + 1].count) : 0.0;
+    now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (own + above);
+    now[MemoryPart::gradients] = gradients(complete, whole);
+    for (std::size_t i = units[u].first_layer; i < units[u].first_layer + units[u].layers; ++i) {
+      now[MemoryPart::activations] = activations[i];
+      take_larger(peak, now);
+    }
+    complete += own;
+  }
+  return peak;
+}
+
+/// A rank of a mesh adds up micro-batches, and has the gradient of its whole part in memory.
+MemoryParts shards_on_mesh(const MemoryTerms& terms, const ShardMemory& its, MemoryParts now,
+                           const GradientBytes& gradients) {
+  const GatheredUnits gathered(terms.mesh->visits, units_of(terms.layers), its);
+  MemoryParts peak;
+  for (const PassMoment& moment : terms.mesh->moments) {
+    now[MemoryPart::activations] = moment.activations;
+    now[MemoryPart::gathered] =
+        its.group > 1 ? terms.bytes.parameter * gathered.numbers(moment.visits, moment.in_use) : 0.0;
+    now[MemoryPart::gradients] = gradients(moment.complete, true);
+    take_larger(peak, now);
+  }
+  return peak;
+}
+
 }  // namespace
 
 double MemoryTerms::parameters() const {
@@ -89,13 +145,21 @@ MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its) {
   now[MemoryPart::parameters] = N * terms.bytes.parameter;
   now[MemoryPart::optimizer] = N * terms.optimizer_bytes() * its.optimizer_share;
   now[MemoryPart::buckets] = its.bucket_numbers * terms.bytes.gradient;
+  if (terms.mesh) {
+    for (const PassMoment& moment : terms.mesh->moments) {
+      now[MemoryPart::activations] = moment.activations;
+      now[MemoryPart::gradients] = terms.bytes.gradient * N * (its.accumulates ? 1.0 : moment.made);
+      take_larger(peak, now);
+    }
+    return peak;
+  }
   const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
   double made = 0.0;  // numbers of gradients
   for (std::size_t i = terms.layers.size(); i-- > 0;) {
     made += static_cast<double>(terms.layers[i].count);
     now[MemoryPart::activations] = activations[i];
     if (its.dropped.empty())
-      now[MemoryPart::gradients] = terms.bytes.gradient * (its.accumulates || terms.accumulates ? N : made);
+      now[MemoryPart::gradients] = terms.bytes.gradient * (its.accumulates ? N : made);
     else
       drop_reduced(terms, its, N - made, now, peak);
     take_larger(peak, now);
@@ -104,32 +168,15 @@ MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its) {
 }
 
 MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its) {
-  const std::vector<ModelUnit> units = units_of(terms.layers);
-  const std::size_t U = units.size();
   const double N = terms.parameters(), g = terms.bytes.gradient;
-  const bool whole_gradient = its.no_sync && its.micro_batches > 1;
-  MemoryParts now, peak;
-  now[MemoryPart::parameters] = its.parameters_on_host ? 0.0 : chunk(N, its.group) * terms.bytes.parameter;
-  now[MemoryPart::optimizer] = its.optimizer_on_host ? 0.0 : chunk(N, its.group) * terms.optimizer_bytes();
-  const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
-  double reduced = 0.0;
-  for (std::size_t k = U; k < 2 * U; ++k) {
-    const std::size_t u = 2 * U - 1 - k;
-    const double gathered = its.reshard_after_forward ? in_passes(units, k, k + static_cast<std::size_t>(its.limit))
-                                                      : static_cast<double>(units[u].first + units[u].count);
-    now[MemoryPart::gathered] = its.group > 1 ? terms.bytes.parameter * gathered : 0.0;
-    const auto own = static_cast<double>(units[u].count);
-    const double above = u + 1 < U ? static_cast<double>(units[u + 1].count) : 0.0;
-    now[MemoryPart::buckets] = whole_gradient ? 0.0 : g * (own + above);
-    const double shard = its.micro_batches > 1 && !its.no_sync ? chunk(N, its.group) : reduced;
-    now[MemoryPart::gradients] = g * (shard + (whole_gradient ? N : 0.0));
-    for (std::size_t i = units[u].first_layer; i < units[u].first_layer + units[u].layers; ++i) {
-      now[MemoryPart::activations] = activations[i];
-      take_larger(peak, now);
-    }
-    reduced += chunk(own, its.group);
-  }
-  return peak;
+  MemoryParts states;
+  states[MemoryPart::parameters] = its.parameters_on_host ? 0.0 : chunk(N, its.group) * terms.bytes.parameter;
+  states[MemoryPart::optimizer] = its.optimizer_on_host ? 0.0 : chunk(N, its.group) * terms.optimizer_bytes();
+  const auto gradients = [&](double complete, bool whole) {
+    const bool all_shards = its.micro_batches > 1 && !its.no_sync;
+    return g * ((all_shards ? chunk(N, its.group) : chunk(complete, its.group)) + (whole ? N : 0.0));
+  };
+  return terms.mesh ? shards_on_mesh(terms, its, states, gradients) : shards_of_whole(terms, its, states, gradients);
 }
 
 MemoryParts server_memory(const MemoryTerms& terms, double share) {

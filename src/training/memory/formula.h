@@ -19,6 +19,20 @@
 
 namespace simgrad::training {
 
+/// One moment of a step's passes on a rank of a mesh.
+struct PassMoment {
+  double activations = 0.0;  ///< bytes
+  double made = 0.0;         ///< the share of its part's gradient that is in memory
+  double complete = 0.0;     ///< parameters of the units whose gradients all micro-batches have been added to
+  std::size_t visits = 0;    ///< to units whose parameters are gathered, that have begun
+  std::size_t in_use = 0;    ///< units that are read: those of the last visits
+};
+/// The passes of a rank of a mesh: their order is known, and not their times.
+struct MeshPasses {
+  std::vector<PassMoment> moments;
+  UnitVisits visits;
+};
+
 /// The facts that memory depends on.
 struct MemoryTerms {
   std::vector<models::Layer> layers;
@@ -28,9 +42,9 @@ struct MemoryTerms {
   std::int64_t rows = 0;   ///< of the rank with most rows, a step
   std::int64_t batch = 0;  ///< rows of a step over all ranks; for strategies that cut the model
   std::int64_t optimizer_vectors = 0;
-  bool accumulates = false;              ///< gradients of several micro-batches add up, whatever the strategy does
   const models::Model* model = nullptr;  ///< whose layers they are; for strategies that cut it
   const models::Problem* problem = nullptr;
+  const MeshPasses* mesh = nullptr;  ///< of the part that a rank of a mesh has; else null
 
   double parameters() const;
   /// Bytes a parameter of the optimizer's vectors and the master copy.

@@ -1,6 +1,7 @@
 /// How a gradient becomes an update.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -33,6 +34,9 @@ class Optimizer : public base::Described {
   virtual void update(State& state, const values::Tensor& g, double lr,
                       std::span<const models::Layer> layers) const = 0;
 };
+
+/// The number of vectors in an optimizer's state, each as long as w.
+std::int64_t vectors_of(const Optimizer& optimizer);
 
 /// The optimizers a scenario can name.
 const base::Registry<Optimizer>& optimizers();

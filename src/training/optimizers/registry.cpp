@@ -7,10 +7,18 @@
 #include "training/optimizers/nesterov.h"
 #include "training/optimizers/rmsprop.h"
 #include "training/optimizers/sgd.h"
+#include "values/dispatcher.h"
 
 namespace simgrad::training {
 
 void Optimizer::start(State&) const {}
+
+std::int64_t vectors_of(const Optimizer& optimizer) {
+  values::Dispatcher dispatcher({.numbers = false, .label = {}});
+  State state{.w = dispatcher.zeros(1)};
+  optimizer.start(state);
+  return static_cast<std::int64_t>(state.optimizer.size());
+}
 
 const base::Registry<Optimizer>& optimizers() {
   static const base::Registry<Optimizer> table({

@@ -13,6 +13,7 @@
 #include "cluster/recording/work_scope.h"
 #include "cluster/usage/usage.h"
 #include "training/learning/layer_times.h"
+#include "training/memory/formula.h"
 #include "training/parts/model_parts.h"
 #include "training/parts/stand_ins.h"
 #include "training/session/async_replicas.h"
@@ -40,6 +41,20 @@ std::optional<std::int64_t> constant_batch(const Traits& traits, const Learning&
   return varies ? std::nullopt : lockstep_batch(traits, learning);
 }
 
+/// The facts on which the cuts of a model and the memory of its ranks depend.
+MemoryTerms memory_terms(const Learning& learning, const Optimizer& optimizer, int workers) {
+  const std::int64_t batch = learning.batches().batch();
+  return {.layers = learning.layers(),
+          .bytes = number_bytes(learning.precision()),
+          .recompute = learning.recompute(),
+          .workers = workers,
+          .rows = (batch + workers - 1) / workers,
+          .batch = batch,
+          .optimizer_vectors = vectors_of(optimizer),
+          .model = &learning.model(),
+          .problem = &learning.problem()};
+}
+
 bool from_memory(cluster::Recovery recovery) {
   return recovery == cluster::Recovery::wait || recovery == cluster::Recovery::elastic;
 }
@@ -51,7 +66,9 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       learning_(learning),
       program_(std::move(program)),
       traits_(program_.traits(workers)),
-      parts_(traits_.cuts ? std::make_unique<const ModelParts>(learning, traits_.cuts(learning, workers)) : nullptr),
+      parts_(traits_.cuts ? std::make_unique<const ModelParts>(
+                                learning, traits_.cuts(memory_terms(learning, *setup.options.optimizer, workers)))
+                          : nullptr),
       setup_(std::move(setup)),
       world_(cluster, name_of(setup_), workers, traits_.servers, traits_.places(workers)),
       tally_(traits_.lockstep()),

@@ -1,0 +1,51 @@
+#include "strategies/parallel/part_units.h"
+
+#include "base/errors.h"
+
+namespace simgrad::strategies {
+
+PartUnits::PartUnits(const models::ModelPart& part, std::span<const models::Layer> layers)
+    : units_(training::units_of(layers)) {
+  for (const training::ModelUnit& unit : units_) numbers_.push_back(layers[unit.first_layer].unit);
+  for (const models::PlacedChunk& chunk : part.chunks()) {
+    std::vector<std::vector<std::size_t>>& of_chunk = read_by_.emplace_back();
+    for (const std::vector<models::ParameterStretch>& stretches : chunk.parameters) {
+      std::vector<std::size_t>& units = of_chunk.emplace_back();
+      for (const models::ParameterStretch& stretch : stretches)
+        if (stretch.count > 0) units.push_back(of_parameters(stretch).unit);
+      std::ranges::sort(units);
+      units.erase(std::ranges::unique(units).begin(), units.end());
+    }
+  }
+}
+
+std::size_t PartUnits::of_layer(const models::Layer& layer) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(numbers_, layer.unit) - numbers_.begin());
+}
+
+PartUnits::Place PartUnits::of_parameters(const models::ParameterStretch& stretch) const {
+  const auto behind = std::ranges::upper_bound(units_, stretch.first, {}, &training::ModelUnit::first);
+  const auto unit = static_cast<std::size_t>(behind - units_.begin()) - 1;
+  const std::int64_t first = stretch.first - units_[unit].first;
+  base::check(first + stretch.count <= units_[unit].count, "a segment's stretch is in one unit");
+  return {unit, first};
+}
+
+training::UnitVisits PartUnits::visits(std::span<const PipelineTask> tasks) const {
+  std::vector<std::size_t> all;
+  UnitsInUse in_use;
+  const auto need = [&](const std::vector<std::size_t>& units) {
+    in_use.become(
+        units, [&](std::size_t unit) { all.push_back(unit); }, [](std::size_t) {});
+  };
+  for (const PipelineTask& task : tasks) {
+    if (task.piece == Piece::weight_backward) continue;  // it reads activations and derivatives alone
+    const auto& segments = read_by_[static_cast<std::size_t>(task.chunk)];
+    for (std::size_t i = 0; i < segments.size(); ++i)
+      need(segments[task.piece == Piece::forward ? i : segments.size() - 1 - i]);
+    need({});
+  }
+  return training::UnitVisits(std::move(all));
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,30 @@
+/// A stage's passes where the parameters of its units are gathered.
+#include "strategies/parallel/stage_passes.h"
+#include "training/learning/learning.h"
+
+namespace simgrad::strategies {
+
+training::UnitVisits StagePasses::unit_visits() const { return units_.visits(tasks()); }
+
+void StagePasses::gradient(training::UnitVisitor& visitor, std::int64_t step, training::MicroBatch micro) {
+  std::vector<std::size_t> layers_left;
+  for (std::size_t u = 0; u < units_.count(); ++u) layers_left.push_back(units_[u].layers);
+  const Worker::LayerReady ready = [&](const Tensor& g, const models::Layer& layer) {
+    const std::size_t unit = units_.of_layer(layer);
+    if (--layers_left[unit] == 0) visitor.complete(unit, g);
+  };
+  visitor_ = &visitor;
+  segments_.read_from(visitor_, units_);
+  gradient(Tensor(), step, micro, ready);
+  visitor_ = nullptr;
+  segments_.read_from(visitor_, units_);
+}
+
+/// The pass that follows reads these units, and no others.
+void StagePasses::use_units(const std::vector<std::size_t>& units) {
+  if (!visitor_) return;
+  in_use_.become(
+      units, [&](std::size_t unit) { visitor_->enter(unit); }, [&](std::size_t unit) { visitor_->leave(unit); });
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,87 @@
+#include "strategies/parallel/stage_walk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "training/memory/pass_memory.h"
+
+namespace simgrad::strategies {
+
+using training::Recompute;
+
+StageWalk::StageWalk(const models::ModelPart& part, const training::MemoryTerms& terms)
+    : part_(part),
+      terms_(terms),
+      units_(part, terms.layers),
+      rows_(static_cast<double>(terms.rows)),
+      done_(part.chunks().size()) {
+  for (std::size_t u = 0; u < units_.count(); ++u) layers_left_.push_back(units_[u].layers);
+}
+
+training::MeshPasses StageWalk::passes(const std::vector<PipelineTask>& tasks, int micro_batches) {
+  micro_batches_ = micro_batches;
+  for (const PipelineTask& task : tasks) {
+    const auto chunk = static_cast<std::size_t>(task.chunk);
+    const std::size_t segments = part_.chunks()[chunk].segments.size();
+    if (task.piece == Piece::backward || task.piece == Piece::weight_backward) ++done_[chunk];
+    for (std::size_t s = 0; s < segments; ++s) go_through(task, task.piece == Piece::forward ? s : segments - 1 - s);
+    read({});
+    if (micro_batches_ == 1) now_.made = 0.0;
+  }
+  return {std::move(moments_), units_.visits(tasks)};
+}
+
+/// The pass that follows reads these units.
+void StageWalk::read(const std::vector<std::size_t>& units) {
+  in_use_.become(
+      units, [&](std::size_t) { ++now_.visits; }, [](std::size_t) {});
+  now_.in_use = units.size();
+}
+
+void StageWalk::go_through(const PipelineTask& task, std::size_t segment) {
+  const auto chunk = static_cast<std::size_t>(task.chunk);
+  const models::PlacedChunk& placed = part_.chunks()[chunk];
+  const models::Segment& its = placed.segments[segment];
+  const std::size_t first = placed.first_layer + its.first_layer, end = first + its.layers;
+  if (task.piece != Piece::weight_backward) read(units_.read_by(chunk, segment));
+  if (task.piece == Piece::forward) {
+    for (std::size_t i = first; i < end; ++i) now_.activations += kept(i, terms_.recompute);
+    note();
+    return;
+  }
+  for (std::size_t i = end; i-- > first;) backward(i, task);
+}
+
+double StageWalk::kept(std::size_t layer, Recompute recompute) const {
+  return rows_ * training::kept_bytes(terms_.layers, layer, recompute, terms_.bytes);
+}
+
+double StageWalk::again(std::size_t layer) const {
+  return kept(layer, Recompute::none) - kept(layer, terms_.recompute);
+}
+
+void StageWalk::backward(std::size_t layer, const PipelineTask& task) {
+  const std::vector<models::Layer>& layers = terms_.layers;
+  if (task.piece != Piece::weight_backward) {
+    const bool ends_unit = layer + 1 == layers.size() || layers[layer + 1].unit != layers[layer].unit;
+    if (terms_.recompute == Recompute::selective) now_.activations += again(layer);
+    if (terms_.recompute == Recompute::full && ends_unit)
+      for (std::size_t i = layer + 1; i-- > 0 && layers[i].unit == layers[layer].unit;) now_.activations += again(i);
+  }
+  note();
+  if (task.piece == Piece::input_backward) return;
+  const double N = terms_.parameters();
+  now_.made = std::max(now_.made, (N - static_cast<double>(layers[layer].first)) / N);
+  note();
+  now_.activations -= kept(layer, Recompute::none);
+  count_gradient(layer, task.chunk);
+}
+
+/// A layer's gradient is complete with the last micro-batch.
+void StageWalk::count_gradient(std::size_t layer, int chunk) {
+  if (done_[static_cast<std::size_t>(chunk)] != micro_batches_) return;
+  const std::size_t unit = units_.of_layer(terms_.layers[layer]);
+  if (--layers_left_[unit] == 0) now_.complete += static_cast<double>(units_[unit].count);
+}
+
+}  // namespace simgrad::strategies

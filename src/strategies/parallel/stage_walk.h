@@ -1,0 +1,42 @@
+/// The memory of a stage as it does its tasks. It knows the order of the tasks alone, and no times.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "strategies/parallel/part_units.h"
+#include "strategies/parallel/schedules/table.h"
+#include "training/memory/formula.h"
+
+namespace simgrad::strategies {
+
+class StageWalk {
+ public:
+  /// terms: of the part. Both outlive this object.
+  StageWalk(const models::ModelPart& part, const training::MemoryTerms& terms);
+
+  /// micro_batches: of a step.
+  training::MeshPasses passes(const std::vector<PipelineTask>& tasks, int micro_batches);
+
+ private:
+  double kept(std::size_t layer, training::Recompute recompute) const;
+  double again(std::size_t layer) const;
+  void read(const std::vector<std::size_t>& units);
+  void go_through(const PipelineTask& task, std::size_t segment);
+  void backward(std::size_t layer, const PipelineTask& task);
+  void count_gradient(std::size_t layer, int chunk);
+  void note() { moments_.push_back(now_); }
+
+  const models::ModelPart& part_;
+  const training::MemoryTerms& terms_;
+  PartUnits units_;
+  UnitsInUse in_use_;
+  double rows_;
+  int micro_batches_ = 1;
+  std::vector<int> done_;                 ///< by chunk: micro-batches whose gradients are made
+  std::vector<std::size_t> layers_left_;  ///< by unit: those whose gradients are not complete
+  training::PassMoment now_;
+  std::vector<training::PassMoment> moments_;
+};
+
+}  // namespace simgrad::strategies

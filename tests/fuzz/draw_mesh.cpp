@@ -1,0 +1,70 @@
+/// Scenarios whose model is cut. Sizes that suit one another are too rare among sizes that are drawn one by one.
+#include <array>
+
+#include "fuzz/draw.h"
+
+namespace simgrad::fuzz {
+
+namespace {
+
+using Json = Draw::Json;
+
+struct Sizes {
+  std::int64_t tensor, pipeline, context, expert, data, chunks, micro_batches;
+};
+
+Sizes drawn_sizes(Dice& dice, std::string_view schedule) {
+  const bool interleaved = schedule == "interleaved_1f1b", one = schedule == "pipedream";
+  const std::int64_t pipeline = interleaved || one ? dice.between(2, 3) : dice.between(1, 3);
+  const std::int64_t times = interleaved || schedule == "pipedream_2bw" ? pipeline : 1;
+  return {.tensor = dice.between(1, 2),
+          .pipeline = pipeline,
+          .context = dice.between(1, 2),
+          .expert = dice.between(1, 2),
+          .data = dice.between(1, 3),
+          .chunks = interleaved ? 2 : 1,
+          .micro_batches = one ? 1 : times * dice.between(1, 2)};
+}
+
+Json transformer(Dice& dice, const Sizes& sizes) {
+  Json model{{"kind", "transformer"}, {"layers", sizes.pipeline * sizes.chunks + dice.between(0, 2)},
+             {"hidden", 8},           {"heads", 2},
+             {"feed_forward", 8},     {"sequence", 4},
+             {"tied", dice.hits(0.3)}};
+  if (sizes.expert == 1 && dice.hits(0.7)) return model;
+  model["experts"] = 4;
+  model["top_k"] = dice.between(1, 2);
+  model["capacity_factor"] = dice.hits(0.5) ? 0.5 : 2.0;
+  model["expert_every"] = dice.between(1, 2);
+  return model;
+}
+
+}  // namespace
+
+void cut(Json& tree, Dice& dice) {
+  constexpr std::array schedules{"naive", "gpipe", "1f1b",      "interleaved_1f1b",
+                                 "zb_h1", "zb_h2", "pipedream", "pipedream_2bw"};
+  const std::string schedule = schedules[dice.one_of(schedules.size())];
+  const Sizes sizes = drawn_sizes(dice, schedule);
+  Json parallel{{"tensor", sizes.tensor},
+                {"pipeline", sizes.pipeline},
+                {"context", sizes.context},
+                {"expert", sizes.expert},
+                {"schedule", schedule},
+                {"chunks", sizes.chunks},
+                {"micro_batches", sizes.micro_batches},
+                {"balance", std::array{"flops", "memory", "blocks"}[dice.one_of(3)]}};
+  if (sizes.tensor > 1) parallel["sequence_parallel"] = dice.hits(0.5);
+  if (dice.hits(0.3)) parallel["order"] = {"data", "tensor", "pipeline", "expert", "context"};
+  if (dice.hits(0.3)) parallel["simulate"] = "all";
+  tree["parallel"] = std::move(parallel);
+  tree["cluster"]["workers"] = sizes.tensor * sizes.pipeline * sizes.context * sizes.expert * sizes.data;
+  tree["cluster"].erase("failures");
+  tree["data"] = {{"source", "markov"}, {"vocabulary", 6}, {"samples", 40}};
+  tree["model"] = transformer(dice, sizes);
+  tree["training"]["batch_size"] = sizes.data * sizes.micro_batches * sizes.expert;
+  constexpr std::array recompute{"none", "selective", "full"};
+  tree["training"]["recompute"] = recompute[dice.one_of(recompute.size())];
+}
+
+}  // namespace simgrad::fuzz
