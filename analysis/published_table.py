@@ -62,11 +62,9 @@ formula describes the measurements. A *predicted* row had no part in that: its e
   measured. Those of 1F1B and ZB-H1 come out to the last printed digit. A step of `zb_h2` is the mean of twenty, of which
   the first one takes longer. For interleaved stages the authors' calculation leaves out some hops, so that its bubbles are
   smaller by 2 to 4 % of themselves.
-* `korthikanti`: the efficiency of products and the bandwidth of NVLink are fitted to the models of 22 and 175 billion
-  parameters. The larger models are predicted 2 to 8 % too slow. With full recomputation one cause is known: a
-  simulated stage sends all of its output from every tensor rank to the next stage, where Megatron sends an eighth from each
-  and gathers the rest inside the host. Gradients have 2 bytes here and 4 in Megatron, and memory is at
-  most 6 % too small.
+* `korthikanti`: the GPU's efficiency, as a curve over the size of a product, is fitted to the models of 22 and 175 billion
+  parameters; NVLink is as on the data sheet. The model of 530 billion is predicted within 3 %, that of a trillion 5 to 6 %
+  too slow. Gradients have 2 bytes here and 4 in Megatron, and memory is at most 6 % too small.
 * `tensorflow_k80`: TensorFlow pushes gradients while the backward pass goes on. The parameter servers of simgrad are sent
   the whole gradient after the pass, so that the simulated throughput is too low wherever the messages take long beside
   the pass: with a batch of 32, and most with four servers for eight hosts. A step of TensorFlow on 16 GPUs is at most 0.7 %
@@ -104,7 +102,7 @@ CHINESE = Words(
 {rows}
 """,
     reasons="""* `zero_bubble`、`zero_bubble_interleaved`：公布的气泡是作者由自己测得的时间算出的。1F1B 和 ZB-H1 的气泡算到最后一位印出的数字都相同。`zb_h2` 的一步是二十步的平均，其中第一步较长。对交错的阶段，作者的计算略去了一些跳，因此其气泡小 2 % 到 4 %（相对值）。
-* `korthikanti`：矩阵乘积的效率和 NVLink 的带宽拟合到 220 亿和 1750 亿参数的模型。更大的模型预测得慢 2 % 到 8 %。完全重算时有一个已知的原因：模拟的阶段从每个张量秩把全部输出发给下一个阶段，而 Megatron 从每个秩发送八分之一，再在主机内收集其余部分。这里梯度有 2 字节，Megatron 里有 4 字节，内存最多偏小 6 %。
+* `korthikanti`：GPU 的效率是乘积大小的一条曲线，拟合到 220 亿和 1750 亿参数的模型；NVLink 取数据手册上的值。5300 亿参数的模型预测误差在 3 % 以内，一万亿参数的模型预测得慢 5 % 到 6 %。这里梯度有 2 字节，Megatron 里有 4 字节，内存最多偏小 6 %。
 * `tensorflow_k80`：TensorFlow 在反向传播进行时就推送梯度。simgrad 的参数服务器在反向传播之后才收到整个梯度，所以只要消息用时与反向传播相比较长，模拟的吞吐量就太低：批量为 32 时如此，八台主机配四个服务器时最明显。TensorFlow 在 16 个 GPU 上的一步最多比单台主机长 0.7 %：几乎所有消息都被掩盖。因此批量为 64 时，32 和 64 个 GPU 的结果正确，有一部分是巧合。
 * `vtrain_a100`：表中每隔一行用于拟合。有五行的误差超过 20 %，模拟的都太快：3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 64；3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 2；39.1B, 2 tensor x 32 data x 8 pipeline, micro-batches of 2；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 3；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 6。其中第一行用的时间几乎是旁边微批次为 16 的那一行的两倍，原因在表中看不出来。
 * `deepbench_*`：环对所有大小只有一个带宽和一个延迟。在 InfiniBand 上，3 百万到 7 百万个浮点数的行偏差最大。Knights Landing 的行略去了：向量越长，其带宽越小，小五分之一到一半，而任何环都不会这样。""",
@@ -133,7 +131,7 @@ FITS = {
                 "model.layers", "model.hidden", "model.heads", "cluster.workers", "training.batch_size", "parallel.tensor",
                 "parallel.pipeline", "parallel.micro_batches", "cluster.bandwidth")}, {})],
     "korthikanti": [
-        Fit(["cluster.device.efficiency", "cluster.topology.nvlink_bandwidth"], [],
+        Fit(["cluster.device.efficiency", "cluster.device.half_size"], [],
             {key.rpartition(".")[2]: key for key in (
                 "model.layers", "model.hidden", "model.heads", "cluster.workers", "parallel.pipeline", "parallel.schedule",
                 "parallel.chunks", "parallel.micro_batches", "training.batch_size", "training.recompute",
