@@ -121,6 +121,10 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"expert_s", of_rank, "s",
      "time in exchanges among the ranks that share experts or tables, and in sums of the other parameters' gradients; "
      "only where [parallel] has expert ranks"},
+    {"data_s", of_rank, "s",
+     "time in which a rank did nothing but the strategy's communication among the ranks with the same part of the "
+     "model "
+     "(transfers, sums and waiting), without its idle time at the end of the run; only where a cut model has replicas"},
     {"place_tensor", of_rank, "", "the rank's place among the ranks that share its products, from 0"},
     {"place_context", of_rank, "", "the rank's place among the ranks that share the tokens of sequences, from 0"},
     {"place_expert", of_rank, "", "the rank's place among the ranks that share experts or tables, from 0"},

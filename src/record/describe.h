@@ -65,6 +65,7 @@ void describe(Given& mesh, Visitor& v) {
   v.value("tensor_s", mesh.tensor_s, Presence::some);
   v.value("context_s", mesh.context_s, Presence::some);
   v.value("expert_s", mesh.expert_s, Presence::some);
+  v.value("data_s", mesh.data_s, Presence::some);
 }
 
 template <Maybe<RankUse> Given, class Visitor>

@@ -56,7 +56,7 @@ Participant::Participant(Session& session, int position)
 int Participant::workers() const { return session_.parts() ? comm_.size() : session_.generation().workers(); }
 const models::ModelPart& Participant::part() const { return session_.parts()->model(world_rank()); }
 const Mesh& Participant::mesh() const { return session_.parts()->mesh(); }
-record::MeshUse& Participant::mesh_use() const { return session_.tally().mesh_use(world_rank()); }
+MeshTime& Participant::mesh_time() const { return session_.tally().mesh_time(world_rank()); }
 
 cluster::Communicator Participant::everyone() const {
   const Generation& generation = session_.generation();

@@ -19,10 +19,6 @@ namespace simgrad::cluster {
 class Inbox;
 }
 
-namespace simgrad::record {
-struct MeshUse;
-}
-
 namespace simgrad::models {
 class ModelPart;
 struct Layer;
@@ -36,6 +32,7 @@ class InputPipeline;
 class RankWork;
 class Learning;
 class Mesh;
+struct MeshTime;
 class Optimizer;
 class PassMemory;
 class Passes;
@@ -115,7 +112,7 @@ class Participant {
   void note(std::string text) const;
 
   /// The time of this rank that goes to the other ranks of its replica.
-  record::MeshUse& mesh_use() const;
+  MeshTime& mesh_time() const;
 
   /// What this rank holds in memory; and the bytes of the numbers that it holds.
   Ledger& memory() const { return *ledger_; }

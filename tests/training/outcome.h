@@ -129,7 +129,7 @@ void carry(Archive& a, record::RankUse& x) {
   for (auto& part : x.memory) a(part);
   a(x.memory_limit_bytes);
   a(x.mesh.tensor), a(x.mesh.data), a(x.mesh.pipeline), a(x.mesh.bubble_s), a(x.mesh.hop_s), a(x.mesh.tensor_s),
-      a(x.mesh.context), a(x.mesh.expert), a(x.mesh.context_s), a(x.mesh.expert_s);
+      a(x.mesh.context), a(x.mesh.expert), a(x.mesh.context_s), a(x.mesh.expert_s), a(x.mesh.data_s);
   for (std::size_t k = 0; k < record::gradient_parts; ++k) a(x.gradient[static_cast<record::GradientPart>(k)]);
 }
 template <class Archive>

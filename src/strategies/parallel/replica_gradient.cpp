@@ -74,7 +74,7 @@ void ReplicaGradient::sum_partial(std::size_t chunk, std::size_t segment, Among 
     for (const ParameterStretch& partial : worker_.part().partial(among))
       if (const ParameterStretch both = common(own, partial); both.count > 0) stretches.push_back(both);
   if (stretches.empty()) return;
-  const training::AlongScope timed(worker_.mesh_use(), *comm, dimension_of(among));
+  const training::AlongScope timed(worker_.mesh_time(), *comm, dimension_of(among));
   std::vector<Tensor> parts;
   for (const ParameterStretch& stretch : stretches) parts.push_back(gradient_->stretch(stretch));
   const Tensor sum = collectives::Ring()(*comm, values::concatenate(parts));
@@ -90,7 +90,7 @@ void ReplicaGradient::sum_tied() {
   if (!tied_) return;
   const ParameterStretch tied = worker_.part().tied();
   {
-    const training::AlongScope timed(worker_.mesh_use(), *tied_, training::Dimension::pipeline);
+    const training::AlongScope timed(worker_.mesh_time(), *tied_, training::Dimension::pipeline);
     gradient_->replace(tied, collectives::Ring()(*tied_, gradient_->stretch(tied)));
   }
   if (!ready_) return;
@@ -101,6 +101,7 @@ void ReplicaGradient::sum_tied() {
 }
 
 Tensor ReplicaGradient::squares(const Tensor& g, const Tensor& of_shards) const {
+  const training::AlongScope timed(worker_.mesh_time(), worker_.comm());
   const Communicator stages = stages_.unrounded();
   Tensor sum = of_shards ? of_shards : training::sum_of_squares(g, counted_elsewhere());
   const collectives::RecursiveDoubling doubling;

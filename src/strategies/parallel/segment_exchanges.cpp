@@ -18,7 +18,7 @@ using training::AlongScope;
 Tensor SegmentPasses::exchanged(const Step& step, const Tensor& numbers, std::int64_t rows) const {
   const Communicator* const comm = sharing_.among(step.among);
   if (!comm || step.then == Step::Then::nothing) return numbers;
-  const AlongScope timed(worker_.mesh_use(), *comm, dimension_of(step.among));
+  const AlongScope timed(worker_.mesh_time(), *comm, dimension_of(step.among));
   return Exchange(step.then, rows)(*comm, numbers);
 }
 
@@ -35,7 +35,7 @@ Tensor SegmentPasses::beside(const At& at, const Step& step, const Tensor& numbe
   at.micro.passes.more(at.chunk, at.segment, work, step.beside * (members - 1) / members);
   Tensor all;
   {
-    const AlongScope timed(worker_.mesh_use(), comm, dimension_of(step.among));
+    const AlongScope timed(worker_.mesh_time(), comm, dimension_of(step.among));
     all = exchange.received(stream.wait(task), members);
   }
   at.micro.passes.more(at.chunk, at.segment, work, step.beside / members);
@@ -74,7 +74,7 @@ void SegmentPasses::finish_gathering(At& at) {
   if (!at.gathering) return;
   const Step& step = at.its.backward[at.made.size() - 1];
   const Communicator& comm = *sharing_.among(step.among);
-  const AlongScope timed(worker_.mesh_use(), comm, dimension_of(step.among));
+  const AlongScope timed(worker_.mesh_time(), comm, dimension_of(step.among));
   at.made.back() = Exchange(step.then, at.micro.passes.rows())
                        .received(streams_[static_cast<std::size_t>(step.among)]->wait(*at.gathering), comm.size());
   at.gathering.reset();

@@ -22,7 +22,7 @@ void StagePasses::post_receives(const std::vector<PipelineTask>& tasks) {
 
 void StagePasses::finish_sends() {
   if (shape_.stages == 1) return;
-  const training::AlongScope timed(worker_.mesh_use(), stages_, Dimension::pipeline);
+  const training::AlongScope timed(worker_.mesh_time(), stages_, Dimension::pipeline);
   forwards_.wait_for_sends();
   backwards_.wait_for_sends();
 }
@@ -30,11 +30,11 @@ void StagePasses::finish_sends() {
 Tensor StagePasses::receive(Hops& hops, const PipelineTask& task) {
   Hops::Message arrived;
   {
-    const training::AlongScope timed(worker_.mesh_use(), stages_, Dimension::pipeline);
+    const training::AlongScope timed(worker_.mesh_time(), stages_, Dimension::pipeline);
     arrived = hops.receive(shape_.piece(stage_, task.chunk), task.micro);
   }
   if (!arrived.is_part) return std::move(arrived.numbers);
-  const training::AlongScope timed(worker_.mesh_use(), *scattered_, Dimension::tensor);
+  const training::AlongScope timed(worker_.mesh_time(), *scattered_, Dimension::tensor);
   return Exchange(models::Step::Then::gather, 1).collective(*scattered_, arrived.numbers);
 }
 

@@ -4,14 +4,11 @@
 
 #include "cluster/ranks/actor_state.h"
 #include "cluster/ranks/communicator.h"
+#include "training/parts/mesh_time.h"
 
 namespace simgrad::training {
 
 namespace {
-
-double waited_s(const cluster::Communicator& comm) {
-  return comm.actor()->parts(comm.now()).sum(record::Activity::wait);
-}
 
 void add(std::optional<double>& sum, double seconds) { sum = sum.value_or(0.0) + seconds; }
 
@@ -31,24 +28,30 @@ std::optional<double>* sum_along(record::MeshUse& use, Dimension dimension) {
 
 }  // namespace
 
-AlongScope::AlongScope(record::MeshUse& use, const cluster::Communicator& comm, Dimension dimension)
-    : use_(use),
+AlongScope::AlongScope(MeshTime& time, const cluster::Communicator& comm, std::optional<Dimension> dimension)
+    : time_(time),
       comm_(comm),
       dimension_(dimension),
       from_s_(comm.now()),
-      waited_before_s_(waited_s(comm)),
+      before_(comm.actor()->parts(comm.now())),
       exceptions_(std::uncaught_exceptions()) {}
 
 AlongScope::~AlongScope() {
-  if (std::uncaught_exceptions() != exceptions_) return;  // a killed actor's time is settled already
+  if (std::uncaught_exceptions() != exceptions_) {  // a killed actor's time is settled already
+    time_.elsewhere += comm_.actor()->account().parts() - before_;
+    return;
+  }
+  const record::TimeParts& parts = comm_.actor()->parts(comm_.now());
+  time_.elsewhere += parts - before_;
+  if (!dimension_) return;
   const double seconds = comm_.now() - from_s_;
-  if (std::optional<double>* const sum = sum_along(use_, dimension_)) {
+  if (std::optional<double>* const sum = sum_along(time_.use, *dimension_)) {
     add(*sum, seconds);
     return;
   }
-  const double waited = waited_s(comm_) - waited_before_s_;
-  add(use_.bubble_s, waited);
-  add(use_.hop_s, seconds - waited);
+  const double waited = parts.sum(record::Activity::wait) - before_.sum(record::Activity::wait);
+  add(time_.use.bubble_s, waited);
+  add(time_.use.hop_s, seconds - waited);
 }
 
 }  // namespace simgrad::training

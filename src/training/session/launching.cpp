@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cluster/ranks/actor_state.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
@@ -15,6 +16,12 @@
 #include "training/worker.h"
 
 namespace simgrad::training {
+
+namespace {
+
+record::TimeParts parts_so_far(const cluster::Communicator& comm) { return comm.actor()->parts(comm.now()); }
+
+}  // namespace
 
 /// Returns the states that the generation goes on from; null: step 0.
 Snapshots* Training::launch() {
@@ -72,10 +79,13 @@ void Training::start_rank(int rank, int position) {
   if (rank < world_.workers()) {
     world_.ranks().start(rank, [this, position] {
       Worker worker(*this, position);
+      MeshTime* const mesh_time = parts_ ? &worker.mesh_time() : nullptr;
+      if (mesh_time && mesh_time->at_end) mesh_time->start_again(parts_so_far(worker.comm()));
       restart(worker.comm());
       if (holder() == Holder::workers && checkpoints_.in_memory(generation_->source()))
         catch_up(worker.comm(), *generation_);
       program_.work(worker);
+      if (mesh_time) mesh_time->end(parts_so_far(worker.comm()));
     });
   } else {
     world_.ranks().start(rank, [this, position] {

@@ -23,10 +23,10 @@ void Tally::note_failure(std::string text) {
 
 void Tally::repeat(const std::vector<int>& of) {
   gradient_kinds_.repeat(of);
-  if (!mesh_uses_.empty()) {
-    mesh_uses_.resize(of.size());
+  if (!mesh_times_.empty()) {
+    mesh_times_.resize(of.size());
     for (std::size_t rank = 0; rank < of.size(); ++rank)
-      mesh_uses_[rank] = record::MeshUse(mesh_uses_[static_cast<std::size_t>(of[rank])]);
+      mesh_times_[rank] = MeshTime(mesh_times_[static_cast<std::size_t>(of[rank])]);
   }
   for (int rank = 0; std::cmp_less(rank, of.size()); ++rank)
     if (const int its = of[static_cast<std::size_t>(rank)]; its != rank) {
@@ -63,13 +63,13 @@ void Tally::fill_memory(record::Record& record) const {
 void Tally::fill_mesh(record::Record& record) const {
   double bubble_s = 0.0;
   bool has_stages = false;
-  for (std::size_t rank = 0; rank < std::min(mesh_uses_.size(), record.ranks.size()); ++rank) {
-    record.ranks[rank].mesh = mesh_uses_[rank];
-    has_stages = has_stages || mesh_uses_[rank].bubble_s;
-    bubble_s += mesh_uses_[rank].bubble_s.value_or(0.0);
+  for (std::size_t rank = 0; rank < std::min(mesh_times_.size(), record.ranks.size()); ++rank) {
+    record.ranks[rank].mesh = mesh_times_[rank].use;
+    has_stages = has_stages || mesh_times_[rank].use.bubble_s;
+    bubble_s += mesh_times_[rank].use.bubble_s.value_or(0.0);
   }
   if (!has_stages) return;
-  record.bubble_s = bubble_s / static_cast<double>(mesh_uses_.size());
+  record.bubble_s = bubble_s / static_cast<double>(mesh_times_.size());
   if (record.simulated_s > 0.0) record.bubble_share = *record.bubble_s / record.simulated_s;
 }
 

@@ -9,6 +9,7 @@
 
 #include "record/record.h"
 #include "training/memory/ledger.h"
+#include "training/parts/mesh_time.h"
 #include "training/session/gradient_kinds.h"
 
 namespace simgrad::training {
@@ -38,10 +39,10 @@ class Tally {
   }
 
   /// The time of a rank that goes to the other ranks of its replica.
-  record::MeshUse& mesh_use(int rank) {
+  MeshTime& mesh_time(int rank) {
     const auto place = static_cast<std::size_t>(rank);
-    if (mesh_uses_.size() <= place) mesh_uses_.resize(place + 1);
-    return mesh_uses_[place];
+    if (mesh_times_.size() <= place) mesh_times_.resize(place + 1);
+    return mesh_times_[place];
   }
 
   GradientKinds& gradient_kinds() { return gradient_kinds_; }
@@ -84,8 +85,8 @@ class Tally {
   decltype(record::Record::staleness_counts) staleness_counts_;
   std::optional<double> staleness_max_;
   std::optional<double> spectral_gap_;
-  std::deque<Ledger> ledgers_;             ///< by rank; they stay where they are
-  std::deque<record::MeshUse> mesh_uses_;  ///< by rank; they stay where they are
+  std::deque<Ledger> ledgers_;       ///< by rank; they stay where they are
+  std::deque<MeshTime> mesh_times_;  ///< by rank of a mesh; they stay where they are
   GradientKinds gradient_kinds_;
   std::vector<std::string> notes_;
   int failures_ = 0;

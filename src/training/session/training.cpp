@@ -278,12 +278,14 @@ void Training::fill_mesh() {
   if (!parts_) return;
   const Mesh& mesh = parts_->mesh();
   for (int rank = 0; rank < mesh.ranks(); ++rank) {
-    record::MeshUse& use = record_.ranks[static_cast<std::size_t>(rank)].mesh;
+    record::RankUse& its = record_.ranks[static_cast<std::size_t>(rank)];
+    record::MeshUse& use = its.mesh;
     const MeshPlace place = mesh.place(rank);
     use.tensor = place[Dimension::tensor];
     if (mesh.size(Dimension::context) > 1) use.context = place[Dimension::context];
     if (mesh.size(Dimension::expert) > 1) use.expert = place[Dimension::expert];
     use.data = place[Dimension::data];
+    if (mesh.size(Dimension::data) > 1) use.data_s = tally_.mesh_time(rank).data_s(its.parts);
     use.pipeline = place[Dimension::pipeline];
   }
   std::vector<std::string> names;
