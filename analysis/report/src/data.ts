@@ -56,7 +56,12 @@ export interface Memory extends Chart { parts: { name: string; part: number }[];
 export interface Stage { name: string; step_s: number[]; memory: N }
 /** The messages of a dimension of the mesh on links of one class: bytes of a step, and shares of the links' bandwidth. */
 export interface DimensionLinks { dimension: string; link_class: string; links: number; bytes: number; utilisation: number; utilisation_max: number }
-export interface Mesh extends Chart { causes: TimePart[]; rows: (Row & { stages: Stage[]; links: DimensionLinks[] })[] }
+/** A rank of a picture of the mesh: its places along the picture's dimensions, and its box of each level. */
+export interface MeshRank { rank: number; stage: number; places: number[]; boxes: number[] }
+/** drawn: false where the picture has ranks with place 0 along the dimension alone.  levels: the smallest boxes first; ranks of one host where there is no class of links, else those joined by links of the class and of the levels before. */
+export interface MeshPicture { ranks_in_all: number; dimensions: { name: string; size: number; drawn: boolean }[]; levels: { link_class: string; boxes: number }[]; ranks: MeshRank[] }
+/** picture: a number in `pictures`. */
+export interface Mesh extends Chart { causes: TimePart[]; pictures: MeshPicture[]; rows: (Row & { stages: Stage[]; links: DimensionLinks[]; picture: number })[] }
 
 export interface ParetoRow extends Row { time_s: number; cost_usd: N; energy_j: N; front: boolean; front_energy: boolean }  // front: of cost and time; front_energy: of energy and time
 export interface Pareto extends Chart { rows: ParetoRow[]; time_is: 'time_to_target' | 'simulated' }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { close, frames, openFile, option } from './browser.mjs';
+import { close, frames, open, openFile, option } from './browser.mjs';
 import { scratch } from './modules.mjs';
 
 after(close);
@@ -14,7 +14,7 @@ writeFileSync(join(directory, 'cut.toml'), `schema = 1
 [cluster]
 workers = 8
 speed = "10GF"
-topology = "two_tier"
+topology = { kind = "two_tier", hosts_per_rack = 4 }
 [data]
 source = "markov"
 samples = 64
@@ -51,7 +51,7 @@ const ranks = (stage) => run.ranks.filter(({ place_pipeline: place }) => place =
 test('each stage is a stack of causes that are the means over its ranks', async () => {
   const { series, yAxis } = await option(page, 'mesh');
   assert.deepEqual(yAxis[0].data, ['stage 0', 'stage 1']);
-  const causes = { 'collectives of tensor ranks': 'tensor_s', 'transfers between stages': 'hop_s', 'waiting for another stage (the bubble)': 'bubble_s', 'forward and backward passes': 'compute_gradient_s', updates: 'compute_update_s' };
+  const causes = { 'collectives of tensor ranks': 'tensor_s', 'transfers between stages': 'hop_s', 'waiting for another stage (the bubble)': 'bubble_s', 'forward and backward passes': 'compute_gradient_s', updates: 'compute_update_s', 'communication among replicas that no pass hides': 'data_s' };
   for (const stage of [0, 1]) {
     for (const [name, field] of Object.entries(causes)) near(series.find((each) => each.name === name).data[stage], mean(ranks(stage).map((rank) => rank[field])) / run.steps, name);
     near(series.reduce((all, { data }) => all + data[stage], 0), run.simulated_s / run.steps, 'a step');
@@ -64,6 +64,73 @@ test('the table has the bytes of each dimension on each class of links', async (
   assert.equal(rows.length, run.dimensions.length);
   run.dimensions.forEach(({ dimension, link_class: kind, links }, i) => assert.ok(rows[i].startsWith(`${dimension}${kind}${links}`), rows[i]));
   assert.deepEqual([...new Set(run.dimensions.map(({ dimension }) => dimension))].sort(), ['data', 'pipeline', 'tensor']);
+});
+
+/** Of a group along the dimension: the ranks that differ from this one along it alone. */
+const group = (rank, dimension) => run.ranks.filter((each) => ['tensor', 'data', 'pipeline'].every((name) => name === dimension || each[`place_${name}`] === run.ranks[rank][`place_${name}`])).map((each) => each.rank);
+const plain = (text) => text.replaceAll('\u202f', ' ');
+const marked = () => page.locator('#mesh svg.mesh .rank.marked').evaluateAll((all) => all.map((each) => Number(each.dataset.rank)));
+const choose = async (dimension) => { await page.locator(`#mesh .mesh-picture input[value="${dimension}"]`).check(); };
+
+test('the picture has every rank at its place, in the boxes of its rack', async () => {
+  await page.locator('#mesh .mesh-picture').scrollIntoViewIfNeeded();
+  await page.locator('#mesh svg.mesh').waitFor();
+  const drawn = await page.locator('#mesh svg.mesh .rank').evaluateAll((all) => all.map((each) => [Number(each.dataset.rank), [...each.querySelectorAll('text')].map(({ textContent }) => textContent).join(' ')]));
+  assert.deepEqual(drawn.sort(([a], [b]) => a - b), run.ranks.map((rank) => [rank.rank, `t${rank.place_tensor} d${rank.place_data} p${rank.place_pipeline}`]));
+  const switches = run.ranks.map(({ host }) => run.wires.find(({ from }) => from === `host-${host}`).to);
+  assert.equal(await page.locator('#mesh svg.mesh .box').count(), new Set(switches).size);
+  assert.equal(await page.locator('#mesh .hint').textContent(), 'Boxes: ranks that links of class nic join. Places: t tensor, d data, p pipeline. Colours: stages.');
+});
+
+test('each dimension marks one group and the classes of links that the record has for it', async () => {
+  for (const dimension of ['tensor', 'data', 'pipeline']) {
+    await choose(dimension);
+    const its = run.dimensions.filter((use) => use.dimension === dimension);
+    const classes = await page.locator('#mesh .link-class.crossed').evaluateAll((all) => all.map((each) => each.dataset.class));
+    assert.deepEqual(classes.sort(), its.map((use) => use.link_class).sort());
+    assert.equal(await page.locator('#mesh .link-class').count(), new Set(run.dimensions.map((use) => use.link_class)).size);
+    const bars = await page.locator('#mesh .use.chosen i b').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().width / each.parentElement.getBoundingClientRect().width));
+    const most = Math.max(...run.dimensions.map((use) => use.utilisation_max));
+    its.forEach((use, i) => assert.ok(Math.abs(bars[i] - use.utilisation / most) < 0.01, `${dimension} ${bars}`));
+    assert.deepEqual((await marked()).sort((a, b) => a - b), group(0, dimension));
+    assert.equal(await page.locator('#mesh svg.mesh .way').count(), 8 / group(0, dimension).length);
+    const told = plain(await page.locator('#mesh .told').textContent());
+    assert.ok(told.startsWith(`${dimension}: messages in groups of 2 ranks cross ${its[0].link_class} (`) && told.endsWith(`Marked: ranks ${group(0, dimension).join(', ')}.`), told);
+  }
+});
+
+test('the group is chosen in the list, by a click, and for a moment under the pointer', async () => {
+  await choose('pipeline');
+  await page.locator('#mesh label.list:has(> span:text-is("Group of")) select').selectOption('3');
+  assert.deepEqual(await marked(), group(3, 'pipeline'));
+  await page.locator('#mesh svg.mesh .rank[data-rank="1"]').hover();
+  assert.deepEqual(await marked(), group(1, 'pipeline'));
+  await page.locator('#mesh h2').hover();
+  assert.deepEqual(await marked(), group(3, 'pipeline'));
+  await page.locator('#mesh svg.mesh .rank[data-rank="2"]').click();
+  await page.locator('#mesh h2').hover();
+  assert.deepEqual(await marked(), group(2, 'pipeline'));
+  await page.locator('#mesh .mesh-picture input[value="pipeline"]').press('ArrowLeft');  // by the keyboard
+  assert.deepEqual(await marked(), group(2, 'data'));
+});
+
+test('of many ranks one replica is drawn, and the page says so, also where it is narrow', async () => {
+  const report = await page.evaluate(() => window.simgrad.report);
+  const picture = report.mesh.pictures[0];
+  const [, data] = picture.dimensions;
+  picture.ranks_in_all = 4 * 8;
+  Object.assign(data, { size: 8, drawn: false });
+  picture.ranks = picture.ranks.filter(({ places }) => places[1] === 0);
+  const narrow = await open(report, { width: 360 });
+  await narrow.page.locator('#mesh .mesh-picture').scrollIntoViewIfNeeded();
+  await narrow.page.locator('#mesh svg.mesh').waitFor();
+  assert.equal(await narrow.page.locator('#mesh svg.mesh .rank').count(), 4);
+  assert.match(await narrow.page.locator('#mesh .hint').textContent(), /^4 of 32 ranks are drawn: one replica\. /);
+  await narrow.page.locator('#mesh .mesh-picture input[value="data"]').check();
+  assert.match(await narrow.page.locator('#mesh .told').textContent(), /in groups of 8 ranks .* Marked: rank 0; the others of its group are not drawn\.$/);
+  const { right, all } = await narrow.page.evaluate(() => ({ right: document.querySelector('#mesh svg.mesh').getBoundingClientRect().right, all: document.documentElement.scrollWidth }));
+  assert.ok(right <= 360 && all <= 360, `${right} ${all}`);
+  assert.deepEqual(narrow.seen, { errors: [], requests: [] });
 });
 
 test('the timeline has a shade for each pass, and numbers of micro-batches when zoomed', async () => {

@@ -279,14 +279,17 @@ MESH_CHANGES = {"micro_batches": "parallel.micro_batches=8", "schedule": "parall
 def add_mesh(dice, runs, tried):
     """Stages of all ranks, in some experiments with tensor ranks; changes of the mesh among those that were tried."""
     tensor = dice.choice([1, 2])
+    replicas = dice.choice([1, 2])
     for run in runs:
-        shares = [dice.uniform(0, 0.3), dice.uniform(0, 0.1), dice.uniform(0, 0.2)]
+        shares = [dice.uniform(0, 0.3), dice.uniform(0, 0.1), dice.uniform(0, 0.2), dice.uniform(0, 0.4)]
         for rank in run["ranks"]:
             of_stages = rank["wait_s"] + rank["communicate_s"]
-            rank |= {"place_tensor": rank["rank"] % tensor, "place_data": 0, "place_pipeline": rank["rank"] // tensor,
-                     "bubble_s": shares[0] * of_stages, "hop_s": shares[1] * of_stages}
+            rank |= {"place_tensor": rank["rank"] % tensor, "place_data": rank["rank"] // tensor % replicas,
+                     "place_pipeline": rank["rank"] // tensor // replicas, "bubble_s": shares[0] * of_stages, "hop_s": shares[1] * of_stages}
             if tensor > 1:
                 rank["tensor_s"] = shares[2] * of_stages
+            if replicas > 1:
+                rank["data_s"] = shares[3] * of_stages
         if run["ranks"]:
             run["bubble_s"] = sum(rank["bubble_s"] for rank in run["ranks"]) / len(run["ranks"])
             run["bubble_share"] = run["bubble_s"] / run["simulated_s"]

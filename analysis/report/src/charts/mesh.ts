@@ -10,6 +10,7 @@ import { detailKey } from '../parts';
 import type { Drawing } from '../plot';
 import { shown } from '../state';
 import { variable } from '../theme';
+import { meshPicture } from './mesh_picture';
 import { layer, stacked, type Chosen } from './stacked';
 
 interface Bar { name: string; step_s: number[]; memory: N }
@@ -45,14 +46,17 @@ function linkRows(links: DimensionLinks[]): HTMLElement {
 export function mesh(report: Report, data: Mesh, file: string): HTMLElement {
   const strategies = distinct(data.rows.map(({ strategy }) => strategy));
   const chosen: Chosen = { view: 'ranks', strategy: data.about?.strategy ?? strategies[0] };
-  const below = h('div', {});
+  const picture = meshPicture();
+  const table = h('div', {});
+  const below = h('div', {}, picture.element, table);
   const mean = ({ strategy, stages }: Mesh['rows'][number]): Bar => ({
     name: report.strategies[strategy].label, step_s: data.causes.map((_, i) => sum(stages.map(({ step_s }) => step_s[i])) / stages.length),
     memory: stages.some(({ memory }) => memory !== null) ? Math.max(...stages.map(({ memory }) => memory ?? 0)) : null });
   const bars = (at: number): Bar[] => {
     const here = data.rows.filter(({ point }) => point === at);
     const mine = here.find(({ strategy }) => strategy === chosen.strategy);
-    below.replaceChildren(...(chosen.view === 'ranks' && mine ? [linkRows(mine.links)] : []));
+    table.replaceChildren(...(chosen.view === 'ranks' && mine ? [linkRows(mine.links)] : []));
+    picture.show(chosen.view === 'ranks' && mine ? { picture: data.pictures[mine.picture], links: mine.links } : null);
     return chosen.view === 'ranks' ? mine?.stages ?? [] : here.filter(({ strategy }) => shown(strategy)).map(mean);
   };
   return stacked(report, {

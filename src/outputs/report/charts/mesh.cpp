@@ -25,8 +25,9 @@ constexpr std::array<CauseStyle, mesh_causes> styles{
     CauseStyle{translatable("exchanges of expert ranks"), TimePart::communicate_checkpoint},
     CauseStyle{translatable("transfers between stages"), TimePart::communicate_transfer},
     CauseStyle{translatable("waiting for another stage (the bubble)"), TimePart::wait_gradient},
+    CauseStyle{translatable("communication among replicas that no pass hides"), TimePart::wait_server},
     CauseStyle{translatable("updates"), TimePart::compute_update},
-    CauseStyle{translatable("among replicas, and idle at the end"), TimePart::wait_other}};
+    CauseStyle{translatable("idle at the end, and other"), TimePart::wait_other}};
 
 const CauseStyle& style_of(MeshCause cause) { return styles[static_cast<std::size_t>(cause)]; }
 
@@ -41,6 +42,7 @@ std::vector<double> seconds(const record::RankUse& rank) {
   set(MeshCause::expert, rank.mesh.expert_s.value_or(0.0));
   set(MeshCause::hops, rank.mesh.hop_s.value_or(0.0));
   set(MeshCause::bubble, rank.mesh.bubble_s.value_or(0.0));
+  set(MeshCause::data, rank.mesh.data_s.value_or(0.0));
   set(MeshCause::update, rank.parts[TimePart::compute_update]);
   double rest = all;
   for (const double known : by) rest -= known;
@@ -87,14 +89,15 @@ std::vector<record::DimensionUse> links_of(const record::Record& record) {
 /// A case with a cut model, and its shares of the time.
 struct Cut {
   const Case* one = nullptr;
-  std::optional<double> bubble, tensor;
+  std::optional<double> bubble, tensor, data;
 };
 
-std::optional<double> tensor_share(const Run& run) {
+/// The mean share of a rank's time; nothing where some rank has none.
+std::optional<double> share_of(const Run& run, std::optional<double> record::MeshUse::*seconds) {
   double sum = 0.0;
   for (const record::RankUse& rank : run.record.ranks) {
-    if (!rank.mesh.tensor_s) return {};
-    sum += *rank.mesh.tensor_s;
+    if (!(rank.mesh.*seconds)) return {};
+    sum += *(rank.mesh.*seconds);
   }
   return sum / (static_cast<double>(run.record.ranks.size()) * run.record.simulated_s);
 }
@@ -102,7 +105,8 @@ std::optional<double> tensor_share(const Run& run) {
 Cut cut_of(const Case& one, const std::vector<const Run*>& runs) {
   return {.one = &one,
           .bubble = mean_of(runs, [](const Run& run) { return run.record.bubble_share; }),
-          .tensor = mean_of(runs, tensor_share)};
+          .tensor = mean_of(runs, [](const Run& run) { return share_of(run, &record::MeshUse::tensor_s); }),
+          .data = mean_of(runs, [](const Run& run) { return share_of(run, &record::MeshUse::data_s); })};
 }
 
 std::string sentence(const ReportModel& model, const std::vector<Cut>& cuts, const Cut& first) {
@@ -113,6 +117,7 @@ std::string sentence(const ReportModel& model, const std::vector<Cut>& cuts, con
   std::string text =
       tr("{} waits for other stages, which is the bubble, for {} of its time", name, percent(*first.bubble));
   if (first.tensor) text += tr(", and is in collectives of tensor ranks for {}", percent(*first.tensor));
+  if (first.data) text += tr(", and in communication among replicas that no pass hides for {}", percent(*first.data));
   const auto least = std::ranges::min_element(cuts, {}, [](const Cut& cut) { return cut.bubble.value_or(1.0); });
   if (least->one == first.one || percent(*least->bubble) == percent(*first.bubble)) return text + tr(".");
   return text + tr("; {} waits the least, for {}.", model.named(*least->one), percent(*least->bubble));
@@ -132,14 +137,22 @@ Table table(const ReportModel& model, const Mesh& chart, const std::vector<Cut>&
   return table;
 }
 
-/// Leaves out context and expert ranks where no mesh has any.
+/// The number of the picture among the chart's, where it is added if it is new.
+std::size_t place_of(Mesh& chart, MeshPicture picture) {
+  const auto at = std::ranges::find(chart.pictures, picture);
+  const auto place = static_cast<std::size_t>(at - chart.pictures.begin());
+  if (at == chart.pictures.end()) chart.pictures.push_back(std::move(picture));
+  return place;
+}
+
+/// Leaves out context and expert ranks and replicas where no mesh has any.
 void leave_out_unused(Mesh& chart) {
   for (std::size_t k = mesh_causes; k-- > 0;) {
     const auto cause = static_cast<MeshCause>(k);
     const bool used = std::ranges::any_of(chart.rows, [&](const MeshRow& row) {
       return std::ranges::any_of(row.stages, [&](const StageTimes& stage) { return stage.step_s[k] > 0.0; });
     });
-    if (used || (cause != MeshCause::context && cause != MeshCause::expert)) {
+    if (used || (cause != MeshCause::context && cause != MeshCause::expert && cause != MeshCause::data)) {
       chart.causes.insert(chart.causes.begin(), cause);
       continue;
     }
@@ -157,7 +170,8 @@ std::optional<Mesh> mesh(const ReportModel& model) {
     const std::vector<const Run*> runs = cut_runs(*one);
     if (runs.empty()) continue;
     cuts.push_back(cut_of(*one, runs));
-    chart.rows.push_back({one->strategy, one->point, stages_of(runs), links_of(runs.front()->record)});
+    chart.rows.push_back({one->strategy, one->point, stages_of(runs), links_of(runs.front()->record),
+                          place_of(chart, mesh_picture(runs.front()->record))});
   }
   if (cuts.empty()) return std::nullopt;
   leave_out_unused(chart);
@@ -177,9 +191,11 @@ void write(Writer& writer, const Mesh& mesh) {
     writer.member("part", static_cast<std::size_t>(style.colour));
     writer.member("of", static_cast<std::size_t>(record::activity_of(style.colour)));
   });
+  writer.member("pictures", mesh.pictures);
   write_objects(writer, "rows", mesh.rows, [&](const MeshRow& row) {
     writer.member("strategy", row.strategy);
     writer.member("point", row.point);
+    writer.member("picture", row.picture);
     write_objects(writer, "stages", row.stages, [&](const StageTimes& stage) {
       writer.member("name", tr("stage {}", stage.stage));
       writer.member("step_s", stage.step_s);

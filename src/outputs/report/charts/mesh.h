@@ -1,4 +1,5 @@
-/// The chart of a cut model's mesh: the time of a step by cause, for each stage, and the links of each dimension.
+/// The chart of a cut model's mesh: the time of a step by cause, for each stage, the links of each dimension, and a
+/// picture of the mesh.
 #pragma once
 
 #include <optional>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "outputs/report/charts/chart.h"
+#include "outputs/report/charts/mesh_picture.h"
 #include "outputs/report/data/report_model.h"
 
 namespace simgrad::outputs::report {
@@ -18,8 +20,9 @@ enum class MeshCause : unsigned char {
   expert,   ///< likewise, experts or tables
   hops,     ///< transfers between stages
   bubble,   ///< waiting for another stage
+  data,     ///< the strategy among replicas, where no pass hides it
   update,
-  rest,  ///< the strategy among replicas, and idle time at the end of the run
+  rest,  ///< idle time at the end of the run, and all else
   count
 };
 inline constexpr auto mesh_causes = static_cast<std::size_t>(MeshCause::count);
@@ -36,11 +39,13 @@ struct MeshRow {
   std::size_t point = 0;
   std::vector<StageTimes> stages;
   std::vector<record::DimensionUse> links;  ///< of the first seed; bytes of a step
+  std::size_t picture = 0;                  ///< likewise; one of Mesh::pictures
 };
 
 struct Mesh : Chart {
   std::vector<MeshCause> causes;  ///< those that may take time: a dimension of one rank is none
   std::vector<MeshRow> rows;
+  std::vector<MeshPicture> pictures;  ///< each once
 };
 
 /// Returns nothing where no run has a cut model.
