@@ -121,6 +121,7 @@ test('of many ranks one replica is drawn, and the page says so, also where it is
   picture.ranks_in_all = 4 * 8;
   Object.assign(data, { size: 8, drawn: false });
   picture.ranks = picture.ranks.filter(({ places }) => places[1] === 0);
+  for (const use of report.mesh.rows[0].links) use.utilisation = use.utilisation_max / 4;
   const narrow = await open(report, { width: 360 });
   await narrow.page.locator('#mesh .mesh-picture').scrollIntoViewIfNeeded();
   await narrow.page.locator('#mesh svg.mesh').waitFor();
@@ -128,6 +129,8 @@ test('of many ranks one replica is drawn, and the page says so, also where it is
   assert.match(await narrow.page.locator('#mesh .hint').textContent(), /^4 of 32 ranks are drawn: one replica\. /);
   await narrow.page.locator('#mesh .mesh-picture input[value="data"]').check();
   assert.match(await narrow.page.locator('#mesh .told').textContent(), /in groups of 8 ranks .* Marked: rank 0; the others of its group are not drawn\.$/);
+  const [mean, most] = await narrow.page.locator('#mesh .use.chosen i').first().evaluate((bar) => ['--mean', '--most'].map((name) => parseFloat(bar.style.getPropertyValue(name))));
+  assert.ok(most > 0 && Math.abs(mean / most - 0.25) < 1e-9, `${mean} ${most}`);
   const { right, all } = await narrow.page.evaluate(() => ({ right: document.querySelector('#mesh svg.mesh').getBoundingClientRect().right, all: document.documentElement.scrollWidth }));
   assert.ok(right <= 360 && all <= 360, `${right} ${all}`);
   assert.deepEqual(narrow.seen, { errors: [], requests: [] });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { here, sources } from './modules.mjs';
 
 globalThis.window ??= { matchMedia: () => ({ matches: false }) };  // read when the theme's file is loaded
-const { activityColours, cell, chinese, cutNames, linearTicks, logRange, logTicks, placeAtEnd, placeBeside, points, strangeRange, strategyColours, twoLineNames, bytes, csv, firstAfter, barAt, layout, number, percent, seconds, shortNames, shortNumeral, slices, ticks, tracks, twoLines, View, whole } =
-  await sources('format', 'csv', 'gantt/tracks', 'gantt/view', 'charts/layout', 'charts/beside', 'charts/lines', 'chinese', 'palette', 'ticks', 'names');
+const { activityColours, cell, chinese, cutNames, linearTicks, logRange, logTicks, placeAtEnd, placeBeside, points, strangeRange, strategyColours, twoLineNames, bytes, csv, firstAfter, barAt, layout, meshLayout, number, percent, seconds, shortNames, shortNumeral, slices, ticks, tracks, twoLines, View, whole } =
+  await sources('format', 'csv', 'gantt/tracks', 'gantt/view', 'charts/layout', 'charts/mesh_layout', 'charts/beside', 'charts/lines', 'chinese', 'palette', 'ticks', 'names');
 
 const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u2212', '-');
 
@@ -81,6 +81,25 @@ test('a star has its switch in the middle, a ring keeps its order, and nothing l
   const tree = layout([...[0, 1, 2, 3].map((i) => ({ from: `h${i}`, to: `e${i >> 1}` })), ...[0, 1].flatMap((e) => [0, 1].map((c) => ({ from: `e${e}`, to: `c${c}` })))]);
   const places = [...tree.values()];
   for (const [i, p] of places.entries()) for (const q of places.slice(i + 1)) assert.ok(Math.hypot(p.x - q.x, p.y - q.y) > 0.1);
+});
+
+test('ranks of a mesh lie in their boxes and on no other rank, in as few rows as there is room for', () => {
+  const ranks = [...Array(64).keys()].map((rank) => ({ rank, stage: 0, places: [rank % 8, Math.floor(rank / 8), 0], boxes: [Math.floor(rank / 8), Math.floor(rank / 32)] }));
+  const picture = { ranks_in_all: 64, dimensions: ['tensor', 'data', 'pipeline'].map((name) => ({ name, size: 8, drawn: true })), levels: [{ link_class: 'nvlink', boxes: 8 }, { link_class: 'nic', boxes: 2 }], ranks };
+  const inside = (a, b) => a.x >= b.x && a.y >= b.y && a.x + a.width <= b.x + b.width && a.y + a.height <= b.y + b.height;
+  const apart = (a, b) => a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
+  for (const room of [250, 340, 760]) {
+    const { width, height, boxes, cells } = meshLayout(picture, room);
+    assert.ok(width <= room, `${width} of ${room}`);
+    assert.equal(boxes.length, 10);
+    const drawn = cells.map(({ rank, x, y }) => ({ rank, x, y, width: 48, height: 34 }));
+    assert.equal(new Set(drawn.map(({ rank }) => rank.rank)).size, 64);
+    for (const box of boxes) for (const each of drawn) assert.ok(box.ranks.includes(each.rank) ? inside(each, box) : apart(each, box));
+    drawn.forEach((a, i) => drawn.slice(i + 1).forEach((b) => assert.ok(apart(a, b))));
+    assert.ok(drawn.every((each) => inside(each, { x: 0, y: 0, width, height })));
+  }
+  // 760 pixels have room for one box of 8 ranks side by side, and for four of 3.
+  assert.equal(new Set(meshLayout(picture, 760).boxes.filter(({ level }) => level === 0).map(({ y }) => y)).size, 2);
 });
 
 test('labels are cut to what tells them apart', () => {

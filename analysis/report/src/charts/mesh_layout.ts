@@ -5,8 +5,8 @@ export interface Box { level: number; ranks: MeshRank[]; x: number; y: number; w
 export interface Cell { rank: MeshRank; x: number; y: number }
 export interface MeshLayout { width: number; height: number; boxes: Box[]; cells: Cell[] }
 
-export const cell = { width: 48, line: 13, gap: 9 };
-export const cellHeight = (dimensions: number): number => 8 + cell.line * Math.max(1, Math.ceil(dimensions / 2));
+export const rankCell = { width: 48, line: 13, gap: 9 };
+export const cellHeight = (dimensions: number): number => 8 + rankCell.line * Math.max(1, Math.ceil(dimensions / 2));
 const [pad, title] = [8, 17];
 
 interface Piece { width: number; height: number; place(x: number, y: number, layout: MeshLayout): void }
@@ -25,13 +25,13 @@ function flow(pieces: Piece[], room: number, gap: number): Piece {
   return { width, height: below, place: (left, top, layout) => pieces.forEach((piece, i) => piece.place(left + at[i].x, top + at[i].y, layout)) };
 }
 
-const step = cell.width + cell.gap;
-const fitting = (room: number): number => Math.max(1, Math.floor((room + cell.gap) / step));
+const step = rankCell.width + rankCell.gap;
+const fitting = (room: number): number => Math.max(1, Math.floor((room + rankCell.gap) / step));
 
 function boxed(ranks: MeshRank[], level: number, height: number, room: number, columns: number): Piece {
   if (level < 0) {
-    const cells = ranks.map((rank): Piece => ({ width: cell.width, height, place: (x, y, layout) => void layout.cells.push({ rank, x, y }) }));
-    return flow(cells, Math.min(columns, fitting(room)) * step - cell.gap, cell.gap);
+    const cells = ranks.map((rank): Piece => ({ width: rankCell.width, height, place: (x, y, layout) => void layout.cells.push({ rank, x, y }) }));
+    return flow(cells, Math.min(columns, fitting(room)) * step - rankCell.gap, rankCell.gap);
   }
   const groups = new Map<number, MeshRank[]>();
   for (const rank of ranks) groups.set(rank.boxes[level], [...(groups.get(rank.boxes[level]) ?? []), rank]);

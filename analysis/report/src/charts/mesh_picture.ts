@@ -7,7 +7,7 @@ import { t } from '../language';
 import { ramped } from '../palette';
 import { whenNear } from '../plot';
 import { onTheme, printing } from '../theme';
-import { cell, cellHeight, meshLayout, type Cell } from './mesh_layout';
+import { cellHeight, meshLayout, rankCell, type Cell } from './mesh_layout';
 
 interface Shown { picture: MeshPicture; links: DimensionLinks[] }
 interface Choice { dimension: string; rank: number }
@@ -67,9 +67,9 @@ function boxesInWords({ levels, dimensions }: MeshPicture): string {
 
 /** Returns a curve between two cells, which passes beside those between them. */
 function way(a: Cell, b: Cell, height: number): string {
-  const [x, y, dx, dy] = [a.x + cell.width / 2, a.y + height / 2, b.x - a.x, b.y - a.y];
+  const [x, y, dx, dy] = [a.x + rankCell.width / 2, a.y + height / 2, b.x - a.x, b.y - a.y];
   const length = Math.hypot(dx, dy) || 1;
-  const bend = length > 1.5 * Math.max(cell.width, height) ? Math.min(36, 0.16 * length) : 0;
+  const bend = length > 1.5 * Math.max(rankCell.width, height) ? Math.min(36, 0.16 * length) : 0;
   return `M${x} ${y}q${dx / 2 + (bend * dy) / length} ${dy / 2 - (bend * Math.abs(dx)) / length} ${dx} ${dy}`;
 }
 
@@ -98,11 +98,11 @@ function draw({ picture }: Shown, room: number, choose: (rank: number) => void, 
     const { fill, text } = stageColour(rank.stage, stages);
     const lines: Element[] = [];
     for (let i = 0; i < picture.dimensions.length; i += 2) {
-      const line = svg('text', { x: x + cell.width / 2, y: y + 4 + cell.line * (i / 2 + 0.78) });
+      const line = svg('text', { x: x + rankCell.width / 2, y: y + 4 + rankCell.line * (i / 2 + 0.78) });
       line.textContent = picture.dimensions.slice(i, i + 2).map(({ name }, k) => `${letter(name)}${rank.places[i + k]}`).join(' ');
       lines.push(line);
     }
-    const group = svg('g', { class: `rank ${text}`, 'data-rank': rank.rank }, svg('rect', { x, y, width: cell.width, height, rx: 4, fill }), ...lines);
+    const group = svg('g', { class: `rank ${text}`, 'data-rank': rank.rank }, svg('rect', { x, y, width: rankCell.width, height, rx: 4, fill }), ...lines);
     group.addEventListener('click', () => choose(rank.rank));
     group.addEventListener('pointerenter', () => over(rank.rank));
     group.addEventListener('pointerleave', () => over(null));
