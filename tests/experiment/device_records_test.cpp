@@ -92,6 +92,21 @@ TEST_CASE("micro-batches count by their own rows, and recomputation is work of i
   const std::string again = transformer(a100, "recompute = \"full\"\n", "kind = \"allreduce\"\n");
   CHECK(recorded(again)[1] == Approx(3 * by_kind(again, 2, 2).products).epsilon(1e-9));
   CHECK(recorded(again)[3] == Approx(3 * by_kind(again, 2, 2).elementwise).epsilon(1e-9));
+  // Selective recomputation has the attention's own products a second time, and its softmax of two numbers a score.
+  for (const std::string strategy : {"kind = \"allreduce\"\n", "kind = \"zero\"\n", "kind = \"fsdp\"\n"}) {
+    INFO(strategy);
+    const std::vector<double> selective = recorded(transformer(a100, "recompute = \"selective\"\n", strategy));
+    const training::KindTimes once = by_kind(parted, 2, 1);
+    CHECK(selective[1] == Approx(3 * once.products).epsilon(1e-9));
+    CHECK(selective[2] == Approx(3 * by_kind(parted, 2, 2).attention).epsilon(1e-9));
+    const RunPlan run = planned(parted).runs.front();
+    double softmax = 0.0;
+    for (const models::Layer& layer : run.settings->model.model->layers(run.settings->problem()))
+      softmax += layer.selective_elementwise;
+    CHECK(softmax > 0.0);
+    const double bandwidth = run.settings->cluster.device_of(0)->memory_bandwidth_bytes_per_s;
+    CHECK(selective[3] == Approx(3 * (once.elementwise + 2 * softmax * 4.0 / bandwidth)).epsilon(1e-9));
+  }
 }
 
 TEST_CASE("a slow rank's gradients are slow in all their parts") {

@@ -23,7 +23,7 @@ double forward_flops(const TransformerShape& shape) {
 /// The sum over the layers of one block.
 struct Block {
   double numbers = 0.0, bytes = 0.0, selective_numbers = 0.0, selective_bytes = 0.0, entrance = 0.0, elementwise = 0.0,
-         selective_flops = 0.0;
+         selective_flops = 0.0, selective_elementwise = 0.0;
 };
 Block first_block(const TransformerShape& shape) {
   Block sum;
@@ -36,6 +36,7 @@ Block first_block(const TransformerShape& shape) {
     sum.entrance += layer.entrance;
     sum.elementwise += layer.elementwise;
     sum.selective_flops += layer.selective_flops;
+    sum.selective_elementwise += layer.selective_elementwise;
   }
   return sum;
 }
@@ -108,6 +109,7 @@ TEST_CASE("a GPT layer keeps s h (34 + 5 a s / h) bytes in half precision") {
   // selective recomputation drops 5 a s^2 and adds 4 s^2 h flops; a unit's entrance is s h numbers
   CHECK(2.0 * block.selective_numbers + block.selective_bytes == Approx(5.0 * a * s * s).epsilon(1e-12));
   CHECK(block.selective_flops == 4.0 * s * s * h);
+  CHECK(block.selective_elementwise == (2.0 + 2.0) * a * s * s);  // softmax and dropout each read and write a score
   CHECK(block.entrance == s * h);
 }
 
@@ -118,6 +120,7 @@ TEST_CASE("fused attention keeps no scores and has none to drop") {
   CHECK(2.0 * block.numbers + block.bytes == Approx(34.0 * 32 * 64).epsilon(1e-12));  // 34 s h
   CHECK(block.selective_numbers == 0.0);
   CHECK(block.selective_flops == 0.0);
+  CHECK(block.selective_elementwise == 0.0);
 }
 
 TEST_CASE("without dropout a layer keeps no masks") {

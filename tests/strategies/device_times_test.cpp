@@ -108,6 +108,22 @@ TEST_CASE("the seconds of a layer by kind are those of its products, of its atte
   CHECK(times.backward_by_kind(layer, 4).sum() == 2.0);
 }
 
+TEST_CASE("what selective recomputation computes again takes its products and its bytes, as in the forward pass") {
+  const cluster::Device its = device(0.8, 256.0);
+  const LayerTimes times(its, Precision::float32);
+  Layer layer = layer_of({.m = 512, .n = 1024, .k = 1024});
+  layer.products.push_back({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false});
+  layer.elementwise = 1e6;
+  layer.selective_elementwise = 3e5;
+  layer.selective_flops = layer.products.back().flops();
+  const training::KindTimes again = times.selective_by_kind(layer, 3);
+  CHECK(again.products == 0.0);
+  CHECK(again.attention == times.forward_by_kind(layer, 3).attention);
+  CHECK(again.elementwise == Approx(3 * 3e5 * 4 / 1e12).epsilon(1e-12));
+  layer.products.pop_back();  // flops of no known shape
+  CHECK(times.selective_by_kind(layer, 3).attention == Approx(3 * layer.selective_flops / 0.8e12).epsilon(1e-12));
+}
+
 TEST_CASE("each pass through a layer takes the launch besides, and measured layers do not") {
   cluster::Device its = device();
   const Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000}), norm{.count = 0, .elementwise = 1e6};
