@@ -172,7 +172,7 @@ double Worker::step_work(double flops_a_row, int micro_batches) const {
   return work;
 }
 
-Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch micro) {
+Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch micro, ReadyIn ready_in) {
   const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
   if (maker_) return maker_->gradient(w, step, micro, ready);
   const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
@@ -186,19 +186,40 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch mic
     backward_flops += layers[i].backward_flops + learning().recomputed_flops(i);
   }
   const double whole = step_work(forward_flops + backward_flops, micro.parts);
+  std::vector<cluster::WorkPiece> pieces;  // the forward pass, then the layers of the backward pass
+  std::vector<double> flops;
+  const auto add = [&](double its_work, double a_row, Work kind) {
+    flops.push_back(a_row * static_cast<double>(count));
+    pieces.push_back({stretched(its_work, whole, step), kind});
+  };
+  add(work.forward(count), forward_flops, Work::forward);
+  for (std::size_t i = layers.size(); i-- > 0;)
+    add(work.backward(i, count), layers[i].backward_flops + learning().recomputed_flops(i), Work::backward);
   memory().raise(MemoryPart::parameters, number_bytes().parameter * static_cast<double>(w.size()));
   PassMemory passes = pass_memory(count);
   for (std::size_t i = 0; i < layers.size(); ++i) passes.forward(i);
-  compute_stretched(work.forward(count), whole, forward_flops * static_cast<double>(count), step, Work::forward);
-  for (std::size_t i = layers.size(); i-- > 0;) {
-    passes.enter_backward(i);
-    const double flops = (layers[i].backward_flops + learning().recomputed_flops(i)) * static_cast<double>(count);
-    compute_stretched(work.backward(i, count), whole, flops, step, Work::backward);
-    ready(g, layers[i]);
-    passes.leave_backward(i, keeps_gradients_);
-  }
+  compute(pieces, ready_in, [&](std::size_t piece) {
+    count_less(pieces[piece].flops - flops[piece]);
+    const std::size_t left = layers.size() - piece;
+    if (piece > 0) {
+      ready(g, layers[left]);
+      passes.leave_backward(left, keeps_gradients_);
+    }
+    if (left > 0) passes.enter_backward(left - 1);
+  });
   session().tally().add_computed(micro.count(rows()));
   return g;
+}
+
+void Worker::compute(std::span<const cluster::WorkPiece> pieces, ReadyIn ready_in,
+                     const cluster::EqualWork::Over& over) const {
+  cluster::World& world = session().world();
+  if (ready_in == ReadyIn::any_actor && world.computes_collectives() && !world.ranks().shares_cores(world_rank()))
+    return world.equal_work().compute(world_rank(), pieces, over);
+  for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+    compute(pieces[piece].flops, pieces[piece].work);
+    over(piece);
+  }
 }
 
 Tensor Worker::assignments(const Tensor& w) {

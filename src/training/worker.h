@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/random.h"
 #include "cluster/ranks/communicator.h"
+#include "cluster/ranks/equal_work.h"
 #include "training/learning/batches.h"
 #include "training/memory/ledger.h"
 #include "training/precision.h"
@@ -189,7 +191,11 @@ class Worker : public Participant {
   /// first. ready(g, layer): called when the backward pass has gone through a layer, whose stretch of g is complete
   /// then.
   using LayerReady = std::function<void(const values::Tensor& g, const models::Layer& layer)>;
-  values::Tensor gradient(const values::Tensor& w, const LayerReady& ready, MicroBatch micro = {});
+  /// Where ready() is called.  any_actor: perhaps in that of a rank whose layers take as long; it neither blocks nor
+  /// sends messages, and many ranks take less time to simulate.
+  enum class ReadyIn : unsigned char { own_actor, any_actor };
+  values::Tensor gradient(const values::Tensor& w, const LayerReady& ready, MicroBatch micro = {},
+                          ReadyIn ready_in = ReadyIn::own_actor);
   /// The next batch's gradient by passes that read the parameters of one unit after the other, as the visitor has them.
   void gradient(UnitVisitor& visitor, MicroBatch micro);
   /// The visits of such passes, in a micro-batch.
@@ -335,6 +341,9 @@ class Worker : public Participant {
   double step_work(double flops_a_row, int micro_batches) const;
   /// Computes work (see RankWork), stretched, of which the record counts the flops.
   void compute_stretched(double work, double whole, double flops, std::int64_t step, record::Work kind) const;
+  using Participant::compute;
+  void compute(std::span<const cluster::WorkPiece> pieces, ReadyIn ready_in,
+               const cluster::EqualWork::Over& over) const;
   /// Charges the work of a pass over that step's rows, which has so many flops.
   void pass_over_rows(double work, double flops, std::int64_t step);
 

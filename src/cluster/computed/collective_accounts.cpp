@@ -63,8 +63,11 @@ void ComputedCollectives::find_lateness(const CollectiveGroup& all, const Collec
 void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times, const Collective& collective) const {
   CollectiveGroup& all = *part.group;
   const std::int64_t bytes = part.bytes.value_or(collective.bytes);
-  CollectiveGroup::Times& over = all.over[part.signature];
-  over.timing = part.timing;
+  if (!part.over) {
+    part.over = &all.over[part.signature];
+    part.over->timing = part.timing;
+  }
+  CallsOver& over = *part.over;
   if (over.times++ == 0)
     for (const auto& [ends, sent] : over.timing->sent(all.apart, times.arrivals, CollectiveTiming::uncut))
       over.bytes += sent.bytes;
@@ -81,7 +84,9 @@ void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times,
     call.end(times.arrivals[m], times.timings[m].end_s, collective.awaited_since_s[part.position(m)]);
   }
   const auto alone_s = [&] { return part.timing->alone_s(all.idle, all.members->size()); };
-  world_.collective_log().calls(all.members, all.generation, part.timing->name(), bytes, alone_s).add(call, groups);
+  if (!part.calls || !part.bytes)
+    part.calls = &world_.collective_log().calls(all.members, all.generation, part.timing->name(), bytes, alone_s);
+  part.calls->add(call, groups);
 }
 
 void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective, double now) const {

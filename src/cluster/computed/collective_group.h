@@ -54,14 +54,15 @@ struct ComputedCollectives::Left {
   record::TimeParts causes;
 };
 
+/// Calls of one collective among the same members that are over.
+struct CallsOver {
+  std::shared_ptr<const CollectiveTiming> timing;
+  std::int64_t times = 0;
+  std::int64_t bytes = 0;  ///< of each time
+};
+
 /// The members of a communicator, and their collectives that are over.
 struct CollectiveGroup {
-  struct Times {
-    std::shared_ptr<const CollectiveTiming> timing;
-    std::int64_t times = 0;
-    std::int64_t bytes = 0;  ///< of each time
-  };
-
   ComputedCollectives::Members members;
   int generation = 0;
   int number = 0;               ///< in the world
@@ -70,7 +71,7 @@ struct CollectiveGroup {
   std::string meeting_on = {};  ///< a link on which transfers of two of its collectives may meet; empty: none
   double busy_until_s = 0.0;    ///< the end of the last collective
   std::map<std::string, AlphaBetaGamma> decided = {};  ///< by signature
-  std::map<std::string, Times> over;                   ///< by signature
+  std::map<std::string, CallsOver> over;               ///< by signature
   SentByPair sent_when_cut;                            ///< by members
 
   // Where the group is that of a communicator whose members called, not a part of it.

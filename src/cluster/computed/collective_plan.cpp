@@ -41,12 +41,12 @@ void find_alike(PlannedPhase& phase) {
 
 namespace {
 
-/// The times of a part's members, of those of all.
-std::vector<double> of_members(const PlannedPart& part, const std::vector<double>& all) {
-  if (part.positions.empty()) return all;
+/// The times at which a part's members leave what they have been through so far.
+std::vector<double> ends_of(const PlannedPart& part, const std::vector<MemberTiming>& all) {
+  const std::size_t members = part.positions.empty() ? all.size() : part.positions.size();
   std::vector<double> theirs;
-  theirs.reserve(part.positions.size());
-  for (const int position : part.positions) theirs.push_back(all[static_cast<std::size_t>(position)]);
+  theirs.reserve(members);
+  for (std::size_t m = 0; m < members; ++m) theirs.push_back(all[part.position(m)].end_s);
   return theirs;
 }
 
@@ -87,20 +87,18 @@ class CollectiveTimes::Walked {
 };
 
 CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until)
-    : plan_(plan) {
-  std::vector<double> ready(arrivals.begin(), arrivals.end());
+    : plan_(plan), whole_(arrivals.size()) {
+  for (std::size_t m = 0; m < whole_.size(); ++m) whole_[m].end_s = arrivals[m];
   phases_.reserve(plan.phases.size());
   for (const PlannedPhase& phase : plan.phases) {
     phases_.emplace_back().reserve(phase.parts.size());
     Walked walked(phases_.back());
-    for (const PlannedPart& part : phase.parts) {
-      const PartTimes& times = add(part, of_members(part, ready), until, walked);
-      for (std::size_t m = 0; m < times.timings.size(); ++m) ready[part.position(m)] = times.timings[m].end_s;
-    }
+    for (const PlannedPart& part : phase.parts) add(part, ends_of(part, whole_), until, walked);
   }
 }
 
-CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& until) : plan_(whole.plan_) {
+CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& until)
+    : plan_(whole.plan_), whole_(whole.whole_.size()) {
   for (std::size_t phase = 0; phase < whole.phases(); ++phase) {
     phases_.emplace_back().reserve(whole.phases_[phase].size());
     Walked walked(phases_.back());
@@ -109,12 +107,17 @@ CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& unti
   }
 }
 
-const PartTimes& CollectiveTimes::add(const PlannedPart& part, std::vector<double> arrivals, const Until& until,
-                                      Walked& walked) {
+void CollectiveTimes::add(const PlannedPart& part, std::vector<double> arrivals, const Until& until, Walked& walked) {
   PartTimes its{std::move(arrivals), until.of_members(part.positions), {}, {}};
   const PartTimes* const same = walked.find(part, its);
   its.timings = same ? same->timings : timings_until(part, its.arrivals, its.until);
-  return phases_.back().emplace_back(std::move(its));
+  for (std::size_t m = 0; m < its.timings.size(); ++m) {
+    MemberTiming& all = whole_[part.position(m)];
+    all.end_s = its.timings[m].end_s;
+    all.compute_s += its.timings[m].compute_s;
+    all.communicate_s += its.timings[m].communicate_s;
+  }
+  phases_.back().push_back(std::move(its));
 }
 
 const PartTimes* CollectiveTimes::before(std::size_t phase, std::size_t member) const {
@@ -143,20 +146,6 @@ void CollectiveTimes::find_lateness(std::span<const SinceCollective> since, std:
       else
         times.lateness = missing(part.position(last));
     }
-}
-
-MemberTiming CollectiveTimes::of(std::size_t member) const {
-  MemberTiming all;
-  for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
-    const PlannedPhase::Place place = plan_.phases[phase].place(member);
-    if (place.part == PlannedPhase::nowhere) continue;
-    const PartTimes& times = phases_[phase][static_cast<std::size_t>(place.part)];
-    const MemberTiming& its = times.timings[static_cast<std::size_t>(place.member)];
-    all.end_s = its.end_s;
-    all.compute_s += its.compute_s;
-    all.communicate_s += its.communicate_s;
-  }
-  return all;
 }
 
 record::TimeParts CollectiveTimes::causes(std::size_t member, const SinceCollective& since, double from_s, double to_s,

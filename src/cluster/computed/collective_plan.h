@@ -14,6 +14,8 @@
 
 namespace simgrad::cluster {
 
+class CollectiveCalls;
+struct CallsOver;
 struct CollectiveGroup;
 
 /// One group's part of a phase.
@@ -26,6 +28,9 @@ struct PlannedPart {
   std::optional<std::int64_t> bytes = {};  ///< of one member's input; empty: as the members bring it
   bool last = false;                       ///< of the last phase
   int alike = -1;  ///< an earlier part whose members leave at the same times if they come at the same times
+  // Where its calls are counted, if `bytes` is given; null: not looked up yet.
+  mutable CallsOver* over = nullptr;
+  mutable CollectiveCalls* calls = nullptr;
 
   std::size_t position(std::size_t member) const {
     return positions.empty() ? member : static_cast<std::size_t>(positions[member]);
@@ -74,7 +79,7 @@ class CollectiveTimes {
                      const std::function<Lateness(std::size_t)>& missing);
 
   /// A member's time in all phases.
-  MemberTiming of(std::size_t member) const;
+  const MemberTiming& of(std::size_t member) const { return whole_[member]; }
   /// The causes of its waiting from `from_s` to `to_s`.  counted: the times whose computing and communicating lies
   /// before `from_s`; null: nothing does.
   record::TimeParts causes(std::size_t member, const SinceCollective& since, double from_s, double to_s,
@@ -93,12 +98,13 @@ class CollectiveTimes {
  private:
   class Walked;
   /// One more part of the last phase.
-  const PartTimes& add(const PlannedPart& part, std::vector<double> arrivals, const Until& until, Walked& walked);
+  void add(const PlannedPart& part, std::vector<double> arrivals, const Until& until, Walked& walked);
   /// The member's part in the last phase before this one in which it has a part; null: in none.
   const PartTimes* before(std::size_t phase, std::size_t member) const;
 
   const CollectivePlan& plan_;
   std::vector<std::vector<PartTimes>> phases_;
+  std::vector<MemberTiming> whole_;  ///< by member, in all phases
 };
 
 }  // namespace simgrad::cluster

@@ -211,8 +211,7 @@ void ComputedCollectives::complete(CollectiveGroup& all, const std::shared_ptr<C
     its.busy_until_s = last_end_s(times.timings);
   });
   if (world_.recording().running()) record(collective);
-  for (const PlannedPhase& phase : collective.plan->phases)
-    for (const PlannedPart& part : phase.parts) combine(part, collective.tensors);
+  for (const PlannedPhase& phase : collective.plan->phases) combine(phase, collective.tensors);
   for (ActorState* const actor : collective.actors)
     if (actor) actor->ends_by_itself();
   wake(all, completed);
@@ -228,8 +227,10 @@ void ComputedCollectives::note_spread(const Collective& collective) const {
   world_.stand_ins_spread(last_s - first_s);
 }
 
+namespace {
+
 /// The members' tensors from here on are their results of the part.
-void ComputedCollectives::combine(const PlannedPart& part, std::vector<Tensor>& tensors) {
+void combine(const PlannedPart& part, std::vector<Tensor>& tensors) {
   if (part.positions.empty()) {
     tensors = part.timing->results(std::move(tensors));
     return;
@@ -239,6 +240,25 @@ void ComputedCollectives::combine(const PlannedPart& part, std::vector<Tensor>& 
   for (const int position : part.positions) brought.push_back(std::move(tensors[static_cast<std::size_t>(position)]));
   std::vector<Tensor> results = part.timing->results(std::move(brought));
   for (std::size_t m = 0; m < results.size(); ++m) tensors[part.position(m)] = std::move(results[m]);
+}
+
+/// Whether nothing is known of the tensor's numbers, now or ever.
+bool is_shape_alone(const Tensor& tensor) {
+  return tensor && tensor.timing_only() && tensor.lineage() == values::Lineage{};
+}
+
+}  // namespace
+
+/// The members' tensors from here on are their results of the phase. Those of parts that are alike have equal shapes.
+void ComputedCollectives::combine(const PlannedPhase& phase, std::vector<Tensor>& tensors) {
+  for (const PlannedPart& part : phase.parts) {
+    if (part.alike < 0 || !is_shape_alone(tensors[part.position(0)])) {
+      cluster::combine(part, tensors);
+      continue;
+    }
+    const PlannedPart& same = phase.parts[static_cast<std::size_t>(part.alike)];
+    for (std::size_t m = 0; m < part.positions.size(); ++m) tensors[part.position(m)] = tensors[same.position(m)];
+  }
 }
 
 /// One timer for all who go on at the same time.

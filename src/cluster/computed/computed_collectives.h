@@ -26,6 +26,7 @@ struct CollectiveGroup;
 struct CollectivePlan;
 struct PartTimes;
 struct PlannedPart;
+struct PlannedPhase;
 
 /// The computed collectives of a world's ranks.
 class ComputedCollectives {
@@ -94,7 +95,7 @@ class ComputedCollectives {
               values::Tensor brought) const;
   void complete(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
   void note_spread(const Collective& collective) const;
-  static void combine(const PlannedPart& part, std::vector<values::Tensor>& tensors);
+  static void combine(const PlannedPhase& phase, std::vector<values::Tensor>& tensors);
   void wake(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
   void go_on(CollectiveGroup& group, const std::shared_ptr<Collective>& collective, const EndsTogether& members) const;
   void go_on(CollectiveGroup& group, const std::shared_ptr<Collective>& collective, std::size_t member) const;

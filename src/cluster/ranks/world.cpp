@@ -9,6 +9,7 @@
 #include "cluster/computed/computed_collectives.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/deadlock.h"
+#include "cluster/ranks/equal_work.h"
 #include "cluster/ranks/local_groups.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/messenger.h"
@@ -39,6 +40,7 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
       timekeeper_(std::make_unique<Timekeeper>(cluster, workers_, size_)),
       ranks_(std::make_unique<Ranks>(cluster, *timekeeper_, workers, servers,
                                      hosts.empty() ? own_hosts(size_) : std::move(hosts))),
+      equal_work_(std::make_unique<EqualWork>(cluster, *ranks_, *timekeeper_)),
       membership_(std::make_unique<Membership>(*this)),
       traffic_(std::make_unique<Traffic>(cluster)),
       recording_(std::make_unique<TimelineRecording>(*this)),

@@ -24,6 +24,7 @@ class Messenger;
 class Ranks;
 class TimelineRecording;
 class Timekeeper;
+class EqualWork;
 class Localities;
 class Traffic;
 
@@ -88,6 +89,7 @@ class World final : public Tenant {
 
   Ranks& ranks() { return *ranks_; }
   const Ranks& ranks() const { return *ranks_; }
+  EqualWork& equal_work() { return *equal_work_; }
   Membership& membership() { return *membership_; }
   const Membership& membership() const { return *membership_; }
   Timekeeper& timekeeper() { return *timekeeper_; }
@@ -114,6 +116,7 @@ class World final : public Tenant {
   std::unique_ptr<record::Record> at_end_;  ///< ranks, hosts, links, bytes and messages; null before the end
   std::unique_ptr<Timekeeper> timekeeper_;
   std::unique_ptr<Ranks> ranks_;
+  std::unique_ptr<EqualWork> equal_work_;
   std::unique_ptr<Membership> membership_;
   std::unique_ptr<Traffic> traffic_;
   std::unique_ptr<TimelineRecording> recording_;

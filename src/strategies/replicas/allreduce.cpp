@@ -116,7 +116,7 @@ void Allreduce::in_buckets(Worker& worker) const {
             bucket.add(layer);
             if (bucket.bytes(number_bytes) >= *bucket_bytes) sum(parts);
           },
-          micro);
+          micro, one_collective ? Worker::ReadyIn::any_actor : Worker::ReadyIn::own_actor);
       if (bucket.count > 0) sum(all);
       std::vector<Tensor> summed = beside.wait_for_all();  // last layers first
       std::reverse(summed.begin(), summed.end());
