@@ -20,13 +20,15 @@ constexpr double speed = 1e9;
 struct Pieces {
   double begin_s = 0.0;
   std::vector<double> seconds;
+  double later_s = 0.0;  ///< of two more sleeps before them
 };
 
+// SimGrid sleeps for 1e-12 s at least, which ends at the instant at which it begins where the clock is at 1e5 s.
 const std::vector<Pieces> equal_and_others = {
     {0.0, {0.3, 0.1, 0.2}},      {0.0, {0.3, 0.1, 0.2}}, {0.0, {0.3, 0.1, 0.7}}, {0.1, {0.3, 0.1, 0.2}},
     {0.0, {0.0, 0.3, 0.0, 0.2}}, {0.0, {0.3, 0.1, 0.2}}, {0.1, {0.3, 0.1, 0.2}}, {0.0, {}},
-    {0.0, {0.0, 0.3, 0.0, 0.2}}, {0.0, {0.0, 0.0}},      {0.0, {1e-300, 0.3}},   {0.0, {1e-300, 0.3}},
-};
+    {0.0, {0.0, 0.3, 0.0, 0.2}}, {0.0, {0.0, 0.0}},      {1e5, {1e-300, 0.3}},   {1e5, {1e-300, 0.3}},
+    {1e5, {1e-300, 0.3}, 1e-300}};
 
 using Each = std::function<void(cluster::World&, int rank, std::span<const WorkPiece> pieces,
                                 const cluster::EqualWork::Over& over)>;
@@ -56,9 +58,10 @@ std::vector<double> run(const std::vector<Pieces>& ranks, const Each& each, bool
     std::vector<std::vector<double>> by_rank(ranks.size());
     for (int r = 0; r < P; ++r)
       world.ranks().start(r, [&, r] {
-        const auto& [begin_s, seconds] = ranks[static_cast<std::size_t>(r)];
+        const auto& [begin_s, seconds, later_s] = ranks[static_cast<std::size_t>(r)];
         std::vector<double>& its = by_rank[static_cast<std::size_t>(r)];
         if (begin_s > 0.0) cluster::pause(begin_s);
+        for (int sleep = 0; sleep < 2; ++sleep) cluster::pause(later_s);
         std::vector<WorkPiece> pieces;
         for (const double s : seconds) pieces.push_back({s * speed, record::Work::backward});
         each(world, r, pieces, [&](std::size_t piece) {
