@@ -118,9 +118,11 @@ TEST_CASE("order names the dimensions of the mesh once each, and a misspelt sche
   const std::string known = "\"tensor\", \"context\", \"expert\", \"data\", \"pipeline\"";
   check_refused_text(cut_experts("expert = 2\norder = [\"tensor\", \"data\", \"pipeline\"]\n"), known);
   CHECK(planned(cut("tensor = 2\norder = [\"data\", \"tensor\", \"pipeline\"]\n")).runs.size() == 1);
-  check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\", \"pipelines\"]\n"), known);
-  check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\", \"data\"]\n"), known);
-  check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\"]\n"), known);
+  check_refused_text(
+      cut("tensor = 2\norder = [\"tensor\", \"data\", \"pipelines\"]\n"),
+      "\"pipelines\" is no dimension of the mesh; order names each dimension of the mesh once: " + known);
+  check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\", \"data\"]\n"), "\"data\" is there more than once");
+  check_refused_text(cut("tensor = 2\norder = [\"tensor\", \"data\"]\n"), "\"pipeline\" is missing");
   check_refused_text(cut("pipeline = 2\nschedule = \"1f1\"\n"), "did you mean \"1f1b\"?");
   check_refused_text(cut("pipeline = 2\nschedule = \"interleaved_1f1b\"\n"), "interleaving needs 2 chunks");
 }

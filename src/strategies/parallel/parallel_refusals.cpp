@@ -11,12 +11,6 @@ using training::Dimension;
 
 namespace {
 
-bool names_each_once(const std::vector<std::string>& order) {
-  return std::ranges::all_of(order, [&](const std::string& text) {
-    return training::dimension_named(text) && std::ranges::count(order, text) == 1;
-  });
-}
-
 /// The dimensions that have several ranks, or may have.
 std::vector<Dimension> needed(const Parallel& parallel) {
   std::vector<Dimension> all{Dimension::tensor, Dimension::data, Dimension::pipeline};
@@ -25,15 +19,25 @@ std::vector<Dimension> needed(const Parallel& parallel) {
   return all;
 }
 
+/// The first thing that is wrong with the order, or empty.
+std::string order_fault(const Parallel& parallel) {
+  const std::vector<std::string>& order = parallel.order;
+  for (const std::string& text : order) {
+    if (!training::dimension_named(text)) return fmt::format("\"{}\" is no dimension of the mesh", text);
+    if (std::ranges::count(order, text) > 1) return fmt::format("\"{}\" is there more than once", text);
+  }
+  for (const Dimension its : needed(parallel))
+    if (std::ranges::find(order, name(its)) == order.end()) return fmt::format("\"{}\" is missing", name(its));
+  return {};
+}
+
 }  // namespace
 
 void Parallel::refuse_contradictions(base::Describer& d) const {
-  const bool complete = std::ranges::all_of(
-      needed(*this), [&](Dimension its) { return std::ranges::find(order, name(its)) != order.end(); });
-  if (!complete || !names_each_once(order))
-    d.refuse("order",
-             "order names each dimension of the mesh once: \"tensor\", \"context\", \"expert\", \"data\", "
-             "\"pipeline\"; context and expert may be left out where they are 1");
+  if (const std::string fault = order_fault(*this); !fault.empty())
+    d.refuse("order", fault +
+                          "; order names each dimension of the mesh once: \"tensor\", \"context\", \"expert\", "
+                          "\"data\", \"pipeline\"; context and expert may be left out where they are 1");
   if (sequence_parallel && tensor == 1)
     d.refuse("sequence_parallel",
              "sequence_parallel deals a sequence's tokens to tensor ranks, but tensor = 1; set tensor "

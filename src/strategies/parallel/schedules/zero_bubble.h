@@ -19,7 +19,7 @@ struct ZbH1 : PipelineSchedule {
           "1F1B whose backward is split: the gradients of the weights are computed later, while a stage would wait",
       .cost =
           "m (F + B + W) + (p - 1)(F + B - W) + 4 (p - 1) hops where W is at most F and B, and 2 p micro-batches or "
-          "more; p micro-batches in flight",
+          "more; p micro-batches in flight; what is recomputed stays until the gradients of the weights",
       .source = "P. Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024"};
   PipelineTable table(const PipelineShape& shape) const override;
   bool splits_backward() const override { return true; }
@@ -34,7 +34,7 @@ struct ZbH2 : PipelineSchedule {
           "for the others at the end of a step",
       .cost =
           "m (F + B + W) + (p - 1)(F + B - 2 W) + 2 (p - 1) hops from one step to the next where W is at most F and "
-          "B, and 2 p micro-batches or more; 2 p - 1 micro-batches in flight",
+          "B, and 2 p micro-batches or more; 2 p - 1 micro-batches in flight; what is recomputed stays, as in zb_h1",
       .source = "P. Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024"};
   PipelineTable table(const PipelineShape& shape) const override;
   bool splits_backward() const override { return true; }
