@@ -9,6 +9,7 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "models/cut_model.h"
+#include "models/model_part.h"
 #include "training/learning/clipping.h"
 #include "training/learning/input.h"
 #include "training/learning/learning.h"
@@ -135,7 +136,8 @@ Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
 }
 
 PassMemory Worker::pass_memory(std::int64_t rows) const {
-  return {memory(), learning().layers(), learning().recompute(), number_bytes(), rows};
+  const std::int64_t copied = maker_ && part().holds_copy() ? part().tied().count : 0;
+  return {memory(), learning().layers(), learning().recompute(), number_bytes(), rows, copied};
 }
 
 void Worker::count_passes(const Tensor& w, std::int64_t rows) const {

@@ -1,5 +1,6 @@
 /// Scenarios whose model is cut. Sizes that suit one another are too rare among sizes that are drawn one by one.
 #include <array>
+#include <vector>
 
 #include "fuzz/draw.h"
 
@@ -45,7 +46,9 @@ void cut(Json& tree, Dice& dice) {
   constexpr std::array schedules{"naive", "gpipe", "1f1b",      "interleaved_1f1b",
                                  "zb_h1", "zb_h2", "pipedream", "pipedream_2bw"};
   const std::string schedule = schedules[dice.one_of(schedules.size())];
-  const Sizes sizes = drawn_sizes(dice, schedule);
+  const bool dense = dice.hits(0.3);  // a perceptron, whose tensor ranks share layers in pairs
+  Sizes sizes = drawn_sizes(dice, schedule);
+  if (dense) sizes.context = sizes.expert = 1;
   Json parallel{{"tensor", sizes.tensor},
                 {"pipeline", sizes.pipeline},
                 {"context", sizes.context},
@@ -54,14 +57,17 @@ void cut(Json& tree, Dice& dice) {
                 {"chunks", sizes.chunks},
                 {"micro_batches", sizes.micro_batches},
                 {"balance", std::array{"flops", "memory", "blocks"}[dice.one_of(3)]}};
-  if (sizes.tensor > 1) parallel["sequence_parallel"] = dice.hits(0.5);
+  if (sizes.tensor > 1 && !dense) parallel["sequence_parallel"] = dice.hits(0.5);
   if (dice.hits(0.3)) parallel["order"] = {"data", "tensor", "pipeline", "expert", "context"};
   if (dice.hits(0.3)) parallel["simulate"] = "all";
   tree["parallel"] = std::move(parallel);
+  const std::int64_t layers = sizes.pipeline * sizes.chunks + 1;
   tree["cluster"]["workers"] = sizes.tensor * sizes.pipeline * sizes.context * sizes.expert * sizes.data;
   tree["cluster"].erase("failures");
-  tree["data"] = {{"source", "markov"}, {"vocabulary", 6}, {"samples", 40}};
-  tree["model"] = transformer(dice, sizes);
+  tree["data"] = dense ? Json{{"source", "linear"}, {"features", 6}, {"samples", 40}}
+                       : Json{{"source", "markov"}, {"vocabulary", 6}, {"samples", 40}};
+  tree["model"] = dense ? Json{{"kind", "perceptron"}, {"hidden", std::vector(static_cast<std::size_t>(layers - 1), 8)}}
+                        : transformer(dice, sizes);
   tree["training"]["batch_size"] = sizes.data * sizes.micro_batches * sizes.expert;
   constexpr std::array recompute{"none", "selective", "full"};
   tree["training"]["recompute"] = recompute[dice.one_of(recompute.size())];

@@ -89,6 +89,22 @@ TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") 
                                           : trial_of(its, std::make_shared<strategies::Allreduce>(), recompute);
         CHECK(by_formula(trial) == Approx(held(trial)).epsilon(1e-9));
       }
+  auto in_parts = std::make_shared<strategies::Allreduce>();
+  in_parts->micro_batches = 4;
+  const MeshTrial trial = trial_of(cases.front(), in_parts, Recompute::none);
+  CHECK(by_formula(trial) == Approx(held(trial)).epsilon(1e-9));
+}
+
+TEST_CASE("the gradient of a tied copy is in memory from the head's first backward pass on") {
+  MeshTrial trial = trial_of({.name = "tied", .pipeline = 2, .micro_batches = 4},
+                             std::make_shared<strategies::Allreduce>(), Recompute::full);
+  const auto bytes = [&](bool tied) {
+    trial.model = transformer_trial(2, tied).model;
+    trial.parallel.stages = {1.0, 3.0};  // the last stage is the fullest
+    CHECK(by_formula(trial) == Approx(held(trial)).epsilon(1e-9));
+    return by_formula(trial);
+  };
+  CHECK(bytes(true) == Approx(bytes(false)).epsilon(1e-9));  // a copy takes the place of the head's own matrix
 }
 
 TEST_CASE("the formula of a cut model whose units are gathered is what its fullest rank holds, within 1 %") {
@@ -106,10 +122,15 @@ TEST_CASE("the formula of a cut model whose units are gathered is what its fulle
       {.name = "tensor", .tensor = 4, .micro_batches = 2, .data = 4},
       {.name = "all", .tensor = 2, .pipeline = 2, .micro_batches = 4, .data = 3, .context = 2},
       {.name = "expert", .pipeline = 2, .micro_batches = 2, .data = 2, .expert = 4},
+      {.name = "one replica", .tensor = 2, .micro_batches = 2},
       {.name = "micro-batches alone", .micro_batches = 4, .data = 4}};
+  auto in_parts = fsdp(2, true);
+  in_parts->micro_batches = 2;
+  auto alone = fsdp(2, true);
+  alone->shard_group = 1;
   for (const Case& its : cases)
     for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full})
-      for (const auto& strategy : {fsdp(2, true), fsdp(4, true), fsdp(2, false)}) {
+      for (const auto& strategy : {fsdp(2, true), fsdp(4, true), fsdp(2, false), in_parts, alone}) {
         CAPTURE(its.name, recompute, strategy->limit, strategy->reshard_after_forward);
         const MeshTrial trial = trial_of(its, strategy, recompute);
         CHECK(by_formula(trial) == Approx(held(trial)).epsilon(0.01));

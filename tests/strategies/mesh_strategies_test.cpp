@@ -53,6 +53,47 @@ TEST_CASE("every strategy that a mesh takes trains the parameters of uncut repli
     }
 }
 
+TEST_CASE("tensor ranks of a perceptron, which share layers in pairs, train the parameters of uncut replicas") {
+  for (const char* const kind : {"allreduce", "zero", "fsdp"})
+    for (const Parallel& parallel : {cut(2, 1, 1, 1), cut(2, 1, 2, 2), cut(4, 1, 1, 2)}) {
+      CAPTURE(kind, parallel.tensor, parallel.pipeline);
+      MeshTrial trial = perceptron_trial();
+      trial.strategy = strategies::registry().find(kind)->make();
+      check_equal(trial, parallel, 3);
+    }
+}
+
+TEST_CASE("one rank stands for all that are alike where units are gathered, with the same times, bytes and memory") {
+  for (const char* const kind : {"zero", "fsdp"})
+    for (const Parallel& parallel : {cut(1, 1, 1, 2), cut(2, 1, 2, 4)}) {
+      CAPTURE(kind, parallel.tensor, parallel.pipeline);
+      MeshTrial trial = transformer_trial(4, false);
+      trial.strategy = strategies::registry().find(kind)->make();
+      if (std::string(kind) == "zero") {
+        auto zero = std::make_shared<strategies::Zero>();
+        zero->stage = 3;
+        trial.strategy = zero;
+      }
+      trial.data = {};
+      trial.training.numbers = false;
+      trial.parallel = parallel;
+      trial.workers = 4 * static_cast<int>(parallel.ranks_a_replica());
+      const record::Record one = trial.run().record;
+      trial.parallel.simulate = strategies::Simulate::all;
+      const record::Record all = trial.run().record;
+      REQUIRE(one.error.empty());
+      REQUIRE(all.error.empty());
+      CHECK(one.simulated_s == Approx(all.simulated_s).epsilon(1e-9));
+      CHECK(one.bytes == all.bytes);
+      CHECK(peak_memory(one) == peak_memory(all));
+      REQUIRE(one.ranks.size() == all.ranks.size());
+      for (std::size_t rank = 0; rank < all.ranks.size(); ++rank) {
+        CHECK(one.ranks[rank].communicate_s == Approx(all.ranks[rank].communicate_s).epsilon(1e-9));
+        CHECK(one.ranks[rank].bytes_sent == all.ranks[rank].bytes_sent);
+      }
+    }
+}
+
 TEST_CASE("shards of parts, with units that are gathered or not, train the parameters of uncut replicas") {
   Parallel interleaved = cut(1, 1, 2, 4);
   interleaved.chunks = 2;

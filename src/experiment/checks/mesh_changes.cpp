@@ -46,6 +46,7 @@ class MeshSearch {
         [](const Parallel& its) { return its.tensor; });
     sequence_parallel();
     balanced();
+    scheduled();
     sharded();
     return std::move(found_);
   }
@@ -100,6 +101,17 @@ class MeshSearch {
     if (parallel.pipeline == 1 || !parallel.stages.empty() || parallel.balance == strategies::Balance::memory) return;
     parallel.balance = strategies::Balance::memory;
     fits(OnMesh(strategy_.strategy(), parallel), terms_, "parallel.balance = \"memory\"");
+  }
+
+  void scheduled() {
+    Parallel parallel = strategy_.parallel();
+    if (parallel.pipeline == 1 || parallel.schedule.kind() == "1f1b" || parallel.schedule->asynchronous()) return;
+    parallel.schedule.choose("1f1b");
+    parallel.chunks = 1;
+    if (!parallel.stages.empty() || !possible(parallel)) return;
+    fits(OnMesh(strategy_.strategy(), parallel), terms_,
+         strategy_.parallel().chunks > 1 ? "parallel.schedule = \"1f1b\" with chunks = 1"
+                                         : "parallel.schedule = \"1f1b\"");
   }
 
   void sharded() {

@@ -14,10 +14,9 @@ namespace {
 
 constexpr std::array balances{
     base::Choice{"flops", "the stage with most flops, or measured seconds, has as few as possible"},
-    base::Choice{
-        "memory",
-        "the stage that needs most memory needs as little as possible, and then the one with most flops has as "
-        "few as possible: a stage near the front keeps more micro-batches"},
+    base::Choice{"memory",
+                 "the stage that needs most memory needs as little as a search finds: stages near the front keep more "
+                 "micro-batches"},
     base::Choice{"blocks", "as many units to each stage, the first and the last unit besides at the two ends"}};
 
 constexpr std::array simulated{

@@ -17,7 +17,7 @@ namespace simgrad::strategies {
 /// How layers are dealt to the stages of a pipeline.
 enum class Balance : unsigned char {
   flops,   ///< the stage with most flops (measured seconds, where a model has them) has as few as possible
-  memory,  ///< the stage with most memory has as little as possible; of those, the one with most flops as few
+  memory,  ///< the stage that needs most memory needs as little as a search finds
   blocks,  ///< as many units between the first and the last to each stage; these two join the ends
 };
 

@@ -12,7 +12,7 @@ PartUnits::PartUnits(const models::ModelPart& part, std::span<const models::Laye
     for (const std::vector<models::ParameterStretch>& stretches : chunk.parameters) {
       std::vector<std::size_t>& units = of_chunk.emplace_back();
       for (const models::ParameterStretch& stretch : stretches)
-        if (stretch.count > 0) units.push_back(of_parameters(stretch).unit);
+        for (const Place& place : of_parameters(stretch)) units.push_back(place.unit);
       std::ranges::sort(units);
       units.erase(std::ranges::unique(units).begin(), units.end());
     }
@@ -23,12 +23,18 @@ std::size_t PartUnits::of_layer(const models::Layer& layer) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(numbers_, layer.unit) - numbers_.begin());
 }
 
-PartUnits::Place PartUnits::of_parameters(const models::ParameterStretch& stretch) const {
+std::vector<PartUnits::Place> PartUnits::of_parameters(const models::ParameterStretch& stretch) const {
+  std::vector<Place> places;
   const auto behind = std::ranges::upper_bound(units_, stretch.first, {}, &training::ModelUnit::first);
-  const auto unit = static_cast<std::size_t>(behind - units_.begin()) - 1;
-  const std::int64_t first = stretch.first - units_[unit].first;
-  base::check(first + stretch.count <= units_[unit].count, "a segment's stretch is in one unit");
-  return {unit, first};
+  std::int64_t left = stretch.count;
+  for (auto unit = static_cast<std::size_t>(behind - units_.begin()) - 1; left > 0; ++unit) {
+    base::check(unit < units_.size(), "a segment's parameters are those of units");
+    const std::int64_t first = std::max<std::int64_t>(stretch.first - units_[unit].first, 0);
+    const std::int64_t count = std::min(left, units_[unit].count - first);
+    if (count > 0) places.push_back({unit, first, count});
+    left -= std::max<std::int64_t>(count, 0);
+  }
+  return places;
 }
 
 training::UnitVisits PartUnits::visits(std::span<const PipelineTask> tasks) const {

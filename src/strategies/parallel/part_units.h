@@ -24,12 +24,12 @@ class PartUnits {
     return read_by_[chunk][segment];
   }
   std::size_t of_layer(const models::Layer& layer) const;
-  /// The unit that a stretch of the part's w is in, and the stretch in the unit.
+  /// The units that a stretch of the part's w is in, and the stretch of each.
   struct Place {
     std::size_t unit;
-    std::int64_t first;
+    std::int64_t first, count;  ///< in the unit
   };
-  Place of_parameters(const models::ParameterStretch& stretch) const;
+  std::vector<Place> of_parameters(const models::ParameterStretch& stretch) const;
   std::size_t count() const { return units_.size(); }
   const training::ModelUnit& operator[](std::size_t unit) const { return units_[unit]; }
   /// The visits of a stage that does these tasks.

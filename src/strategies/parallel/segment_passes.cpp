@@ -117,10 +117,12 @@ double SegmentPasses::work_beside(const std::vector<Step>& steps) const {
 Tensor SegmentPasses::parameters(const At& at) const {
   std::vector<Tensor> all;
   for (const ParameterStretch& stretch : worker_.part().chunks()[at.chunk].parameters[at.segment]) {
-    if (stretch.count == 0) continue;
-    const PartUnits::Place place = visitor_ ? units_->of_parameters(stretch) : PartUnits::Place{0, stretch.first};
-    const Tensor w = visitor_ ? visitor_->parameters(place.unit) : at.micro.w;
-    all.push_back(values::slice(w, place.first, stretch.count));
+    if (!visitor_) {
+      all.push_back(values::slice(at.micro.w, stretch.first, stretch.count));
+      continue;
+    }
+    for (const PartUnits::Place& place : units_->of_parameters(stretch))
+      all.push_back(values::slice(visitor_->parameters(place.unit), place.first, place.count));
   }
   return values::concatenate(all);
 }

@@ -28,6 +28,8 @@ training::MeshPasses StageWalk::passes(const std::vector<PipelineTask>& tasks, i
     read({});
     if (micro_batches_ == 1) now_.made = 0.0;
   }
+  now_.complete = terms_.parameters();
+  note();
   return {std::move(moments_), units_.visits(tasks)};
 }
 
@@ -71,7 +73,8 @@ void StageWalk::backward(std::size_t layer, const PipelineTask& task) {
   note();
   if (task.piece == Piece::input_backward) return;
   const double N = terms_.parameters();
-  now_.made = std::max(now_.made, (N - static_cast<double>(layers[layer].first)) / N);
+  const auto copied = static_cast<double>(part_.holds_copy() ? part_.tied().count : 0);  // the head makes it first
+  now_.made = std::max(now_.made, (N - static_cast<double>(layers[layer].first) + copied) / N);
   note();
   now_.activations -= kept(layer, Recompute::none);
   count_gradient(layer, task.chunk);

@@ -33,6 +33,8 @@ Traits Fsdp::traits(int P) const {
   Traits traits =
       sharded_traits(group(P), [](const training::Learning& learning) { return stretches_of(learning.units()); });
   traits.gathers_units = true;
+  traits.meets_in_rings = !shard_group;
+  traits.micro_batches = micro_batches;
   return traits;
 }
 

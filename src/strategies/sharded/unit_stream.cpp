@@ -115,7 +115,8 @@ void UnitStream::end_sum() {
 
 void UnitStream::reduce(std::size_t unit, const Tensor& g) {
   end_sum();
-  shard_bytes_ += worker_.number_bytes().gradient * static_cast<double>(chunks_[unit].count);
+  const bool in_place = options_.group == 1 && whole_gradient_bytes_ > 0.0;
+  if (!in_place) shard_bytes_ += worker_.number_bytes().gradient * static_cast<double>(chunks_[unit].count);
   worker_.memory().raise(MemoryPart::gradients, shard_bytes_ + whole_gradient_bytes_);
   const auto keep = [beside = beside_, unit](Tensor chunk) { return beside->reduced[unit] = std::move(chunk); };
   last_sum_ = stream_.start_collective(

@@ -54,7 +54,7 @@ Traits Zero::traits(int P) const {
     return zero.stretches(learning.layers(), training::number_bytes(learning.precision()).gradient);
   });
   traits.gathers_units = stage == 3;
-  traits.meets_in_rings = stage < 3;
+  traits.meets_in_rings = true;
   traits.micro_batches = micro_batches;
   return traits;
 }

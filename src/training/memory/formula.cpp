@@ -174,6 +174,7 @@ MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its) {
   states[MemoryPart::optimizer] = its.optimizer_on_host ? 0.0 : chunk(N, its.group) * terms.optimizer_bytes();
   const auto gradients = [&](double complete, bool whole) {
     const bool all_shards = its.micro_batches > 1 && !its.no_sync;
+    if (whole && its.group == 1) return g * N;  // the shard is the gradient
     return g * ((all_shards ? chunk(N, its.group) : chunk(complete, its.group)) + (whole ? N : 0.0));
   };
   return terms.mesh ? shards_on_mesh(terms, its, states, gradients) : shards_of_whole(terms, its, states, gradients);
