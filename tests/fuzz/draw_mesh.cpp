@@ -64,7 +64,7 @@ void cut(Json& tree, Dice& dice) {
   const std::int64_t layers = sizes.pipeline * sizes.chunks + 1;
   tree["cluster"]["workers"] = sizes.tensor * sizes.pipeline * sizes.context * sizes.expert * sizes.data;
   tree["cluster"].erase("failures");
-  tree["data"] = dense ? Json{{"source", "linear"}, {"features", 6}, {"samples", 40}}
+  tree["data"] = dense ? Json{{"source", "house_prices"}, {"features", 6}, {"samples", 40}}
                        : Json{{"source", "markov"}, {"vocabulary", 6}, {"samples", 40}};
   tree["model"] = dense ? Json{{"kind", "perceptron"}, {"hidden", std::vector(static_cast<std::size_t>(layers - 1), 8)}}
                         : transformer(dice, sizes);
