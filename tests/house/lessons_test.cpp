@@ -1,5 +1,7 @@
 // The lessons: complete in both languages, their commands run, and their numbers are what the program finds.
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "house/translation.h"
 
@@ -121,6 +123,27 @@ TEST_CASE("every lesson has a figure, and none is large") {
   }
 }
 
+namespace {
+
+/// Whether two drawings differ at most in the last digit of their numbers, which processors round differently.
+bool same_drawing(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const char *at = a.c_str(), *other = b.c_str();
+  while (*at && *other) {
+    if (digit(*at) && digit(*other)) {
+      char *end = nullptr, *other_end = nullptr;
+      if (std::abs(std::strtod(at, &end) - std::strtod(other, &other_end)) > 2e-6) return false;
+      at = end;
+      other = other_end;
+    } else if (*at++ != *other++) {
+      return false;
+    }
+  }
+  return !*at && !*other;
+}
+
+}  // namespace
+
 TEST_CASE("every lesson's experiment runs and draws its figure") {
   const Scratch clone;
   furnish(clone.path());
@@ -146,7 +169,7 @@ TEST_CASE("every lesson's experiment runs and draws its figure") {
     INFO(page << ": if its run is right, draw its figure again");
     const std::string figure = contents((fs::path(clone.path()) / "out" / page.stem() / "lesson.svg").string());
     CHECK(figure.ends_with("</svg>\n"));
-    if (version == drawn_with) CHECK((figure == text_of(english / "figures" / page.stem().concat(".svg"))));
+    if (version == drawn_with) CHECK(same_drawing(figure, text_of(english / "figures" / page.stem().concat(".svg"))));
   }
 }
 
