@@ -111,7 +111,14 @@ class Published(support.Scratch):
         steps = {row.name: row for row in rows["vtrain_a100"]}
         beside = "3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of"
         self.assertTrue(1.9 < steps[f"{beside} 64"].published / steps[f"{beside} 16"].published < 2.0)
-        self.assertTrue(all(row.error < 0.2 for row in steps.values()))
+        off = [row for row in steps.values() if abs(row.error) > 0.2]
+        slow = "3.6B, 16 tensor x 4 data x 1 pipeline, micro-batches of 2"
+        self.assertEqual([row.name for row in off if row.error > 0.0], [slow])
+        page = " ".join(published_table.ENGLISH.reasons.split())
+        self.assertEqual(len(off), 7)
+        self.assertTrue(all(row.name in page for row in off))
+        others = sorted(abs(row.error) for row in steps.values() if not row.fitted)
+        self.assertLess(others[len(others) // 2], 0.05)
         ring = sorted(rows["deepbench_infiniband"], key=lambda row: -abs(row.error))
         self.assertTrue(all(3e6 < row.where["data.features"] < 7e6 for row in ring[:2]))
 
