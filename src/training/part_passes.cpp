@@ -72,7 +72,7 @@ void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece 
   const RankWork rank = worker_.work();
   const auto rows = static_cast<double>(rows_);
   const std::size_t first = placed.first_layer + its.first_layer;
-  const bool selective = learning.recompute() == Recompute::selective;
+  const bool repeats = repeats_forward(chunk, segment);
   double again = 0.0, again_flops = 0.0, work = 0.0, flops = 0.0;
   for (std::size_t i = first + its.layers; i-- > first;) {
     const double weights = piece == BackwardPiece::whole ? 0.0 : rank.weights(i, rows_);
@@ -83,8 +83,8 @@ void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece 
       continue;
     }
     const double computed_again = rank.recomputed(i, rows_);
-    if (selective) again += computed_again;
-    if (selective) again_flops += learning.recomputed_flops(i);
+    if (!repeats) again += computed_again;
+    if (!repeats) again_flops += learning.recomputed_flops(i);
     work += rank.backward(i, rows_) - computed_again - weights;
     flops += learning.layers()[i].backward_flops - weight_flops;
     memory_.enter_backward(i);

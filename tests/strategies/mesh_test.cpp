@@ -270,6 +270,35 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("of a pair of layers that tensor ranks share, each is recomputed but the head") {
+  const auto again_s = [](std::int64_t tensor, std::vector<double> hidden) {
+    const auto computed_s = [&](training::Recompute recompute) {
+      MeshTrial trial = perceptron_trial();
+      auto model = std::make_shared<models::Perceptron>();
+      model->hidden = hidden;
+      trial.model = model;
+      trial.strategy = std::make_shared<strategies::Allreduce>();
+      trial.data = {};
+      trial.training.numbers = false;
+      trial.training.recompute = recompute;
+      trial.cluster.charge_reductions = false;
+      trial.parallel.tensor = tensor;
+      trial.parallel.micro_batches = 2;
+      trial.workers = static_cast<int>(tensor);
+      const record::Record record = trial.run().record;
+      REQUIRE(record.error.empty());
+      return record.ranks[0].compute_s;
+    };
+    return computed_s(training::Recompute::full) - computed_s(training::Recompute::none);
+  };
+  for (const std::vector<double>& hidden :
+       {std::vector<double>{8}, {8, 16, 8}}) {  // pairs, of which the last has the head
+    CAPTURE(hidden);
+    CHECK(again_s(1, hidden) > 0.0);
+    CHECK(again_s(2, hidden) == Approx(again_s(1, hidden) / 2.0).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("clipping by the norm of the whole gradient counts every parameter once") {
   for (const auto& [tensor, pipeline, tied] :
        {std::tuple(2, 2, true), std::tuple(4, 1, false), std::tuple(1, 3, true)}) {

@@ -78,11 +78,8 @@ class MemoryFit {
     const std::vector<std::string> found = mesh_changes_that_fit(on_mesh, terms_, limit_bytes_);
     if (found.empty())
       return "no recomputation, number of micro-batches, of stages or of tensor ranks, sequence parallelism, balance "
-             "by "
-             "memory, 1F1B or stage 1 of zero makes it fit by itself; take more workers or a smaller model, or set "
-             "training.memory = "
-             "\"ignore\" "
-             "to run it all the same";
+             "by memory, 1F1B or stage 1 of zero makes it fit by itself; take more workers or a smaller model, or set "
+             "training.memory = \"ignore\" to run it all the same";
     return fmt::format("it would fit with {}; training.memory = \"ignore\" runs it all the same",
                        base::joined(found, "; or "));
   }

@@ -53,7 +53,7 @@ State sharded(State started, const Pieces& pieces, int member, const Worker& wor
 
 /// The sum of squares of the gradient, where the update needs its norm; else nothing. On a mesh that of this part, of
 /// which other ranks count some.  g: this member's shard.  sharers: the members who share the parameters.  Returns (1).
-///  Virtual time: T_recursive_doubling of one float64.
+/// Virtual time: T_recursive_doubling of one float64.
 Tensor squares_of_whole(const Worker& worker, const cluster::Communicator& sharers, const Pieces& pieces, int member,
                         const Tensor& g);
 
