@@ -40,6 +40,7 @@ struct Operation {
   bool numbered = true;         ///< false: never shared, not even with an equal operation
   WireFormat wire_format = {};  ///< the result's; results of different formats must differ in name or key
   bool commutes = false;        ///< whether the inputs' order has no meaning
+  bool joins = false;           ///< whether the result is its inputs one after another
   int overwrites = 0;  ///< the result may overwrite so many leading inputs: elements i are read before i is written
 };
 

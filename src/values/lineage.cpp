@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,10 +25,30 @@ void add_text(std::vector<std::uint64_t>& words, std::string_view text) {
   }
 }
 
+/// The lineage of slices that follow one another in tensors of one lineage: that of the slice that they make together.
+/// Whether they are slices of one tensor in memory is a matter of when the last one was dropped. Nothing for others.
+std::optional<Lineage> lineage_of_joined(std::span<const Tensor> parts, const WireFormat& wire) {
+  const Node* front = nullptr;
+  std::int64_t size = 0;
+  for (const Tensor& part : parts) {
+    const Node& node = Node::of(part);
+    if (node.size == 0) continue;
+    if (!front) front = &node;
+    if (node.root().lineage != front->root().lineage || node.first != front->first + size) return {};
+    size += node.size;
+  }
+  if (!front) return {};
+  const Node& root = front->root();
+  return size == root.size && wire == root.wire_format ? root.lineage
+                                                       : lineage_of_view(root.lineage, front->first, size, wire);
+}
+
 }  // namespace
 
 Lineage lineage_of(const Operation& operation, std::int64_t size, std::span<const Tensor> inputs) {
   if (!operation.numbered) return {};
+  if (operation.joins)
+    if (const auto joined = lineage_of_joined(inputs, operation.wire_format)) return *joined;
   std::vector<std::uint64_t> words{static_cast<std::uint64_t>(Kind::result), static_cast<std::uint64_t>(size),
                                    static_cast<std::uint64_t>(operation.wire_format.format),
                                    std::bit_cast<std::uint64_t>(operation.wire_format.bytes_per_number)};

@@ -262,7 +262,7 @@ Tensor concatenate(std::span<const Tensor> parts) {
   const WireFormat wire =
       alike ? front.wire_format : WireFormat{Format::encoded, static_cast<double>(bytes) / static_cast<double>(size)};
   if (adjoin) return front.dispatcher->view(*filled, front.first, size, wire);
-  const Operation operation{.name = "concatenate", .seconds = seconds(1, size), .wire_format = wire};
+  const Operation operation{.name = "concatenate", .seconds = seconds(1, size), .wire_format = wire, .joins = true};
   return front.dispatcher->dispatch(operation, size, parts, [](Inputs numbers, Result result) {
     auto to = result.begin();
     for (const auto part : numbers) to = std::copy(part.begin(), part.end(), to);

@@ -74,4 +74,69 @@ algorithm = "rabenseifner"
   }
 }
 
+namespace {
+
+/// Two stages of two tensor ranks: hops have the hosts' links to themselves, or share them with sums.
+std::string cut_perceptron(bool numbers) {
+  return std::string(R"([cluster]
+workers = 4
+bandwidth = "1MBps"
+latency = "1us"
+[data]
+source = "house_prices"
+features = 6
+samples = 40
+[model]
+kind = "perceptron"
+hidden = [8, 8, 8]
+[training]
+batch_size = 4
+numbers = )") +
+         (numbers ? "true" : "false") + R"(
+[stop]
+steps = 3
+[parallel]
+tensor = 2
+pipeline = 2
+micro_batches = 4
+schedule = "gpipe"
+[[strategy]]
+kind = "allreduce"
+)";
+}
+
+Json run_of(const Scratch& scratch, const std::string& arguments) {
+  REQUIRE(program("run cut.toml --quiet --no-why --no-baseline --force --out out " + arguments, scratch).exit_code ==
+          0);
+  return results_in(scratch, "out")["runs"][0];
+}
+
+}  // namespace
+
+TEST_CASE("hops beside sums among tensor ranks go message by message where numbers are computed") {
+  const Scratch scratch;
+  scratch.write("cut.toml", cut_perceptron(true));
+  const Json computed = run_of(scratch, ""), messages = run_of(scratch, "--set cluster.collectives=messages");
+  CHECK(computed["simulated_s"].get<double>() == Approx(messages["simulated_s"].get<double>()).epsilon(1e-12));
+  CHECK(computed["final_loss"] == messages["final_loss"]);
+  CHECK(notes_have(computed, "several transfers may be on link nic-"));
+}
+
+TEST_CASE("a run of times alone says how long hops and sums were on one link, which makes neither slower") {
+  const Scratch scratch;
+  scratch.write("cut.toml", cut_perceptron(false));
+  for (const std::string simulate : {"all", "one_of_alike"}) {
+    CAPTURE(simulate);
+    const Json computed = run_of(scratch, "--set parallel.simulate=" + simulate);
+    CHECK(notes_have(computed, "messages of a rank were on a link of its collectives at the same time"));
+    CHECK_FALSE(notes_have(computed, "message by message"));
+    const Json messages = run_of(scratch, "--set cluster.collectives=messages --set parallel.simulate=" + simulate);
+    CHECK_FALSE(notes_have(messages, "messages of a rank"));
+    CHECK(messages["simulated_s"].get<double>() > computed["simulated_s"].get<double>());
+  }
+  // Without tensor ranks no sum is beside a hop.
+  const Json pipeline = run_of(scratch, "--set parallel.tensor=1 --set cluster.workers=2");
+  CHECK_FALSE(notes_have(pipeline, "messages of a rank"));
+}
+
 }  // namespace collective_routes_test

@@ -88,6 +88,20 @@ TEST_CASE("micro-batches divide a replica's share of the batch") {
   CHECK(planned(cut("pipeline = 2\nmicro_batches = 6\n")).runs.size() == 1);
 }
 
+TEST_CASE("a mesh divides each micro-batch of the strategy further") {
+  const auto accumulating = [](int accumulated, int micro_batches) {
+    return cut(
+        fmt::format("pipeline = 2\nmicro_batches = {}\n\n[[strategy]]\nkind = \"allreduce\"\nlabel = "
+                    "\"accumulating\"\nmicro_batches = {}\n",
+                    micro_batches, accumulated));
+  };
+  CHECK(planned(accumulating(2, 3)).runs.size() == 2);
+  check_refused_text(accumulating(3, 3),
+                     "a batch of 24 rows does not divide into 3 x 3 micro-batches on each of 4 replicas; take a batch "
+                     "of 36 rows, or micro_batches = 2");
+  check_refused_text(accumulating(4, 3), "or fewer micro_batches of the strategy");
+}
+
 TEST_CASE("tensor divides the heads, and what else it cuts") {
   check_refused_text(cut("tensor = 4\n"), "heads = 6 do not divide among tensor = 4 ranks; take tensor from");
   check_refused_text(cut("tensor = 8\n"), "heads = 6 do not divide among tensor = 8 ranks");

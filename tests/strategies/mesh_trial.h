@@ -66,7 +66,7 @@ struct MeshTrial {
   int threads = 0;
 
   Outcome run() const {
-    return in_a_child([this] { return run_here(); });
+    return by_messages_where_they_meet(*this, [](const MeshTrial& trial) { return trial.run_here(); });
   }
 
  private:

@@ -79,6 +79,22 @@ TEST_CASE("names, keys, operands, places and formats are part of a lineage") {
     for (std::size_t k = 0; k < i; ++k) CHECK(different[i] != different[k]);
 }
 
+TEST_CASE("slices put together again have one lineage, whether or not the tensor was dropped between them") {
+  Dispatcher dispatcher({.lineages = true});
+  const auto slice_of_new = [&](std::int64_t first, std::int64_t count) {
+    return slice(dispatcher.constant({1.0, 2.0, 3.0, 4.0}), first, count);
+  };
+  const Tensor x = dispatcher.constant({1.0, 2.0, 3.0, 4.0});
+  const Tensor apart[] = {slice_of_new(0, 1), slice_of_new(1, 3)};
+  CHECK(concatenate(apart).lineage() == x.lineage());
+  const Tensor middle[] = {slice_of_new(1, 1), slice_of_new(0, 0), slice_of_new(2, 1)};
+  CHECK(concatenate(middle).lineage() == slice(x, 1, 2).lineage());
+  const Tensor swapped[] = {slice_of_new(1, 3), slice_of_new(0, 1)};
+  CHECK(concatenate(swapped).lineage() != x.lineage());
+  const Tensor gap[] = {slice_of_new(0, 1), slice_of_new(2, 2)};
+  CHECK(concatenate(gap).lineage() != slice(x, 0, 3).lineage());
+}
+
 TEST_CASE("an operation that is not numbered has no lineage, nor has what follows from it") {
   Dispatcher dispatcher({.lineages = true});
   const Tensor x = dispatcher.constant({1.0, 2.0});

@@ -17,10 +17,11 @@ export const template = readFileSync(process.env.SIMGRAD_PAGE, 'utf8');
 /** A limit for what a busy machine may take [ms]: long, for it is there only to end a test that hangs. */
 export const patience = 240_000;
 
-export const browser = await load('playwright-core').chromium.launch({
+export const launch = () => load('playwright-core').chromium.launch({
   executablePath, timeout: patience,
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
+export const browser = await launch();
 export const close = () => browser.close();
 
 const directory = scratch();

@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { browser, close } from './browser.mjs';
+import { browser as first, launch, patience } from './browser.mjs';
 import { inspector } from './inspect.mjs';
 import { here, scratch } from './modules.mjs';
 import { writeExperiment } from './random_results.mjs';
@@ -58,15 +58,41 @@ function* reports([kind, ...rest]) {
   }
 }
 
-const inspect = await inspector(browser);
+/** Returns what the promise does, or undefined after so many milliseconds. */
+async function within(limit, promise) {
+  let timer;
+  const over = new Promise((done) => { timer = setTimeout(done, limit); });
+  try { return await Promise.race([promise, over]); } finally { clearTimeout(timer); }
+}
+
+let browser = first;
+let inspect = await inspector(browser);
+
+/** Chromium stops answering once in some hundred pages: then the page is looked at again in a new one. A page at which it stops twice has a fault. */
+async function inspected(name, url, print) {
+  for (let tries = 0; ; ++tries) {
+    let stage = 'nothing yet';
+    const looking = inspect(url, { print, doing: (what) => { stage = what; } });
+    looking.catch(() => {});
+    const faults = await within(patience, looking);
+    if (faults) return faults;
+    const hung = `no answer of the browser within ${patience / 1000} s, at ${stage}`;
+    if (tries === 1) return [hung];
+    console.log(`${name}: ${hung}; once more in a new browser`);
+    await within(10_000, browser.close().catch(() => {}));
+    browser = await launch();
+    inspect = await inspector(browser);
+  }
+}
+
 let [count, bad] = [0, 0];
 for (const { name, fault, file, print } of reports(process.argv.slice(2))) {
-  const faults = fault ? [fault] : await inspect(pathToFileURL(file).href, { print });
+  const faults = fault ? [fault] : await inspected(name, pathToFileURL(file).href, print);
   ++count;
   if (faults.length > 0) ++bad;
   for (const each of faults.slice(0, 12)) console.log(`${name}: ${each}`);
   if (faults.length > 12) console.log(`${name}: and ${faults.length - 12} more`);
 }
 console.log(`${count} pages, ${bad} with faults`);
-await close();
-process.exitCode = bad > 0 || count === 0 ? 1 : 0;
+await within(10_000, browser.close().catch(() => {}));
+process.exit(bad > 0 || count === 0 ? 1 : 0);

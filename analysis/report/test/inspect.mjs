@@ -184,8 +184,8 @@ export async function inspector(browser) {
   let turn = 0;
   page.on('request', (request) => { if (request.url().split('#')[0] !== address && !request.url().startsWith('data:')) heard.push(`request: ${request.url()}`); });
 
-  /** Returns the faults of the page at this address. print: also on paper. limit: of a task [ms]. */
-  return async (url, { print = false, limit = 200 } = {}) => {
+  /** Returns the faults of the page at this address. print: also on paper. limit: of a task [ms]. doing: is told what is looked at. */
+  return async (url, { print = false, limit = 200, doing = () => {} } = {}) => {
     const faults = [];
     const note = (where, all) => { for (const fault of all) faults.push(`${where}: ${fault}`); };
     heard.length = 0;
@@ -194,6 +194,7 @@ export async function inspector(browser) {
     const [wide, narrow] = ++turn % 2 ? ['light', 'dark'] : ['dark', 'light'];
     await page.emulateMedia({ colorScheme: wide });
     for (let tries = 0; ; ++tries) {
+      doing('the longest task');
       await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline', 'devtools.timeline'] });
       await page.goto(url);
       await drawAll(page);
@@ -203,19 +204,26 @@ export async function inspector(browser) {
       if (longest <= slower * limit) break;
       if (tries === 4) { faults.push(`a task takes ${longest.toFixed(0)} ms on a machine ${slower.toFixed(1)} times slower than the one of the limit`); break; }
     }
+    doing('the charts, 1280 pixels wide');
     note('1280', await page.evaluate(emptyCharts));
     note('1280', await page.evaluate(() => window.faultsOfText()));
+    doing('the tables, 1280 pixels wide');
     note('1280', await page.evaluate(faultsOfTables));
+    doing('the choices, 1280 pixels wide');
     note('1280', await faultsOfChoices(page));
+    doing('the charts, 390 pixels wide');
     await page.setViewportSize({ width: 390, height: 800 });
     await page.emulateMedia({ colorScheme: narrow });
     await settled(page);
     await drawAll(page);
     note('390', await page.evaluate(emptyCharts));
     note('390', await page.evaluate(() => window.faultsOfText()));
+    doing('the tables, 390 pixels wide');
     note('390', await page.evaluate(faultsOfTables));
+    doing('the choices, 390 pixels wide');
     note('390', await faultsOfChoices(page));
     if (print) {
+      doing('the sheets of paper');
       await page.setViewportSize({ width: 1280, height: 900 });
       const { sheets: count, blank } = sheets(await page.pdf({ format: 'A4', printBackground: true }));
       if (blank > 0) faults.push(`on paper: ${blank} of ${count} sheets are blank`);

@@ -5,6 +5,7 @@
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
+#include "cluster/computed/beside_messages.h"
 #include "cluster/computed/collective_group.h"
 #include "cluster/computed/collective_plan.h"
 #include "cluster/computed/contention_check.h"
@@ -44,6 +45,7 @@ double last_end_s(std::span<const MemberTiming> timings) {
 ComputedCollectives::ComputedCollectives(World& world) : world_(world) {
   const Options& options = world.cluster().options();
   if (options.computes_collectives() && !options.alike_routes()) contention_ = std::make_unique<ContentionCheck>(world);
+  if (options.computes_collectives()) beside_ = std::make_unique<BesideMessages>(world, contention_.get());
 }
 
 ComputedCollectives::~ComputedCollectives() = default;
@@ -158,6 +160,7 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
 void ComputedCollectives::arrive(const Call& call, CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
                                  Tensor brought) const {
   const auto self = static_cast<std::size_t>(call.position);
+  beside_->enter(all.world_rank(self), call.side, all, *collective);
   if (collective->by_one) {  // all come with it, and bring the same
     std::ranges::fill(collective->arrivals, world_.now());
     std::ranges::fill(collective->since, call.actor.since_collective(world_.now()));
@@ -177,6 +180,7 @@ void ComputedCollectives::arrive(const Call& call, CollectiveGroup& all, const s
 /// The result of a member that has left.
 Tensor ComputedCollectives::result(CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
                                    std::size_t member) const {
+  beside_->leave(all.world_rank(member), *collective);
   if (std::cmp_equal(++collective->left, all.members->size())) {
     collective->times->each([&](const PlannedPart& part, const PartTimes& times) { count(part, times, *collective); });
     std::erase(all.live, collective);
@@ -311,6 +315,7 @@ void ComputedCollectives::dissolve() {
     all->open.reset();
     all->live.clear();
   }
+  if (beside_) beside_->clear();
 }
 
 void ComputedCollectives::post(Traffic& traffic) const {

@@ -18,6 +18,7 @@ namespace simgrad::cluster {
 
 class ActorState;
 class AfterCollective;
+class BesideMessages;
 class CollectiveTimes;
 class ContentionCheck;
 class Traffic;
@@ -42,6 +43,7 @@ class ComputedCollectives {
     int generation;
     int position;
     ActorState& actor;  ///< the calling one's state
+    bool side;          ///< it is its rank's side actor
   };
   /// Says the phases of a collective.  key: equal for equal phases of these members; asked for more often.
   struct MakePhases {
@@ -61,6 +63,8 @@ class ComputedCollectives {
   /// A rank sends messages to another from now on.  side: from its side stream.
   /// Errors: std::runtime_error where they may meet the transfers of a computed collective.
   void message(int source, int target, bool side) const;
+  /// Messages that are under way beside collectives; null: nothing is computed.
+  BesideMessages* beside_messages() const { return beside_.get(); }
 
   enum class Way {
     none,        ///< no collective was computed from routes that differ
@@ -111,6 +115,7 @@ class ComputedCollectives {
 
   World& world_;
   std::unique_ptr<ContentionCheck> contention_;  ///< null: transfers meet at hosts alone
+  std::unique_ptr<BesideMessages> beside_;       ///< null: nothing is computed
   std::map<std::pair<int, std::vector<int>>, std::shared_ptr<CollectiveGroup>> groups_;
   std::map<std::pair<int, const std::vector<int>*>, CollectiveGroup*> known_;  ///< found without looking at the members
 };

@@ -18,8 +18,10 @@ std::shared_ptr<const MemberRoutes> ContentionCheck::routes(const Members& membe
   return std::make_shared<NetworkRoutes>(world_, members, numbers_);
 }
 
-void ContentionCheck::give_up(const std::string& link) {
-  world_.cluster().contended(link);
+void ContentionCheck::give_up(const std::string& link) { give_up_contended(world_, link); }
+
+void give_up_contended(World& world, const std::string& link) {
+  world.cluster().contended(link);
   throw std::runtime_error(
       fmt::format("transfers of collectives may meet on {}: they must go message by message", link));
 }

@@ -34,6 +34,8 @@ class ContentionCheck {
   /// A rank sends messages to another from now on.  side: by its side stream.  Errors: as claim.
   void message(int source, int target, bool side);
 
+  LinkNumbers& numbers() { return numbers_; }
+
   /// Errors: std::runtime_error, always; Cluster::contended_link() says where.
   [[noreturn]] void give_up(const std::string& link);
 
@@ -50,5 +52,9 @@ class ContentionCheck {
   std::vector<std::uint64_t> messages_;               ///< likewise, in the order of their beginnings
   bool computes_ = false;                             ///< a collective was computed: messages are claimed
 };
+
+/// Gives the run up, for transfers that may meet on that link, to be simulated message by message.
+/// Errors: std::runtime_error, always; Cluster::contended_link() says where.
+[[noreturn]] void give_up_contended(World& world, const std::string& link);
 
 }  // namespace simgrad::cluster

@@ -201,14 +201,15 @@ void Account::replace_causes(const TimeParts& before, const TimeParts& causes) {
 
 namespace {
 
-/// Takes the rounding of many small sums out of the largest part of an activity.
-void balance(TimeParts& parts, Activity activity, double seconds) {
+/// Takes the rounding of many small sums out of the largest part of an activity.  whole_s: of all activities, whose
+/// dates have its precision.
+void balance(TimeParts& parts, Activity activity, double seconds, double whole_s) {
   TimePart most = record::first_part(activity);
   for (std::size_t k = 0; k < record::time_parts; ++k)
     if (const auto part = static_cast<TimePart>(k); record::activity_of(part) == activity && parts[part] > parts[most])
       most = part;
   const double off_s = seconds - parts.sum(activity);
-  base::check(std::abs(off_s) <= 1e-6 * seconds + 1e-9, "the parts of a rank's time add up to it");
+  base::check(std::abs(off_s) <= 1e-6 * seconds + 1e-9 + 1e-12 * whole_s, "the parts of a rank's time add up to it");
   parts[most] = std::max(0.0, parts[most] + off_s);
 }
 
@@ -220,9 +221,10 @@ void Account::add_to(record::RankUse& use) const {
   use.wait_s += wait_s_;
   use.down_s += down_s_;
   use.parts = parts_;
-  balance(use.parts, Activity::compute, compute_s_);
-  balance(use.parts, Activity::communicate, communicate_s_);
-  balance(use.parts, Activity::wait, wait_s_);
+  const double whole_s = compute_s_ + communicate_s_ + wait_s_ + down_s_;
+  balance(use.parts, Activity::compute, compute_s_, whole_s);
+  balance(use.parts, Activity::communicate, communicate_s_, whole_s);
+  balance(use.parts, Activity::wait, wait_s_, whole_s);
   use.parts[TimePart::down] = down_s_;
 }
 

@@ -6,6 +6,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "cluster/computed/beside_messages.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/flow_network.h"
 #include "cluster/fabric/simgrid_versions.h"
@@ -86,9 +87,13 @@ AnyTransfer Messenger::meet(Channel& channel, bool receives, const std::function
   fill(parcel);
   if (!met)
     channel.waiting.put(parcel, receives);
-  else if (channel.route)
-    world_.cluster().flows()->start(parcel, *channel.route, static_cast<double>(parcel.message->packet.bytes()));
-  else
+  else if (channel.route) {
+    const auto bytes = static_cast<double>(parcel.message->packet.bytes());
+    parcel.under_way = {.source = channel.source, .target = channel.target, .bytes = bytes};
+    if (BesideMessages* const beside = world_.computed_collectives().beside_messages())
+      beside->starts(parcel.under_way);
+    world_.cluster().flows()->start(parcel, *channel.route, bytes);
+  } else
     world_.cluster().flows()->pass(parcel);
   return transfer;
 }
@@ -180,8 +185,10 @@ void Messenger::drop_all() {
   for (Message& message : messages_)
     if (message.transfer) {
       count_if_started(message);
-      if (Parcel* const parcel = message.transfer.parcel(); parcel && world_.cluster().flows()->cancel(*parcel))
+      if (Parcel* const parcel = message.transfer.parcel(); parcel && world_.cluster().flows()->cancel(*parcel)) {
+        if (parcel->under_way.list) parcel->under_way.list->remove(parcel->under_way);
         parcel->release();
+      }
       release(message);
     }
   for (auto& [key, channel] : channels_) channel.waiting.clear();

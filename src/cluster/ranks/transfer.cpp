@@ -33,6 +33,7 @@ void Parcel::wait(bool receives) {
 }
 
 void Parcel::arrived() {
+  if (under_way.list) under_way.list->remove(under_way);
   if (landing) *landing = message;
   if (receiver_) receiver_->release();
   // The training may have ended at this very instant, and what came in is gone.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cluster/fabric/flow_network.h"
+#include "cluster/ranks/under_way.h"
 
 namespace simgrid::s4u {
 class Comm;
@@ -38,6 +39,7 @@ class Parcel final : public Flow {
   Message** landing = nullptr;   ///< where a receiving actor looks for the message; may be null
   ParcelTaker* taker = nullptr;  ///< takes the message at once; may be null
   std::size_t taker_place = 0;
+  UnderWay under_way;  ///< for those who ask which messages are under way
 
   void add_reference() { ++references_; }
   void release();

@@ -64,9 +64,10 @@ class MeshSearch {
     if (terms_.workers % parallel.ranks_a_replica() != 0) return false;
     const auto count = static_cast<std::int64_t>(training::units_of(terms_.layers).size());
     const std::int64_t replicas = terms_.workers / parallel.ranks_a_replica();
+    const std::int64_t accumulated = strategy_.strategy()->traits(static_cast<int>(replicas)).micro_batches;
     return terms_.model->cut()->refusal(*terms_.problem, parallel.shares()).empty() &&
            strategies::stages_refusal(parallel, count).empty() &&
-           strategies::uneven_batch(terms_.batch, replicas, parallel).empty() &&
+           strategies::uneven_batch(terms_.batch, replicas, accumulated, parallel).empty() &&
            (parallel.pipeline == 1 || parallel.schedule->refusal(parallel.shape()).empty());
   }
 

@@ -281,8 +281,9 @@ const PointPlanner::Pattern& PointPlanner::pattern(std::size_t index) {
   Members identity = identity_of(run, sections_);
   SeededText work(without_prices(identity));
   identity.emplace_back("label", ordered_json(run.label).dump());  // two rows are two runs, even of equal work
-  // The strategy `single` does the baseline's work, unless the cluster disturbs it.
-  const bool single = run.kind == strategies::Single::about.kind && settings_->cluster.undisturbed();
+  // The strategy `single` does the baseline's work, unless the cluster disturbs it or the model is cut.
+  const bool single =
+      run.kind == strategies::Single::about.kind && settings_->cluster.undisturbed() && !settings_->parallel.cuts();
   return patterns_.emplace(index, Pattern{std::move(run), SeededText(identity), std::move(work), single}).first->second;
 }
 

@@ -6,12 +6,14 @@
 #include <memory>
 
 #include "cluster/against_computing.h"
+#include "cluster/computed/beside_messages.h"
 #include "cluster/computed/computed_collectives.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "collectives/allreduce.h"
 #include "experiment/plan/settings.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::experiment {
 
@@ -65,6 +67,18 @@ std::string note_on_way(cluster::World& world, const record::Record& record) {
       return std::string(computed) + ": transfers on one link share it fairly";
   }
   return {};
+}
+
+std::string note_on_left_out(cluster::World& world, const record::Record& record) {
+  const cluster::BesideMessages* const beside = world.computed_collectives().beside_messages();
+  const double left_out_s = beside ? beside->left_out_s() : 0.0;
+  if (!(left_out_s > 0.0)) return {};
+  return fmt::format(
+      "messages of a rank were on a link of its collectives at the same time, or two of these, for up to {} of a "
+      "rank's time ({:.2g} "
+      "%), "
+      "and neither makes the other slower here: cluster.collectives = \"messages\" takes that into account",
+      outputs::duration(left_out_s), 100.0 * left_out_s / record.simulated_s);
 }
 
 RunPlan another_way(const RunPlan& run, const std::string& link) {

@@ -31,4 +31,7 @@ std::string note_on_another_way(const std::string& link);
 /// where transfers meet at hosts alone, by messages as the scenario asks, and by messages among few ranks.
 std::string note_on_way(cluster::World& world, const record::Record& record);
 
+/// The note of a run that leaves out what messages beside computed collectives take longer; empty if there are none.
+std::string note_on_left_out(cluster::World& world, const record::Record& record);
+
 }  // namespace simgrad::experiment

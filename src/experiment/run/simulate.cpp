@@ -317,7 +317,8 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
         "at the last evaluation {:.3g} % of the tokens' choices of an expert found no room; the busiest expert was "
         "chosen {:.2f} times as often as the mean",
         100.0 * *record.dropped_share, *record.expert_imbalance));
-  if (const std::string note = note_on_way(own.world(), record); !note.empty()) record.notes.push_back(note);
+  for (const std::string& note : {note_on_way(own.world(), record), note_on_left_out(own.world(), record)})
+    if (!note.empty()) record.notes.push_back(note);
   const bool of_another_job = complete && simulation.several();
   if (!error.empty() && !of_another_job) {
     record.status = record::Status::failed;

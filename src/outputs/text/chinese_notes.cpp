@@ -73,7 +73,7 @@ constexpr Translation note_texts[] = {
     {"no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",
      "{} 内没有发生中断：抢占式主机没有受到检验；更长的运行或其他种子可能会有中断"},
     {"{} of {} ranks were simulated: each stands for itself and {} more, which share its products or have its part of "
-     "the model, since all hosts are alike and no two messages of them meet on a link (set parallel.simulate "
+     "the model, since all hosts are alike and no two of them send on one link (set parallel.simulate "
      "to "
      "all for the others)",
      "{1} 个秩中模拟了 {0} 个：每个代表它自己和另外 {2} "
@@ -90,6 +90,11 @@ constexpr Translation note_texts[] = {
      "集合通信逐条消息地模拟：几个传输可能同时经过链路 {}"},
     {"collectives were simulated message by message: with {} they cannot be computed from their routes",
      "集合通信逐条消息地模拟：有 {} 时不能由路由算出"},
+    {"messages of a rank were on a link of its collectives at the same time, or two of these, for up to {} of a rank's "
+     "time ({} %), "
+     "and neither makes the other slower here: cluster.collectives = \"messages\" takes that into account",
+     "有秩的消息与它的集合通信、或它的两个集合通信同时经过同一条链路，最多占一个秩的时间 {}（{} %），这里两者互不减慢："
+     "cluster.collectives = \"messages\" 会计入这一点"},
     {"several ranks on one host", "多个 rank 在同一台主机上"},
     {"several jobs", "多个作业"},
 };

@@ -26,8 +26,8 @@ void OnMesh::operator()(Worker& worker) const {
 Traits OnMesh::traits(int P) const {
   Traits traits = strategy_->traits(static_cast<int>(replicas(P)));
   if (traits.workers) *traits.workers *= parallel_.ranks_a_replica();
-  // Hops, sums among tensor ranks and sums among replicas may be under way at one time.
-  traits.many_to_many = traits.many_to_many || parallel_.pipeline > 1;
+  // Hops, keys and values, sums among tensor ranks and sums among replicas may be under way at one time.
+  traits.many_to_many = true;
   traits.few_neighbours = true;
   traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings;
   traits.cuts = [strategy = strategy_, parallel = parallel_](const training::MemoryTerms& whole) {

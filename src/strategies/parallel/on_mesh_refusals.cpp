@@ -42,7 +42,8 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
                     "a synchronous schedule",
                     parallel_.schedule.kind())};
   if (const std::string why = stages_refusal(parallel_, units); !why.empty()) return Refusal{"parallel.pipeline", why};
-  if (const std::string why = uneven_batch(of.batch, replicas(of.workers), parallel_); !why.empty())
+  const std::int64_t accumulated = strategy_->traits(static_cast<int>(replicas(of.workers))).micro_batches;
+  if (const std::string why = uneven_batch(of.batch, replicas(of.workers), accumulated, parallel_); !why.empty())
     return Refusal{"parallel.micro_batches", why};
   return {};
 }

@@ -25,8 +25,10 @@ void Fsdp::describe(base::Describer& d) {
             base::Bounds::between(1, 1e6));
   describe_micro_batches(d, micro_batches, no_sync);
   host.describe(d);
-  if (!prefetch && d.given("limit"))
+  if (prefetch) return;
+  if (d.given("limit") && limit != 1)
     d.refuse("limit", "prefetch = false gathers one unit at a time; leave limit out, or prefetch");
+  limit = 1;
 }
 
 Traits Fsdp::traits(int P) const {

@@ -102,7 +102,8 @@ Traits sharded_traits(int members, std::function<std::vector<Stretch>(const trai
           .recoveries = {cluster::Recovery::restart},  // a lost worker's shard is in the last checkpoint alone
           .assembly = [members, pieces = std::move(pieces)](const std::vector<Tensor>& shards,
                                                             const training::Learning& learning) -> Tensor {
-            if (!learning.scores()) return learning.initial_values();
+            const values::Dispatcher& dispatcher = learning.dispatcher();
+            if (!dispatcher.numbers() && !dispatcher.lineages()) return learning.initial_values();
             return Pieces(pieces(learning), members).whole(shards);
           }};
 }

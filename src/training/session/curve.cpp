@@ -33,7 +33,7 @@ void Curve::reach(Observed state) {
 record::Evaluation& Curve::evaluate(double elapsed_s, std::int64_t samples) {
   evaluated_latest_ = true;
   const Whole whole = assemble_(latest_.replicas);
-  const Score score = learning_.score(whole.w, elapsed_s);
+  const Score score = score_of(whole.w, elapsed_s);
   record::Evaluation row{.step = latest_.step,
                          .simulated_s = elapsed_s,
                          .samples = samples,
@@ -45,6 +45,15 @@ record::Evaluation& Curve::evaluate(double elapsed_s, std::int64_t samples) {
   if (!whole.replicas.empty() && learning_.scores())
     row.consensus_distance = learning_.consensus_distance(whole.replicas, whole.mean);
   return rows_.emplace_back(std::move(row));
+}
+
+Score Curve::score_of(const values::Tensor& w, double elapsed_s) {
+  if (!options_.every_s || options_.on == EvaluationSet::next) return learning_.score(w, elapsed_s);
+  if (!scored_ || scored_.identity() != w.identity()) {
+    scored_ = w;
+    score_ = learning_.score(w, elapsed_s);
+  }
+  return score_;
 }
 
 }  // namespace simgrad::training

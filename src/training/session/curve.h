@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "record/record.h"
+#include "training/learning/trajectory.h"
 #include "training/options.h"
 #include "training/session/progress.h"
 
@@ -52,12 +53,17 @@ class Curve {
   std::vector<record::Evaluation> take_rows() { return std::move(rows_); }
 
  private:
+  /// The score of these parameters. Between two periods they often stay as they are: then it is the one before.
+  Score score_of(const values::Tensor& w, double elapsed_s);
+
   const Learning& learning_;
   EvaluateOptions options_;
   Assemble assemble_;
   Observed latest_;
   bool evaluated_latest_ = false;
-  bool resumed_ = false;  ///< the next state is the one gone back to
+  values::Tensor scored_;  ///< the parameters evaluated last, where evaluations are by time
+  Score score_;            ///< theirs
+  bool resumed_ = false;   ///< the next state is the one gone back to
   std::vector<record::Evaluation> rows_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/rank_and_retry.h"
+#include "cluster/computed/beside_messages.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
@@ -85,6 +86,8 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
                         .servers_hold = holder() == Holder::servers,
                         .workers_hold = holder() == Holder::workers}) {
   if (traits_.may_stand_in && all_are_alike()) let_ranks_stand_in();
+  if (times_alone())
+    if (cluster::BesideMessages* const beside = world_.computed_collectives().beside_messages()) beside->leave_out();
   world_.set_travels_as(travels_as(setup_.options.precision));
   world_.ranks().set_number_bytes(number_bytes(setup_.options.precision).gradient);
   const std::vector<double>& speeds = cluster.options().relative_speeds;
@@ -104,11 +107,13 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
 
 Training::~Training() = default;
 
+/// Whether only the clock is simulated.
+bool Training::times_alone() const { return !learning_.dispatcher().numbers() && !learning_.dispatcher().lineages(); }
+
 /// Whether only the clock is simulated, and no host or rank differs from another.
 bool Training::all_are_alike() const {
   const cluster::Options& options = cluster_.options();
-  const bool times_alone = !learning_.dispatcher().numbers() && !learning_.dispatcher().lineages();
-  return times_alone && world_.computes_collectives() && options.undisturbed() && options.slow_links.empty() &&
+  return times_alone() && world_.computes_collectives() && options.undisturbed() && options.slow_links.empty() &&
          setup_.options.input.from == InputFrom::memory && !setup_.options.checkpoints() && !setup_.turns;
 }
 
@@ -118,7 +123,7 @@ void Training::let_ranks_stand_in() {
   const int simulated = world_.workers() / stand_ins->times;
   tally_.note(fmt::format(
       "{} of {} ranks were simulated: each stands for itself and {} more, which share its products or have its part of "
-      "the model, since all hosts are alike and no two messages of them meet on a link (set "
+      "the model, since all hosts are alike and no two of them send on one link (set "
       "parallel.simulate to all for the others)",
       simulated, world_.workers(), stand_ins->times - 1));
   world_.set_stand_ins(std::move(stand_ins));

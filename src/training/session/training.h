@@ -103,6 +103,7 @@ class Training final : public Session, private Recoverable {
   void await_turn(std::int64_t step) const;
   double elapsed_s() const { return world_.now() - world_.start_s(); }
   void observe(Observed state);
+  bool times_alone() const;
   bool all_are_alike() const;
   void let_ranks_stand_in();
   values::Tensor whole_of_parts(const std::vector<values::Tensor>& states) const;

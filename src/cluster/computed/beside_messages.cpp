@@ -1,0 +1,104 @@
+#include "cluster/computed/beside_messages.h"
+
+#include <algorithm>
+
+#include "cluster/computed/collective_group.h"
+#include "cluster/computed/contention_check.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/world.h"
+
+namespace simgrad::cluster {
+
+BesideMessages::BesideMessages(World& world, ContentionCheck* check)
+    : world_(world),
+      hosts_alone_(check == nullptr),
+      own_numbers_(world.cluster()),
+      numbers_(check ? check->numbers() : own_numbers_),
+      under_way_(static_cast<std::size_t>(world.size())),
+      present_(2 * static_cast<std::size_t>(world.size())),
+      left_out_s_(static_cast<std::size_t>(world.size())) {}
+
+double BesideMessages::left_out_s() const { return std::ranges::max(left_out_s_); }
+
+void BesideMessages::starts(UnderWay& message) {
+  under_way_.add(message);
+  for (const int rank : {message.source, message.target})
+    for (const bool side : {false, true}) compare(rank, present(rank, side), message);
+}
+
+void BesideMessages::enter(int rank, bool side, const CollectiveGroup& group,
+                           const ComputedCollectives::Collective& collective) {
+  Present& its = present(rank, side) = {&group, &collective};
+  if (hosts_alone_ && present(rank, !side).collective) meet(rank, its);
+  for (const UnderWay* const message : under_way_.of(rank)) compare(rank, its, *message);
+}
+
+/// A collective beside one of the rank's other actor, where hosts alone have links; elsewhere ContentionCheck knows
+/// both.
+void BesideMessages::meet(int rank, const Present& present) {
+  const CollectiveGroup& group = *present.group;
+  if (group.members->size() < 2) return;
+  if (!leaves_out_)
+    give_up_contended(world_, numbers_.name(links_between(group.world_rank(0), group.world_rank(1)).front()));
+  for (const PlannedPhase& phase : present.collective->plan->phases)
+    for (const PlannedPart& part : phase.parts)
+      left_out_s_[static_cast<std::size_t>(rank)] += part.timing->alone_s(*part.costs, part.group->members->size());
+}
+
+void BesideMessages::leave(int rank, const ComputedCollectives::Collective& collective) {
+  for (const bool side : {false, true})
+    if (Present& its = present(rank, side); its.collective == &collective) its = {};
+}
+
+void BesideMessages::clear() { std::ranges::fill(present_, Present()); }
+
+BesideMessages::Present& BesideMessages::present(int rank, bool side) {
+  return present_[static_cast<std::size_t>(rank + (side ? world_.size() : 0))];
+}
+
+void BesideMessages::compare(int rank, const Present& present, const UnderWay& message) {
+  if (!present.collective || present.group->members->size() < 2) return;
+  std::optional<int> link = shared_link(present, message.source, message.target, rank);
+  // A message of one that stands for all members is each member's, to a rank that is as far away.
+  if (present.collective->by_one)
+    for (const int member : *present.group->members)
+      if (!link) link = shared_link(present, message.source + member - rank, message.target + member - rank, member);
+  if (!link) return;
+  if (!leaves_out_) give_up_contended(world_, numbers_.name(*link));
+  left_out_s_[static_cast<std::size_t>(rank)] += message.bytes / numbers_.bandwidth(*link);
+}
+
+/// The narrowest link on which a member's message and the collective are; nothing if there is none.
+std::optional<int> BesideMessages::shared_link(const Present& present, int source, int target, int member) {
+  const std::vector<int>& of_message = links_between(source, target);
+  if (of_message.empty()) return {};
+  if (hosts_alone_) return member == source ? of_message.front() : of_message.back();
+  std::optional<int> shared;
+  for (const PlannedPhase& phase : present.collective->plan->phases)
+    for (const PlannedPart& part : phase.parts)
+      for (const int link : of_message)
+        if (links_of(part).contains(link) && (!shared || numbers_.bandwidth(link) < numbers_.bandwidth(*shared)))
+          shared = link;
+  return shared;
+}
+
+const BesideMessages::Links& BesideMessages::links_of(const PlannedPart& part) {
+  const auto [known, is_new] = links_.try_emplace(part.costs);
+  if (!is_new) return known->second;
+  const CollectiveGroup& group = *part.group;
+  const std::vector at_once(group.members->size(), 0.0);
+  for (const auto& [ends, sent] : part.timing->sent(group.apart, at_once, CollectiveTiming::uncut)) {
+    const std::span<const int> links = group.apart.routes->between(ends.first, ends.second).links;
+    known->second.insert(links.begin(), links.end());
+  }
+  return known->second;
+}
+
+const std::vector<int>& BesideMessages::links_between(int source, int target) {
+  const auto [known, is_new] = between_.try_emplace({source, target});
+  if (is_new && !world_.same_host(source, target))
+    known->second = route_of_ranks(world_, source, target, numbers_).links;
+  return known->second;
+}
+
+}  // namespace simgrad::cluster
