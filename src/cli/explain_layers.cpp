@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "experiment/plan/proxy.h"
 #include "experiment/run/simulate.h"
 #include "models/profiles/profiled_model.h"
 #include "outputs/text/number_text.h"
@@ -20,8 +21,8 @@ using outputs::flops_text;
 std::string totals_of(const std::vector<Layer>& layers) {
   const models::LayerTotals sum = models::totals(layers);
   if (sum.parameters == 0) return {};
-  std::string text =
-      fmt::format("{} parameters in {} layers", outputs::count(static_cast<double>(sum.parameters)), layers.size());
+  std::string text = fmt::format("{} parameters in {} layer{}", outputs::count(static_cast<double>(sum.parameters)),
+                                 layers.size(), layers.size() == 1 ? "" : "s");
   if (sum.forward_flops > 0.0)
     text += fmt::format("; a sample {} flop forward, {} backward", flops_text(sum.forward_flops),
                         flops_text(sum.backward_flops));
@@ -101,7 +102,13 @@ void print_layers(const experiment::RunPlan& run) {
       "the "
       "products, or measured times.\nNumbers, in the format of activations, and bytes: kept for the backward "
       "pass.\n\n");
-  print_model(settings.model.model.kind(), model.layers(experiment::problem_of_run(run)));
+  const models::Problem problem = experiment::problem_of_run(run);
+  print_model(settings.model.model.kind(), model.layers(problem));
+  if (!settings.model.proxied()) return;
+  const experiment::Settings timed =
+      experiment::timed_settings(settings, known_rows(settings).value_or(settings.batch(0)), {});
+  fmt::print("\nTimes, bytes and memory are those of the model that timed_as names:\n\n");
+  print_model(settings.model.timed_as.kind(), timed.model.model->layers(timed.problem()));
 }
 
 }  // namespace simgrad::cli

@@ -52,6 +52,19 @@ TEST_CASE("explain layers shows a scenario's layers, alike units once") {
   CHECK(contains(none.err, "explain layers: shows the layers of a scenario's model; name the scenario"));
 }
 
+TEST_CASE("explain layers shows the layers of both models of a run that is timed as another one") {
+  const Scratch scratch;
+  scratch.write("x.toml",
+                "[cluster]\nworkers = 2\n[data]\nsamples = 64\nfeatures = 4\n[stop]\nsteps = 2\n[[strategy]]\nkind = "
+                "\"allreduce\"\n[model]\nkind = \"least_squares\"\ntimed_as = \"alexnet\"\n");
+  const Called shown = program("explain layers x.toml", scratch);
+  CHECK(shown.exit_code == 0);
+  CHECK(contains(shown.out, "least_squares: 4 parameters in 1 layer;"));
+  CHECK(
+      contains(shown.out, "\nTimes, bytes and memory are those of the model that timed_as names:\n\nalexnet: 61.1 M "));
+  CHECK_FALSE(contains(program("explain layers x.toml --set model.timed_as=itself", scratch).out, "timed_as names"));
+}
+
 TEST_CASE("explain origins says of each number whether it is published, assumed, measured or computed") {
   const Scratch scratch;
   scratch.write("layers.csv", "name,parameters,forward_s,backward_s\nblock,20,2e-3,4e-3\nhead,5,1e-3,2e-3\n");

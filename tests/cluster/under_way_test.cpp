@@ -1,4 +1,4 @@
-#include "cluster/ranks/under_way.h"
+#include "cluster/usage/under_way.h"
 
 #include <algorithm>
 #include <deque>

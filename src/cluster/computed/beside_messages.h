@@ -10,7 +10,7 @@
 
 #include "cluster/computed/computed_collectives.h"
 #include "cluster/computed/network_routes.h"
-#include "cluster/ranks/under_way.h"
+#include "cluster/usage/under_way.h"
 
 namespace simgrad::cluster {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cluster/fabric/flow_network.h"
-#include "cluster/ranks/under_way.h"
+#include "cluster/usage/under_way.h"
 
 namespace simgrid::s4u {
 class Comm;
