@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { browser as first, launch, patience } from './browser.mjs';
+import { browser as first, launch } from './browser.mjs';
 import { inspector } from './inspect.mjs';
 import { here, scratch } from './modules.mjs';
 import { writeExperiment } from './random_results.mjs';
@@ -65,6 +65,9 @@ async function within(limit, promise) {
   try { return await Promise.race([promise, over]); } finally { clearTimeout(timer); }
 }
 
+/** What a page may take [ms]: all of them take less than 30 s on a busy machine. */
+const limit = 120_000;
+
 let browser = first;
 let inspect = await inspector(browser);
 
@@ -74,9 +77,9 @@ async function inspected(name, url, print) {
     let stage = 'nothing yet';
     const looking = inspect(url, { print, doing: (what) => { stage = what; } });
     looking.catch(() => {});
-    const faults = await within(patience, looking);
+    const faults = await within(limit, looking);
     if (faults) return faults;
-    const hung = `no answer of the browser within ${patience / 1000} s, at ${stage}`;
+    const hung = `no answer of the browser within ${limit / 1000} s, at ${stage}`;
     if (tries === 1) return [hung];
     console.log(`${name}: ${hung}; once more in a new browser`);
     await within(10_000, browser.close().catch(() => {}));
