@@ -65,13 +65,13 @@ async function within(limit, promise) {
   try { return await Promise.race([promise, over]); } finally { clearTimeout(timer); }
 }
 
-/** What a page may take [ms]: all of them take less than 30 s on a busy machine. */
+/** What a page may take [ms]: some ten times its usual time on a busy machine. */
 const limit = 120_000;
 
 let browser = first;
 let inspect = await inspector(browser);
 
-/** Chromium stops answering once in some hundred pages: then the page is looked at again in a new one. A page at which it stops twice has a fault. */
+/** Chromium stops answering now and then on a busy machine: then the page is looked at again in a new one. A page at which it stops twice has a fault. */
 async function inspected(name, url, print) {
   for (let tries = 0; ; ++tries) {
     let stage = 'nothing yet';

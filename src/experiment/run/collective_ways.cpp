@@ -75,9 +75,8 @@ std::string note_on_left_out(cluster::World& world, const record::Record& record
   if (!(left_out_s > 0.0)) return {};
   return fmt::format(
       "messages of a rank were on a link of its collectives at the same time, or two of these, for up to {} of a "
-      "rank's time ({:.2g} "
-      "%), "
-      "and neither makes the other slower here: cluster.collectives = \"messages\" takes that into account",
+      "rank's time ({:.2g} %), and neither makes the other slower here: cluster.collectives = \"messages\" takes that "
+      "into account",
       outputs::duration(left_out_s), 100.0 * left_out_s / record.simulated_s);
 }
 

@@ -31,7 +31,8 @@ std::string note_on_another_way(const std::string& link);
 /// where transfers meet at hosts alone, by messages as the scenario asks, and by messages among few ranks.
 std::string note_on_way(cluster::World& world, const record::Record& record);
 
-/// The note of a run that leaves out what messages beside computed collectives take longer; empty if there are none.
+/// The note of a run of times alone whose ranks have messages, or a second collective, on links of their collectives;
+/// empty if there are none.
 std::string note_on_left_out(cluster::World& world, const record::Record& record);
 
 }  // namespace simgrad::experiment
