@@ -88,6 +88,7 @@ int call(int argc, char** argv) {
   int exit_code = Exit::ok;
   add_run(app, exit_code);
   add_validate(app, exit_code);
+  add_plan(app, exit_code);
   add_check(app, exit_code);
   add_merge(app, exit_code);
   add_report(app, exit_code);

@@ -31,6 +31,7 @@ int run(int argc, char** argv);
 // The subcommands. Each adds itself to the application and, once called, sets `exit_code`.
 void add_run(CLI::App& app, int& exit_code);
 void add_validate(CLI::App& app, int& exit_code);
+void add_plan(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);

@@ -47,6 +47,7 @@ struct Results {
   std::vector<Run> baselines;
   std::vector<Counterfactual> counterfactuals = {};  ///< of some runs, in the order of their importance
   std::vector<Dropped> dropped = {};                 ///< by a race; their runs are not in `runs`
+  nlohmann::ordered_json plan = {};                  ///< the answer of `simgrad plan`, for the page; null: none
 };
 
 /// A run as JSON with everything in it (curve, ranks and links too), and back.

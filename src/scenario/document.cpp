@@ -122,14 +122,13 @@ void Document::set(std::string_view key, const Value& value) {
   assign(impl_->root, key, value.node ? *value.node : parse_value(value.toml, value.position));
 }
 
-std::vector<Axis> Document::take_grid(Faults& faults) {
-  auto& entries = impl_->root.entries;
-  const auto found = std::ranges::find(entries, "grid", &Entry::key);
-  if (found == entries.end()) return {};
-  const Entry grid = std::move(*found);
-  entries.erase(found);
-  if (const auto* table = grid.node.as<Table>()) return scenario::axes(*table, faults);
-  faults.add(grid.node.position, fmt::format("grid must be a table of lists, found {}", shown(grid.node)));
+std::vector<Axis> Document::take_grid(Faults& faults, std::string_view table) {
+  const Found found = find(impl_->root, table);
+  if (!found.node) return {};
+  const Node grid = *found.node;
+  erase(table);
+  if (const auto* lists = grid.as<Table>()) return scenario::axes(*lists, table, faults);
+  faults.add(grid.position, fmt::format("{} must be a table of lists, found {}", table, shown(grid)));
   return {};
 }
 

@@ -89,10 +89,10 @@ class Document {
   void set(std::string_view assignment);
   void set(std::string_view key, const Value& value);
 
-  /// Removes [grid] from the document. Returns its axes in the file's order, those of [[grid.zip]] last, numbered from
-  /// 1 on.  Faults: an axis that is not a list, an empty list, an unsound formula, a key that is there twice, lists of
-  /// a zip that are not equally long.
-  std::vector<Axis> take_grid(Faults& faults);
+  /// Removes [grid], or another table of such lists, from the document. Returns its axes in the file's order, those of
+  /// [[grid.zip]] last, numbered from 1 on.  table: its dotted key.  Faults: an axis that is not a list, an empty list,
+  /// an unsound formula, a key that is there twice, lists of a zip that are not equally long.
+  std::vector<Axis> take_grid(Faults& faults, std::string_view table = "grid");
   /// `--grid cluster.workers=1,2,4` (or a TOML list, or formulas); or several axes, all with zip 1:
   /// `--grid "zip(cluster.bandwidth=1Gbps,10Gbps; cluster.latency=50us,5us)"`.  Errors: ScenarioError.
   static std::vector<Axis> axes(std::string_view option);

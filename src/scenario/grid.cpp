@@ -74,14 +74,14 @@ class AxesOf {
 };
 
 /// The axes of one table of [[grid.zip]].
-std::vector<Axis> zip_of(const Node& node, int number, Faults& faults) {
+std::vector<Axis> zip_of(const Node& node, int number, std::string_view name, Faults& faults) {
   const auto* table = node.as<Table>();
   if (!table || table->entries.empty()) {
     faults.add(node.position,
-               fmt::format("a zip is a table of lists under [[grid.zip]], found {}", table ? "none" : shown(node)));
+               fmt::format("a zip is a table of lists under [[{}.zip]], found {}", name, table ? "none" : shown(node)));
     return {};
   }
-  AxesOf zip("[[grid.zip]]", faults);
+  AxesOf zip(fmt::format("[[{}.zip]]", name), faults);
   zip.collect(*table, "");
   std::vector<Axis> axes = zip.take();
   if (!equally_long(axes, faults)) return {};
@@ -90,7 +90,7 @@ std::vector<Axis> zip_of(const Node& node, int number, Faults& faults) {
 }
 
 /// Leaves out axes whose key is there already, with a fault for each.
-std::vector<Axis> distinct(std::vector<Axis> all, Faults& faults) {
+std::vector<Axis> distinct(std::vector<Axis> all, std::string_view name, Faults& faults) {
   std::vector<Axis> first;
   for (Axis& axis : all) {
     const auto same = std::ranges::find(first, axis.key, &Axis::key);
@@ -98,14 +98,14 @@ std::vector<Axis> distinct(std::vector<Axis> all, Faults& faults) {
       first.push_back(std::move(axis));
     else
       faults.add(axis.position,
-                 fmt::format("{} is in [grid] twice, first at {}", toml_string(axis.key), same->position.text()));
+                 fmt::format("{} is in [{}] twice, first at {}", toml_string(axis.key), name, same->position.text()));
   }
   return first;
 }
 
 }  // namespace
 
-std::vector<Axis> axes(const Table& grid, Faults& faults) {
+std::vector<Axis> axes(const Table& grid, std::string_view name, Faults& faults) {
   Table plain = grid;
   std::vector<Node> zips;
   if (const Entry* entry = grid.find("zip")) {
@@ -115,13 +115,13 @@ std::vector<Axis> axes(const Table& grid, Faults& faults) {
       zips.push_back(entry->node);
     std::erase_if(plain.entries, [](const Entry& each) { return each.key == "zip"; });
   }
-  AxesOf own("[grid]", faults);
+  AxesOf own(fmt::format("[{}]", name), faults);
   own.collect(plain, "");
   std::vector<Axis> all = own.take();
   int number = 0;
   for (const Node& zip : zips)
-    for (Axis& axis : zip_of(zip, ++number, faults)) all.push_back(std::move(axis));
-  return distinct(std::move(all), faults);
+    for (Axis& axis : zip_of(zip, ++number, name, faults)) all.push_back(std::move(axis));
+  return distinct(std::move(all), name, faults);
 }
 
 }  // namespace simgrad::scenario

@@ -126,8 +126,8 @@ struct Found {
 };
 Found find(const Table& root, std::string_view key);
 
-/// The axes of a [grid] table.
-std::vector<Axis> axes(const Table& grid, Faults& faults);
+/// The axes of a [grid] table, or of another one of that kind.  name: its dotted key.
+std::vector<Axis> axes(const Table& grid, std::string_view name, Faults& faults);
 
 /// The tables of a file, laid over those of the file that it extends.
 Table read_extended(const std::string& path);

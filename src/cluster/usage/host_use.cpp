@@ -8,6 +8,7 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
+#include "cluster/usage/planned_hosts.h"
 #include "cluster/usage/usage.h"
 
 namespace simgrad::cluster {
@@ -16,26 +17,16 @@ namespace {
 
 /// A host before anything runs on it.
 record::HostUse described(const Cluster& cluster, int host) {
+  const Options& options = cluster.options();
+  if (options.platform.empty()) return planned_host(options, host);
+  const HostProperties properties = properties_of(*cluster.host(host));
   record::HostUse use;
   use.host_class = cluster.host_class(host);
   use.serves = true;
-  const Options& options = cluster.options();
-  if (!options.platform.empty()) {
-    const HostProperties properties = properties_of(*cluster.host(host));
-    use.price_usd_per_h = properties.price_usd_per_h;
-    use.idle_w = properties.idle_w;
-    use.busy_w = properties.busy_w;
-  } else if (const HostClass* its = class_of(options.host_classes, options.workers, host)) {
-    use.price_usd_per_h = its->price_dollars_per_hour;
-    use.idle_w = its->idle_watts;
-    use.busy_w = its->busy_watts;
-  }
+  use.price_usd_per_h = properties.price_usd_per_h;
+  use.idle_w = properties.idle_w;
+  use.busy_w = properties.busy_w;
   return use;
-}
-
-bool rented_on_spot(const FailureOptions& failures, const std::string& host_class) {
-  return failures.market == Market::spot &&
-         (failures.spot.only_class.empty() || failures.spot.only_class == host_class);
 }
 
 }  // namespace

@@ -40,7 +40,10 @@ class MemoryFit {
  public:
   MemoryFit(const Settings& settings, const strategies::Strategy& strategy, const models::Problem& problem,
             std::int64_t rows)
-      : settings_(settings), strategy_(strategy), rows_(rows), limit_bytes_(*device_memory_bytes(settings)) {
+      : settings_(settings),
+        strategy_(strategy),
+        rows_(rows),
+        limit_bytes_(device_memory_bytes(settings).value_or(0.0)) {
     terms_.layers = settings.model.model->layers(problem);
     terms_.model = settings.model.model.shared().get();
     terms_.problem = &problem;
@@ -52,12 +55,14 @@ class MemoryFit {
     terms_.optimizer_vectors = training::vectors_of(*settings.training.optimizer);
   }
 
+  double worker_bytes() const { return strategy_.memory(terms_).sum(); }
+
   std::string refusal() const {
     const MemoryParts worker = strategy_.memory(terms_);
     const training::Traits traits = strategy_.traits(static_cast<int>(terms_.workers));
     if (!fits(worker))
-      return fmt::format("a worker needs {}, but its device has {}; {}", written_out(worker),
-                         outputs::byte_count(limit_bytes_), nearest_changes());
+      return fmt::format("a worker needs {}, but its device has {}{}", written_out(worker),
+                         outputs::byte_count(limit_bytes_), settings_.advises ? "; " + nearest_changes() : "");
     if (traits.servers == 0 || traits.holder != training::Holder::servers) return {};
     const MemoryParts server = training::server_memory(terms_, traits.deals_parameters() ? 1.0 / traits.servers : 1.0);
     if (fits(server)) return {};
@@ -128,6 +133,11 @@ std::string recompute_refusal(const Settings& settings, const models::Problem& p
         "them, but {} has none; take \"full\", or leave it out",
         settings.model.model.kind());
   return {};
+}
+
+double worker_memory_bytes(const Settings& settings, const strategies::Strategy& strategy,
+                           const models::Problem& problem, std::int64_t rows) {
+  return MemoryFit(settings, strategy, problem, rows).worker_bytes();
 }
 
 std::string memory_refusal(const Settings& settings, const strategies::Strategy& strategy,

@@ -13,6 +13,10 @@ namespace simgrad::experiment {
 /// cluster.memory, or the least of the workers' devices; none: not known.
 std::optional<double> device_memory_bytes(const Settings& settings);
 
+/// The memory that a worker of that strategy needs at its fullest.  rows: of the training set.
+double worker_memory_bytes(const Settings& settings, const strategies::Strategy& strategy,
+                           const models::Problem& problem, std::int64_t rows);
+
 /// The reason why a worker or a server of that strategy does not fit into its device, with the sum by term and the
 /// nearest changes that make it fit; or empty.  rows: of the training set.
 std::string memory_refusal(const Settings& settings, const strategies::Strategy& strategy,

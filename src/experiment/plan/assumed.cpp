@@ -72,15 +72,20 @@ std::vector<std::string> latency(const ordered_json& cluster, double factor) {
 std::vector<AssumedOff> assumed_off(const RunPlan& run) {
   const cluster::Options& options = run.settings->cluster;
   if (!options.device_of(0) || !options.platform.empty() || options.failures.any()) return {};
-  const ordered_json cluster = scenario::echo(options);
-  constexpr std::array changes{efficiency, bandwidth, latency};
   std::vector<AssumedOff> all;
-  for (std::size_t k = 0; k < changes.size(); ++k)
+  for (const std::string_view kind : outputs::assumed_kinds)
     for (const auto& [side, factor] :
          {std::pair("worse", 1.0 - assumed_off_by), std::pair("better", 1.0 + assumed_off_by)})
-      if (std::vector<std::string> sets = changes[k](cluster, factor); !sets.empty())
-        all.push_back({.name = fmt::format("{}_{}", outputs::assumed_kinds[k], side), .sets = std::move(sets)});
+      if (std::vector<std::string> sets = assumed_times(options, kind, factor); !sets.empty())
+        all.push_back({.name = fmt::format("{}_{}", kind, side), .sets = std::move(sets)});
   return all;
+}
+
+std::vector<std::string> assumed_times(const cluster::Options& options, std::string_view kind, double factor) {
+  const ordered_json cluster = scenario::echo(options);
+  constexpr std::array changes{efficiency, bandwidth, latency};
+  const auto at = std::ranges::find(outputs::assumed_kinds, kind) - outputs::assumed_kinds.begin();
+  return changes[static_cast<std::size_t>(at)](cluster, factor);
 }
 
 }  // namespace simgrad::experiment

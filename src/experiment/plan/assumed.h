@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment/plan/plan.h"
@@ -23,5 +24,9 @@ struct AssumedOff {
 /// the topology. Peaks, measured times of layers, flops and bytes are not assumed. Empty where no device computes,
 /// where a platform's file says what links do, or where hosts can fail: crashes come at their own times.
 std::vector<AssumedOff> assumed_off(const RunPlan& run);
+
+/// Assumed numbers of one of outputs::assumed_kinds, so many times as good, as --set takes them: a latency becomes
+/// shorter, and an efficiency is 1 at most. Empty where the cluster has no such numbers.
+std::vector<std::string> assumed_times(const cluster::Options& cluster, std::string_view kind, double factor);
 
 }  // namespace simgrad::experiment

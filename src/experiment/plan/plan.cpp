@@ -6,11 +6,13 @@
 #include <filesystem>
 
 #include "base/errors.h"
+#include "experiment/plan/equal_points.h"
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/kept_timelines.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/planned_runs.h"
 #include "experiment/plan/points.h"
+#include "experiment/plan/search_space.h"
 #include "experiment/plan/seeds.h"
 #include "experiment/plan/size.h"
 
@@ -38,20 +40,30 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
   if (tree.at("training").contains("batch_size_per_worker")) leave_out(tree, "training.batch_size");
 }
 
-/// The resolved scenario with the grid: read back, it gives an equal plan.
-nlohmann::ordered_json resolved(const Settings& first, const std::vector<Axis>& axes, const std::string& directory) {
-  nlohmann::ordered_json tree = scenario::echo(first, directory);
-  for (std::size_t j = 0; j < first.jobs.size(); ++j) tree["job"][j].update(echo_of_own(first, j, directory));
-  leave_out_what_is_void(tree);
+/// Adds the axes to a table of lists, those of zips as [[zip]].
+void add_axes(nlohmann::ordered_json& table, const std::vector<Axis>& axes) {
+  if (!table.is_object()) table = nlohmann::ordered_json::object();
   for (const Dimension& dimension : dimensions(axes)) {
     nlohmann::ordered_json lists;
     for (const Axis* axis : dimension.axes)
       for (const scenario::Value& value : axis->values) lists[axis->key].push_back(scenario::json_of(value));
     if (dimension.axes.front()->zip == 0)
-      tree["grid"].update(lists);
+      table.update(lists);
     else
-      tree["grid"]["zip"].push_back(std::move(lists));
+      table["zip"].push_back(std::move(lists));
   }
+}
+
+/// The resolved scenario with the grid: read back, it gives an equal plan.
+nlohmann::ordered_json resolved(const Settings& first, const Plan& plan, const std::string& directory) {
+  nlohmann::ordered_json tree = scenario::echo(first, directory);
+  for (std::size_t j = 0; j < first.jobs.size(); ++j) tree["job"][j].update(echo_of_own(first, j, directory));
+  leave_out_what_is_void(tree);
+  if (plan.document->contains("plan") || !plan.space.empty())
+    add_axes(tree["plan"]["space"], plan.space);
+  else
+    leave_out(tree, "plan");
+  if (!plan.grid.empty()) add_axes(tree["grid"], plan.grid);
   return tree;
 }
 
@@ -87,25 +99,101 @@ void check_replaced(const Document& file, const std::vector<std::string>& sets, 
   file.check_values(unused, keys, faults);
 }
 
+/// A scenario's file under the command line's values, its axes taken out of it.
+struct Opened {
+  Document document;
+  std::vector<Axis> written;  ///< of the file's [grid]
+  std::vector<Axis> grid;     ///< as the command line changes it
+  std::vector<Axis> space;    ///< [plan.space]
+};
+
+Opened opened(const std::string& file, const Selection& selection, Faults& faults) {
+  Opened all{.document = Document::read(file), .written = {}, .grid = {}, .space = {}};
+  const Document unchanged = all.document;
+  check_replaced(unchanged, selection.sets, {}, faults);
+  try {
+    for (const std::string& set : selection.sets) all.document.set(set);
+  } catch (const ScenarioError&) {
+    faults.raise_if_any();  // the file's fault, where a value replaces a part of it that cannot be
+    throw;
+  }
+  all.space = all.document.take_grid(faults, "plan.space");
+  all.written = written_axes(all.document);
+  all.grid = all_axes(all.document, selection.sets, selection.grids, faults);
+  check_replaced(unchanged, {}, all.grid, faults);
+  return all;
+}
+
+/// The axes of the grid and of the space, whose product is searched. A key that --set or --grid gives leaves the space.
+std::vector<Axis> searched(const Opened& opened, const Selection& selection, Faults& faults) {
+  std::vector<Axis> axes = opened.grid;
+  const int zips = axes.empty() ? 0 : std::ranges::max(axes, {}, &Axis::zip).zip;
+  for (const Axis& axis : opened.space) {
+    const auto same = std::ranges::find(axes, axis.key, &Axis::key);
+    const auto set = [&](const std::string& each) { return assigned_key(each) == axis.key; };
+    if (std::ranges::any_of(selection.sets, set)) continue;
+    if (same == axes.end()) {
+      axes.push_back(axis);
+      if (axis.zip > 0) axes.back().zip += zips;
+    } else if (std::ranges::find(opened.written, axis.key, &Axis::key) != opened.written.end()) {
+      faults.add(axis.position, fmt::format("\"{}\" is varied in [grid], too, at {}; give its values in one of them",
+                                            axis.key, same->position.text()));
+    }
+  }
+  std::ranges::stable_sort(axes, {}, &Axis::zip);
+  return axes;
+}
+
 }  // namespace
+
+SearchSpace make_search_space(const std::string& file, const Selection& selection) {
+  Faults faults;
+  const Opened all = opened(file, selection, faults);
+  SearchSpace space{.name = std::filesystem::path(file).stem().string(),
+                    .directory = std::filesystem::path(file).parent_path().string(),
+                    .title = {},
+                    .document = all.document,
+                    .axes = searched(all, selection, faults),
+                    .points = {},
+                    .reads = {}};
+  for (const Dimension& dimension : dimensions(space.axes)) refuse_repeated_values(dimension, faults);
+  faults.raise_if_any();
+  refuse_too_many(file, space.axes, selection.strategies.empty() ? all.document.size("strategy") : 1, 1);
+  space.points = expand(all.document, space.axes);
+  space.reads = read_each(space.points, {}, false);
+  space.title = space.reads.front().settings->title;
+  return space;
+}
+
+nlohmann::ordered_json resolved(const SearchSpace& space) {
+  Plan plan;
+  Document document = space.document;
+  document.erase("plan");
+  plan.document = std::make_shared<const Document>(std::move(document));
+  plan.grid = space.axes;
+  return resolved(*space.reads.front().settings, plan, space.directory);
+}
+
+nlohmann::ordered_json resolved_alone(const Settings& settings, std::size_t strategy, const std::string& directory) {
+  nlohmann::ordered_json tree = scenario::echo(settings, directory);
+  leave_out_what_is_void(tree);
+  const nlohmann::ordered_json its = tree.at("strategy").at(strategy);
+  tree["strategy"] = nlohmann::ordered_json::array({its});
+  for (const char* key : {"plan", "expect"})
+    if (tree.contains(key)) leave_out(tree, key);
+  return tree;
+}
 
 Plan make_plan(const std::string& file, const Selection& selection) {
   Plan plan;
   if (!selection.seeds.empty()) plan.seeds = parse_seeds(selection.seeds);
   const KeptTimelines timelines = parse_timelines(selection.timelines);
-  Document document = Document::read(file);
-  const Document unchanged = document;
   Faults faults;
-  check_replaced(unchanged, selection.sets, {}, faults);
-  try {
-    for (const std::string& set : selection.sets) document.set(set);
-  } catch (const ScenarioError&) {
-    faults.raise_if_any();  // the file's fault, where a value replaces a part of it that cannot be
-    throw;
-  }
-  const std::vector<Axis> written = written_axes(document);
-  plan.grid = all_axes(document, selection.sets, selection.grids, faults);
-  check_replaced(unchanged, {}, plan.grid, faults);
+  Opened all = opened(file, selection, faults);
+  const Document& document = all.document;
+  const std::vector<Axis>& written = all.written;
+  plan.grid = std::move(all.grid);
+  plan.space = std::move(all.space);
   std::vector<Point> points;
   try {
     refuse_too_large(document, plan, selection);
@@ -123,7 +211,7 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   plan.title = settings.front()->title;
   plan.all_ranks = selection.all_ranks;
   plan.document = std::make_shared<const Document>(document);
-  plan.scenario = resolved(*settings.front(), plan.grid, std::filesystem::path(file).parent_path().string());
+  plan.scenario = resolved(*settings.front(), plan, std::filesystem::path(file).parent_path().string());
   add_runs(plan, points, settings, selection);
   mark_kept_timelines(plan.runs, timelines);
   return plan;

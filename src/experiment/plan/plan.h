@@ -50,8 +50,9 @@ struct Plan {
   nlohmann::ordered_json scenario;  ///< resolved, of the first grid point
   std::shared_ptr<const scenario::Document> document;  ///< the file with --set laid over it, without its grid
   std::vector<scenario::Axis> grid;
-  bool all_ranks = false;            ///< the tables of results have a row for each rank and link
-  std::vector<std::uint64_t> seeds;  ///< given by --seeds; without the option a run has its grid point's seed
+  std::vector<scenario::Axis> space;  ///< [plan.space], which `simgrad plan` searches
+  bool all_ranks = false;             ///< the tables of results have a row for each rank and link
+  std::vector<std::uint64_t> seeds;   ///< given by --seeds; without the option a run has its grid point's seed
   std::vector<Expectation> expectations;
   std::vector<RunPlan> runs;
   std::vector<RunPlan> alone;      ///< jobs by themselves, each once: for interference, not for the table

@@ -180,14 +180,14 @@ std::string contents_of(const std::vector<std::string>& files) {
   return all;
 }
 
-AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names, Faults& faults) {
-  AllSettings all;
+std::vector<PointRead> read_each(const std::vector<Point>& points, const std::vector<std::string>& names,
+                                 bool advises) {
+  std::vector<PointRead> all;
   Files files;
   SectionReader reader;
-  ValueFaults of_points;
   for (const Point& point : points) {
     Faults found;
-    auto settings = std::make_shared<Settings>(read_settings(point.document, found, names, &reader));
+    auto settings = std::make_shared<Settings>(read_settings(point.document, found, names, &reader, advises));
     if (found.empty()) look_at_platform(*settings, point.document, files, found);
     if (found.empty()) look_at_traces(*settings, files, found);
     if (found.empty()) check_traced_recoveries(*settings, names, found);
@@ -199,8 +199,18 @@ AllSettings read_points(const std::vector<Point>& points, const std::vector<std:
         own.trace_contents = settings->trace_contents;
         look_at_data(own, files);
       }
-    of_points.add(point, found);
-    all.push_back(std::move(settings));
+    all.push_back({.settings = std::move(settings), .faults = std::move(found)});
+  }
+  return all;
+}
+
+AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names, Faults& faults) {
+  AllSettings all;
+  ValueFaults of_points;
+  std::vector<PointRead> reads = read_each(points, names);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    of_points.add(points[k], reads[k].faults);
+    all.push_back(std::move(reads[k].settings));
   }
   of_points.tell(faults);
   return all;

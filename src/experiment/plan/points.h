@@ -36,6 +36,17 @@ std::vector<Point> expand(const scenario::Document& document, const std::vector<
 
 using AllSettings = std::vector<std::shared_ptr<const Settings>>;
 
+/// A grid point as it was read: its settings, and the faults for which it cannot run.
+struct PointRead {
+  std::shared_ptr<const Settings> settings;
+  scenario::Faults faults = {};
+};
+
+/// Reads each point.  names: of the strategies that will run; none: all.  advises: as Settings has it.
+/// Errors: as read_points.
+std::vector<PointRead> read_each(const std::vector<Point>& points, const std::vector<std::string>& names = {},
+                                 bool advises = true);
+
 /// The settings of each point, with the facts about the files that it names. Faults of some points are found in one
 /// pass with the faults of all.  Errors: EnvironmentError for files that cannot be read.
 AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names,

@@ -194,6 +194,7 @@ Settings SectionReader::read(const Document& document, Faults& faults) {
   keep("stop", &Settings::stop);
   keep("evaluate", &Settings::evaluate);
   keep("prices", &Settings::prices);
+  keep("plan", &Settings::goal);
   keep("job", &Settings::jobs);
   keep("expect", &Settings::expectations);
   const bool same_strategies = keep("strategy", &Settings::strategies);
@@ -222,8 +223,9 @@ void check_training(Settings& settings, const Document& document, Faults& faults
 }
 
 Settings read_settings(const Document& document, Faults& faults, const std::vector<std::string>& names,
-                       SectionReader* reader) {
+                       SectionReader* reader, bool advises) {
   Settings settings = reader ? reader->read(document, faults) : read_sections(document, faults);
+  settings.advises = advises;
   const bool one_training = settings.jobs.empty();  // else each job is checked as a training, and the scenario is not
   Faults of_jobs;
   if (!one_training) settings.trainings = read_trainings(settings, document, of_jobs);

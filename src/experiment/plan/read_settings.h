@@ -22,9 +22,10 @@ class SectionReader {
 };
 
 /// Reads and checks one grid point. Faults are added, not thrown.  names: of the strategies that will run; none: all.
-/// reader: of the points before; null: there are none.
+/// reader: of the points before; null: there are none.  advises: as Settings has it.
 Settings read_settings(const scenario::Document& document, scenario::Faults& faults,
-                       const std::vector<std::string>& names = {}, SectionReader* reader = nullptr);
+                       const std::vector<std::string>& names = {}, SectionReader* reader = nullptr,
+                       bool advises = true);
 
 /// The first half of read_settings: reads, and checks the list of strategies.
 Settings read_sections(const scenario::Document& document, scenario::Faults& faults);

@@ -12,6 +12,7 @@
 #include "cluster/options.h"
 #include "data/source.h"
 #include "experiment/plan/expectations.h"
+#include "experiment/plan/goal.h"
 #include "experiment/plan/jobs.h"
 #include "models/model.h"
 #include "models/profiles/timings.h"
@@ -63,9 +64,11 @@ struct Settings : base::Described {
   training::StopOptions stop;
   training::EvaluateOptions evaluate;
   outputs::Prices prices;
+  Goal goal;  ///< of `simgrad plan`
   std::vector<StrategyEntry> strategies;
   std::vector<JobEntry> jobs;             ///< none: every strategy is a run of its own
   std::vector<Expectation> expectations;  ///< about the whole grid; `check` tests them
+  bool advises = true;                    ///< faults about memory say what would fit, which takes time to find
   std::vector<Settings> trainings;        ///< one for each job: the scenario's, with the job's own tables
 
   /// Positions of the options that only the data can contradict.

@@ -50,7 +50,7 @@ struct RunnerOptions {
   /// error, raised after all other files are written.
   std::function<void(const std::string& fault)> unwritten = {};
   /// Called from time to time.
-  std::function<void(const Advance& advance)> progress;
+  std::function<void(const Advance& advance)> progress = {};
   /// Called with remarks for the user: on the data, and on what makes a run slow.
   std::function<void(const std::string& text)> tell = {};
 };

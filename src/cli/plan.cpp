@@ -1,0 +1,176 @@
+#include "planner/plan.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "base/errors.h"
+#include "base/say.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/language.h"
+#include "cli/outcome.h"
+#include "cli/report.h"
+#include "cli/selection.h"
+#include "experiment/run/children.h"
+#include "experiment/run/results_directory.h"
+#include "experiment/run/runner.h"
+#include "outputs/report/page.h"
+#include "planner/confirm.h"
+#include "planner/sentences.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+struct PlanCommand {
+  Chosen chosen;
+  std::string out;
+  std::string seconds;
+  int jobs = 0;
+  int threads = -1;
+  bool json = false;
+  bool quiet = false;
+  bool force = false;
+  bool no_confirm = false;
+  std::string language;
+};
+
+constexpr std::size_t plain_width = 100;
+
+std::size_t width_of_terminal() {
+  winsize size = {};
+  const bool terminal = isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return terminal ? std::max<std::size_t>(60, size.ws_col) : plain_width;
+}
+
+/// Says how far the search is: on a terminal in a line that is written again, elsewhere now and then.
+class Line {
+ public:
+  explicit Line(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+  void show(const std::string& text) {
+    const auto now = std::chrono::steady_clock::now();
+    if (quiet_ || text == last_ || now - at_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10)))
+      return;
+    if (terminal_)
+      fmt::print(stderr, "\r\033[K{}", text.substr(0, 160));
+    else
+      base::say("simgrad: " + text);
+    last_ = text;
+    at_ = now;
+    drawn_ = terminal_;
+  }
+  void clear() {
+    if (drawn_) fmt::print(stderr, "\r\033[K");
+    drawn_ = false;
+  }
+
+ private:
+  bool quiet_, terminal_, drawn_ = false;
+  std::string last_;
+  std::chrono::steady_clock::time_point at_ = std::chrono::steady_clock::now();
+};
+
+double real_s_of(const PlanCommand& command, const experiment::SearchSpace& space) {
+  if (command.seconds.empty()) return space.reads.front().settings->goal.real_s;
+  try {
+    const bool bare = command.seconds.find_first_not_of("0123456789.") == std::string::npos;
+    const double value = base::parse_quantity(command.seconds + (bare ? "s" : ""), base::Unit::seconds);
+    if (value > 0.0) return value;
+    throw std::invalid_argument("expected more than 0");
+  } catch (const std::invalid_argument& fault) {
+    throw base::ScenarioError(fmt::format("--seconds {}: {}", command.seconds, fault.what()));
+  }
+}
+
+/// Simulates the winner and its rivals in full, and writes the results and the page.
+void confirm(const PlanCommand& command, experiment::Plan plan, const planner::Answer& answer,
+             const nlohmann::ordered_json& json) {
+  planner::add_confirmed(plan, answer);
+  if (plan.runs.empty()) return;
+  plan.command = command_of(command.chosen);
+  std::unique_ptr<const experiment::ResultsDirectory> directory;
+  outputs::Results results = experiment::run_plan(
+      plan, {.out = command.out, .jobs = command.jobs, .threads = command.threads, .again = command.force}, directory);
+  results.plan = json;
+  if (!outputs::page().empty() && !results.runs.empty())
+    write_page(results, command.out, command.out + "/report.html", outputs::page());
+}
+
+/// Writes plan.json, candidates.csv and the winner's scenario. Returns the document.
+nlohmann::ordered_json write_files(const planner::Answer& answer, const std::string& out) {
+  nlohmann::ordered_json json = planner::answer_json(answer);
+  outputs::write_file(out + "/plan.json", json.dump(1) + "\n");
+  outputs::write_file(out + "/candidates.csv", planner::candidates_csv(answer));
+  if (answer.winner)
+    outputs::write_file(out + "/winner.toml", fmt::format("# {}\n{}\n", planner::sentence(answer),
+                                                          scenario::toml(planner::winner_scenario(answer, out))));
+  return json;
+}
+
+Exit plan(PlanCommand& command) {
+  experiment::watch_for_interrupts();
+  const std::string& file = command.chosen.scenario;
+  const experiment::SearchSpace space = experiment::make_search_space(file, command.chosen.selection);
+  const double real_s = real_s_of(command, space);
+  planner::Candidates candidates = planner::candidates_of(space, command.chosen.selection.strategies);
+  if (command.out.empty()) command.out = "out/" + space.name;
+  const experiment::Plan none = planner::without_runs(space);
+  auto directory = std::make_unique<const experiment::ResultsDirectory>(
+      command.out, none, nlohmann::ordered_json(), command.force, [](const std::string& text) { base::say(text); });
+  Line line(command.quiet);
+  const planner::Answer answer = planner::planned(space, std::move(candidates),
+                                                  {.out = command.out,
+                                                   .real_s = real_s,
+                                                   .jobs = command.jobs,
+                                                   .threads = command.threads,
+                                                   .again = command.force,
+                                                   .progress = [&](const std::string& text) { line.show(text); }});
+  line.clear();
+  const nlohmann::ordered_json json = write_files(answer, command.out);
+  directory.reset();
+  if (!command.no_confirm && answer.winner && !experiment::interrupted()) confirm(command, none, answer, json);
+  if (command.json)
+    fmt::print("{}\n", json.dump(1));
+  else if (!command.quiet)
+    fmt::print("{}Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}/winner.toml\n",
+               planner::answer_text(answer, width_of_terminal()), command.out, command.out);
+  return experiment::interrupted() ? Exit::interrupted : Exit::ok;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "plan",
+      "The cheapest, the fastest or the most frugal way to the goal of [plan], out of a space of strategies, "
+      "hosts and options");
+  auto options = std::make_shared<PlanCommand>();
+  add_selection(*command, options->chosen);
+  command->add_option("--out", options->out, "The directory of the results (default out/<scenario's name>)")
+      ->type_name("DIR");
+  command
+      ->add_option("--seconds", options->seconds,
+                   "Real time of the simulations (default plan.seconds, 60 s); the same command goes on afterwards")
+      ->type_name("TIME");
+  add_pace(*command, options->jobs, options->threads);
+  command->add_flag("--json", options->json, "Prints plan.json and nothing else");
+  command->add_flag("--quiet", options->quiet, "Prints no answer and no progress");
+  command->add_flag("--force", options->force, "Simulates everything again");
+  command->add_flag("--no-confirm", options->no_confirm,
+                    "Leaves out the full simulations of the winner and its rivals, and with them the page");
+  add_language(*command, options->language);
+  command->callback([options, &exit_code] {
+    speak(options->language);
+    exit_code = plan(*options);
+  });
+}
+
+}  // namespace simgrad::cli

@@ -1,0 +1,37 @@
+#include "cluster/usage/planned_hosts.h"
+
+namespace simgrad::cluster {
+
+bool rented_on_spot(const FailureOptions& failures, const std::string& host_class) {
+  return failures.market == Market::spot &&
+         (failures.spot.only_class.empty() || failures.spot.only_class == host_class);
+}
+
+record::HostUse planned_host(const Options& options, int host) {
+  record::HostUse use;
+  use.serves = true;
+  use.host_class = plain_host_class;
+  if (const HostClass* its = class_of(options.host_classes, options.workers, host)) {
+    use.host_class = its->name;
+    use.price_usd_per_h = its->price_dollars_per_hour;
+    use.idle_w = its->idle_watts;
+    use.busy_w = its->busy_watts;
+  }
+  return use;
+}
+
+std::vector<record::HostUse> planned_hosts(const Options& options, std::int64_t hosts) {
+  std::vector<record::HostUse> all;
+  if (!options.platform.empty()) return all;
+  for (std::int64_t host = 0; host < hosts; ++host) {
+    record::HostUse use = planned_host(options, static_cast<int>(host));
+    if (host < options.workers) {
+      use.serves = false;
+      use.spot = rented_on_spot(options.failures, use.host_class);
+    }
+    all.push_back(std::move(use));
+  }
+  return all;
+}
+
+}  // namespace simgrad::cluster

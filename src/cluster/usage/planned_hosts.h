@@ -1,0 +1,22 @@
+/// Hosts as they are rented, before anything runs on them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/options.h"
+#include "record/record.h"
+
+namespace simgrad::cluster {
+
+/// Whether hosts of that class are on the spot market.
+bool rented_on_spot(const FailureOptions& failures, const std::string& host_class);
+
+/// A host of a topology: its class, and the price and powers that the cluster's options say.
+record::HostUse planned_host(const Options& options, int host);
+
+/// The hosts of a topology: those of the workers, then those that have servers alone. Empty on a platform's file, whose
+/// classes are not known before it is loaded.  hosts: how many there are.
+std::vector<record::HostUse> planned_hosts(const Options& options, std::int64_t hosts);
+
+}  // namespace simgrad::cluster

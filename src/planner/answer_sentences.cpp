@@ -1,0 +1,186 @@
+/// The answer of a plan in sentences. Each is about numbers of the answer, and stands only where they bear it out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "outputs/text/language.h"
+#include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
+#include "planner/kinds.h"
+#include "planner/rates.h"
+#include "planner/sentences.h"
+
+namespace simgrad::planner {
+
+using outputs::counted;
+using outputs::tr;
+
+namespace {
+
+const Candidate& of(const Answer& answer, std::size_t candidate) { return answer.candidates.all[candidate]; }
+
+std::string percent(double share) { return fmt::format("{:.3g} %", 100.0 * share); }
+
+/// "$41.20 ± 3.10 and 3 h 6 min": the measures that the objective and the limits are about, and the time.
+std::string measures_text(const Answer& answer, const Choice& choice) {
+  const experiment::Goal& goal = of(answer, choice.candidate).settings->goal;
+  const double margin = 0.5 * (choice.value.high - choice.value.low);
+  const auto with = [&](double mean, bool is_objective, std::string (*text)(double)) {
+    return is_objective && std::isfinite(margin) && margin > 0.0 ? outputs::with_margin(mean, margin, text)
+                                                                 : text(mean);
+  };
+  std::vector<std::string> parts;
+  const std::string_view kind = goal.objective.kind();
+  if (choice.mean.usd) parts.push_back(with(*choice.mean.usd, kind == "cheapest", outputs::dollars));
+  parts.push_back(with(choice.mean.time_s, kind == "fastest", outputs::duration));
+  if (choice.mean.energy_j && (goal.objective->needs_energy() || goal.power_w))
+    parts.push_back(with(*choice.mean.energy_j, kind == "least_energy", outputs::joules));
+  return outputs::listed(parts);
+}
+
+/// Whether the text about hosts says the parameter.
+bool said_by_hosts(const std::string& key) {
+  return key == "cluster.workers" || key == "cluster.failures.market" || key == "cluster.hosts";
+}
+
+}  // namespace
+
+std::string way_text(const Candidate& candidate) {
+  std::string text = candidate.run.label;
+  for (const auto& [key, value] : candidate.parameters.items()) {
+    if (said_by_hosts(key)) continue;
+    text += fmt::format(", {} = {}", key.substr(key.rfind('.') + 1),
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+std::string choice_text(const Candidate& candidate) {
+  return fmt::format("{}: {}", hosts_text(candidate), way_text(candidate));
+}
+
+std::string goal_text(const Candidate& candidate) {
+  const experiment::Settings& settings = *candidate.settings;
+  if (settings.stop.loss) return tr("to loss {}", fmt::format("{:g}", *settings.stop.loss));
+  if (candidate.tokens_a_sample > 0.0)
+    return tr("to {} tokens", outputs::count(candidate.samples * candidate.tokens_a_sample));
+  return tr("to {} samples", outputs::count(candidate.samples));
+}
+
+std::string sentence(const Answer& answer) {
+  if (!answer.winner) return tr("The time was up before any candidate was simulated.");
+  const Choice& winner = *answer.winner;
+  const Candidate& candidate = of(answer, winner.candidate);
+  std::string text = winner.mean.usd ? tr("Rent {} and train with {}: {} {}", hosts_text(candidate),
+                                          way_text(candidate), measures_text(answer, winner), goal_text(candidate))
+                                     : tr("Take {} and train with {}: {} {}", hosts_text(candidate),
+                                          way_text(candidate), measures_text(answer, winner), goal_text(candidate));
+  for (const Limited& limited : limits_of(candidate.settings->goal, winner.mean)) {
+    if (limited.excess() > 0.0) continue;
+    const std::string below = percent(-limited.excess());
+    if (limited.of == Limited::Of::deadline) text += tr(", {} below the deadline", below);
+    if (limited.of == Limited::Of::budget) text += tr(", {} below the budget", below);
+    if (limited.of == Limited::Of::power) text += tr(", {} below the limit of power", below);
+  }
+  return text + tr(".");
+}
+
+std::string tie_text(const Answer& answer) {
+  if (answer.ties.empty()) return {};
+  std::vector<std::string> names;
+  for (const Tie& tie : answer.ties) names.push_back(choice_text(of(answer, tie.choice.candidate)));
+  const experiment::Goal& goal = of(answer, answer.winner->candidate).settings->goal;
+  const bool chance = std::ranges::any_of(answer.ties, [](const Tie& tie) { return !std::isnan(tie.difference.low); });
+  return chance ? tr("It is a tie: over {} seeds, at {} confidence, chance may decide between this and {}.",
+                     answer.winner->seeds, percent(goal.confidence), outputs::listed(names))
+                : tr("It is a tie: {} takes exactly as much.", outputs::listed(names));
+}
+
+std::string decided_text(const Answer& answer) {
+  const Tally& tally = answer.tally;
+  const std::size_t all = answer.candidates.all.size();
+  std::string text = answer.decided ? tr("All {} candidates are decided: ", all)
+                     : answer.interrupted
+                         ? tr("Interrupted: {} of {} candidates are decided: ", tally.decided(), all)
+                         : tr("The time was up: {} of {} candidates are decided: ", tally.decided(), all);
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t count, const std::string& what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  };
+  add(tally.whole, tr("known to their end"));
+  add(tally.behind, tr("behind by formulas or by the times of their steps"));
+  add(tally.dropped, tr("dropped because their losses fall too slowly"));
+  add(tally.lost, tr("that do not come to the goal"));
+  text += outputs::listed(parts, parts.size()) + tr(".");
+  if (!answer.candidates.refused.empty()) text += tr(" {} more cannot be run.", answer.candidates.refused.size());
+  if (!answer.decided) text += tr(" The same command goes on where it stopped.");
+  return text;
+}
+
+std::string effort_text(const Answer& answer) {
+  return tr("Simulated: {} with {} worker steps.",
+            counted(static_cast<std::size_t>(answer.effort.runs), "{} run", "{} runs"),
+            outputs::count(answer.effort.worker_steps));
+}
+
+std::vector<std::string> limit_texts(const Answer& answer) {
+  std::vector<std::string> all;
+  if (!answer.winner) return all;
+  const experiment::Objective& objective = *of(answer, answer.winner->candidate).settings->goal.objective;
+  const auto value = [&](std::size_t candidate) {
+    return rank_of(of(answer, candidate).settings->goal, answer.standings[candidate].expected).value;
+  };
+  for (const LimitPrice& price : answer.limits) {
+    const bool time = price.of == Limited::Of::deadline, money = price.of == Limited::Of::budget;
+    const std::string name = time ? tr("the deadline") : money ? tr("the budget") : tr("the limit of power");
+    if (price.without)
+      all.push_back(tr("Without {} the best would be {}, with {} in place of {}.", name,
+                       choice_text(of(answer, *price.without)), objective.text(value(*price.without)),
+                       objective.text(answer.winner->rank.value)));
+    else
+      all.push_back(tr("Without {} the best would be the same.", name));
+    if (!price.tighter) continue;
+    const Measures& tighter = answer.standings[*price.tighter].expected;
+    const double more = value(*price.tighter) - answer.winner->rank.value;
+    if (time)
+      all.push_back(tr("{} less time costs {} more: {}, in {}.", outputs::duration(price.is - tighter.time_s),
+                       objective.text(more), choice_text(of(answer, *price.tighter)),
+                       outputs::duration(tighter.time_s)));
+    else if (money)
+      all.push_back(tr("{} less money costs {} more: {}, for {}.", outputs::dollars(price.is - tighter.usd.value_or(0)),
+                       objective.text(more), choice_text(of(answer, *price.tighter)),
+                       outputs::dollars(tighter.usd.value_or(0))));
+  }
+  return all;
+}
+
+std::vector<std::string> turn_texts(const Answer& answer) {
+  std::vector<std::string> all;
+  for (const Turn& turn : answer.turns) {
+    const std::string times = fmt::format("{:.3g}", turn.factor > 1.0 ? turn.factor : 1.0 / turn.factor);
+    const std::string value = turn.value.empty() ? "" : fmt::format(" ({})", turn.value);
+    const std::string then = choice_text(of(answer, turn.then));
+    all.push_back(
+        turn.factor > 1.0
+            ? tr("With {1} times {0}{2} or more, {3} is better.", tr(turn.assumption), times, value, then)
+            : tr("With {0} divided by {1}{2} or more, {3} is better.", tr(turn.assumption), times, value, then));
+  }
+  if (answer.tried.empty()) return all;
+  std::vector<std::string> unmoved;
+  for (const std::string& noun : answer.tried)
+    if (std::ranges::find(answer.turns, noun, &Turn::assumption) == answer.turns.end()) unmoved.push_back(tr(noun));
+  if (!unmoved.empty())
+    all.push_back(tr("The winner stays the best of those compared if {} changes by up to {} times to either side.",
+                     outputs::listed(unmoved, unmoved.size()), fmt::format("{:g}", answer.tried_factor)));
+  return all;
+}
+
+std::vector<std::string> refused_texts(const Answer& answer) {
+  std::vector<std::string> all;
+  for (const Reason& reason : counted(answer.candidates.refused)) all.push_back(text_of(reason));
+  return all;
+}
+
+}  // namespace simgrad::planner

@@ -1,0 +1,101 @@
+#include "planner/assumptions.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "experiment/plan/assumed.h"
+#include "experiment/plan/changed_options.h"
+#include "outputs/text/number_text.h"
+#include "scenario/document.h"
+
+namespace simgrad::planner {
+
+using base::Unit;
+using experiment::ChangedOptions;
+using experiment::scaled;
+using nlohmann::ordered_json;
+
+namespace {
+
+const std::array<Assumption, 7> known_assumptions{{
+    {"bandwidth", "the bandwidth of all links", "cluster.bandwidth"},
+    {"latency", "the latency of all links", "cluster.latency"},
+    {"speed", "the speed of all hosts", "cluster.speed"},
+    {"interruptions", "the rate of failures", "cluster.failures.spot.interruption"},
+    {"price", "the price of hosts on demand", "prices.worker"},
+    {"spot price", "the price of spot hosts", "prices.spot"},
+    {"power", "the power of hosts", "prices.busy"},
+}};
+
+std::vector<std::string> prices(const Candidate& candidate, std::initializer_list<const char*> keys,
+                                std::initializer_list<const char*> of_classes, Unit unit, double factor) {
+  const ordered_json echo = scenario::echo(candidate.settings->prices);
+  ChangedOptions changed(echo, "prices");
+  for (const char* key : keys)
+    if (echo.contains(key)) changed.option(key, scaled(unit, factor));
+  changed.option("hosts", [&](ordered_json& classes) {
+    for (ordered_json& each : classes)
+      for (const char* key : of_classes)
+        if (each.contains(key)) experiment::scale(each[key], unit, factor);
+  });
+  return changed.sets();
+}
+
+std::vector<std::string> speed(const Candidate& candidate, double factor) {
+  const cluster::Options& cluster = candidate.settings->cluster;
+  std::vector<double> speeds = cluster.relative_speeds;
+  speeds.resize(static_cast<std::size_t>(cluster.workers), 1.0);
+  for (double& each : speeds) each *= factor;
+  const ordered_json echo = scenario::echo(cluster);
+  return ChangedOptions(echo, "cluster").put("relative_speeds", speeds).sets();
+}
+
+std::vector<std::string> interruptions(const Candidate& candidate, double factor) {
+  const ordered_json cluster = scenario::echo(candidate.settings->cluster);
+  if (!candidate.settings->cluster.failures.any()) return {};
+  return ChangedOptions(cluster.at("failures"), "cluster.failures")
+      .option("hosts", scaled(Unit::seconds, 1.0 / factor))
+      .option("spot",
+              [&](ordered_json& spot) {
+                if (spot.contains("interruption")) experiment::scale(spot["interruption"], Unit::seconds, 1.0 / factor);
+              })
+      .sets();
+}
+
+}  // namespace
+
+std::vector<Assumption> assumptions_of(const Candidate& candidate) {
+  std::vector<Assumption> has;
+  for (const Assumption& each : known_assumptions)
+    if (!changes_of(candidate, each.name, 2.0).empty()) has.push_back(each);
+  return has;
+}
+
+std::vector<std::string> changes_of(const Candidate& candidate, const std::string& name, double factor) {
+  const cluster::Options& cluster = candidate.settings->cluster;
+  const bool links = cluster.platform.empty();
+  if (name == "bandwidth")
+    return links ? experiment::assumed_times(cluster, "bandwidth", factor) : std::vector<std::string>();
+  if (name == "latency")
+    return links ? experiment::assumed_times(cluster, "latency", 1.0 / factor) : std::vector<std::string>();
+  if (name == "speed") return speed(candidate, factor);
+  if (name == "interruptions") return interruptions(candidate, factor);
+  if (name == "price") return prices(candidate, {"worker", "server"}, {"price"}, Unit::dollars_per_hour, factor);
+  if (name == "spot price") return prices(candidate, {"spot"}, {"spot"}, Unit::dollars_per_hour, factor);
+  return prices(candidate, {"busy", "idle"}, {"busy", "idle"}, Unit::watts, factor);
+}
+
+std::string value_at(const Candidate& candidate, const Assumption& assumption, double factor) {
+  const cluster::FailureOptions& failures = candidate.settings->cluster.failures;
+  if (assumption.name == "interruptions")
+    return failures.market == cluster::Market::spot
+               ? fmt::format("one every {} on a host", outputs::duration(failures.spot.interruption_s / factor))
+               : "";
+  for (const std::string& set : changes_of(candidate, assumption.name, factor))
+    if (set.starts_with(assumption.key + "=")) return set.substr(assumption.key.size() + 1);
+  return {};
+}
+
+}  // namespace simgrad::planner

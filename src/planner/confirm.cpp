@@ -1,0 +1,65 @@
+#include "planner/confirm.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "experiment/plan/identity.h"
+#include "planner/variants.h"
+
+namespace simgrad::planner {
+
+using experiment::Plan;
+
+Plan without_runs(const experiment::SearchSpace& space) {
+  Plan plan;
+  plan.name = space.name;
+  plan.title = space.title;
+  plan.scenario = experiment::resolved(space);
+  plan.document = std::make_shared<const scenario::Document>(space.document);
+  return plan;
+}
+
+namespace {
+
+std::vector<std::size_t> confirmed(const Answer& answer) {
+  std::vector<std::size_t> all;
+  const auto add = [&](std::size_t candidate) {
+    if (all.size() < confirmed_most && std::ranges::find(all, candidate) == all.end()) all.push_back(candidate);
+  };
+  if (answer.winner) add(answer.winner->candidate);
+  if (answer.runner_up) add(answer.runner_up->candidate);
+  for (const Tie& tie : answer.ties) add(tie.choice.candidate);
+  for (const Choice& each : answer.known) add(each.candidate);
+  return all;
+}
+
+}  // namespace
+
+void add_confirmed(Plan& plan, const Answer& answer) {
+  std::set<std::string> baselines;
+  for (const std::size_t c : confirmed(answer)) {
+    const Candidate& candidate = answer.candidates.all[c];
+    const bool amount = candidate.samples > 0.0;
+    const auto timed = amount ? confirming_run(candidate) : std::nullopt;
+    if (amount && !timed) continue;
+    const std::shared_ptr<const experiment::Settings>& settings = amount ? timed->settings : candidate.settings;
+    experiment::PointPlanner planner(settings, candidate.parameters);
+    for (std::size_t s = 0; s < answer.winner->seeds; ++s) {
+      const std::uint64_t seed = static_cast<std::uint64_t>(settings->seed) + s;
+      experiment::RunPlan run = planner.run(candidate.strategy, seed);
+      experiment::RunPlan baseline = planner.baseline(candidate.strategy, seed);
+      run.baseline = baseline.id;
+      baseline.parameters = run.parameters;
+      if (baselines.insert(baseline.id).second) plan.baselines.push_back(std::move(baseline));
+      plan.runs.push_back(std::move(run));
+    }
+  }
+}
+
+nlohmann::ordered_json winner_scenario(const Answer& answer, const std::string& directory) {
+  const Candidate& winner = answer.candidates.all[answer.winner->candidate];
+  return experiment::resolved_alone(*winner.settings, winner.strategy, directory);
+}
+
+}  // namespace simgrad::planner

@@ -1,0 +1,60 @@
+/// The simulations of a plan: done in child processes within a time, and kept for the next command.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiment/plan/plan.h"
+#include "experiment/run/data_cache.h"
+#include "planner/outcome.h"
+
+namespace simgrad::planner {
+
+/// The work of simulations.
+struct Effort {
+  std::int64_t runs = 0;
+  double worker_steps = 0.0;  ///< steps times workers, over all runs
+  double real_s = 0.0;        ///< of the simulating processes, added up
+};
+
+/// simulations.jsonl in the results directory has a line for each simulation, written as it ends. A line that is not
+/// whole, as a killed command leaves it, counts as none.
+class Laboratory {
+ public:
+  /// out: the results directory, which exists.  real_s: for all simulations.  jobs, threads: as for run_plan.
+  /// again: whether simulations of earlier commands count for nothing.
+  /// Errors: EnvironmentError for a file that cannot be read or written.
+  Laboratory(const std::string& out, double real_s, int jobs, int threads, bool again);
+
+  /// Simulates what is not known, each work once. Returns whether all are known then: not if the time is up, or if the
+  /// user has interrupted.  tick: called now and then.
+  bool simulate(const std::vector<const experiment::RunPlan*>& runs, const std::function<void()>& tick = {});
+  /// The outcome of a run; null if it is not known. From now on it is part of the effort.
+  const Outcome* find(const experiment::RunPlan& run);
+
+  /// Of the simulations that this plan follows from, those of earlier commands included.
+  const Effort& effort() const { return effort_; }
+  double left_s() const;
+  bool over() const;
+
+ private:
+  void read();
+  void add(const experiment::RunPlan& run, Outcome outcome);
+
+  std::string file_;
+  std::ofstream log_;
+  std::map<std::string, Outcome> outcomes_;
+  std::set<std::string> counted_;
+  Effort effort_;
+  experiment::DataCache data_cache_;
+  int jobs_, threads_;
+  std::chrono::steady_clock::time_point end_;
+};
+
+}  // namespace simgrad::planner

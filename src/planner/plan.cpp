@@ -1,0 +1,228 @@
+#include "planner/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/errors.h"
+#include "experiment/plan/places.h"
+#include "experiment/run/children.h"
+#include "outputs/text/number_text.h"
+#include "planner/finalists.h"
+#include "planner/kinds.h"
+#include "planner/sensitivity.h"
+
+namespace simgrad::planner {
+
+namespace {
+
+class Planning {
+ public:
+  Planning(const experiment::SearchSpace& space, Candidates candidates, const PlanOptions& options)
+      : options_(options), laboratory_(options.out, options.real_s, options.jobs, options.threads, options.again) {
+    answer_.name = space.name;
+    answer_.title = space.title;
+    answer_.candidates = std::move(candidates);
+  }
+
+  Answer run() {
+    const std::vector<Candidate>& all = answer_.candidates.all;
+    Search search(all, laboratory_, all.front().run.seed, [this](const Search& now) { tell(now); });
+    search_ = &search;
+    decide();
+    if (answer_.winner) {
+      find_runner_up();
+      answer_.front_decided = search.find_front();
+      // The front may hold one that the search for the best has not needed.
+      if (laboratory_.left_s() > 0.0) answer_.decided = answer_.decided && search.find_best(answer_.slack);
+      look_at_assumptions();
+    }
+    describe(search);
+    return std::move(answer_);
+  }
+
+ private:
+  /// The winner, over seeds where these matter.
+  void decide() {
+    const auto tick = [this] { tell(*search_); };
+    const std::vector<Candidate>& all = answer_.candidates.all;
+    bool sure = search_->find_best(0.0);
+    if (sure && search_->best()) {
+      const auto slack = seed_slack(all, laboratory_, *search_->best(), tick);
+      answer_.slack = slack.value_or(0.0);
+      sure = slack && search_->find_best(answer_.slack);
+    }
+    const std::vector<std::size_t> finalists = close_ones();
+    if (finalists.empty()) return expect_winner();
+    std::optional<Final> last;
+    if (sure) last = last_comparison(all, laboratory_, finalists, tick);
+    if (!last) {
+      answer_.winner = by_first_seed(finalists.front());
+      return;
+    }
+    answer_.winner = last->winner;
+    answer_.winner->projected = search_->standing(last->winner.candidate).projected;
+    answer_.ties = last->ties;
+    finals_ = last->others;
+    answer_.decided = true;
+  }
+
+  /// The best that are known, as far as seeds may change their order.
+  std::vector<std::size_t> close_ones() const {
+    std::vector<std::size_t> known = search_->known();
+    if (known.empty()) return known;
+    const Rank best = search_->rank(known.front());
+    std::erase_if(known, [&](std::size_t c) {
+      const Rank rank = search_->rank(c);
+      return rank.violation > best.violation * (1.0 + answer_.slack) || rank.value > best.value * (1.0 + answer_.slack);
+    });
+    if (known.size() > finalists_most) known.resize(finalists_most);
+    return known;
+  }
+
+  /// The time was up before any candidate was known to its end.
+  void expect_winner() {
+    if (const auto best = search_->best_expected()) answer_.winner = by_first_seed(*best);
+  }
+
+  Choice by_first_seed(std::size_t candidate) const {
+    const Standing& standing = search_->standing(candidate);
+    const Rank rank = search_->rank(candidate);
+    return {.candidate = candidate,
+            .mean = standing.expected,
+            .rank = rank,
+            .value = {rank.value, outputs::nan, outputs::nan},
+            .seeds = 1,
+            .projected = standing.projected || standing.known != Standing::Known::whole};
+  }
+
+  /// The best of those that differ from the winner in the coarsest kind in which any does. It is simulated to its end.
+  void find_runner_up() {
+    const std::vector<Candidate>& all = answer_.candidates.all;
+    const Candidate& winner = all[answer_.winner->candidate];
+    std::size_t coarsest = Kinds().size();
+    for (std::size_t c = 0; c < all.size(); ++c)
+      if (c != answer_.winner->candidate && search_->standing(c).lost.empty())
+        coarsest = std::min(coarsest, distinction(winner, all[c]));
+    const auto other = [&](std::size_t c) {
+      return c != answer_.winner->candidate && distinction(winner, all[c]) == coarsest;
+    };
+    if (const auto best = search_->find_best_of(other)) {
+      const auto seen = std::ranges::find(finals_, *best, &Choice::candidate);
+      answer_.runner_up = seen == finals_.end() ? by_first_seed(*best) : *seen;
+    }
+  }
+
+  /// The winner, those that it ties with, the runner-up, and the best of each strategy that is known.
+  std::vector<std::size_t> rivals() const {
+    constexpr std::size_t rivals_most = 5;
+    std::vector<std::size_t> all{answer_.winner->candidate};
+    const auto add = [&](std::size_t c) {
+      if (std::ranges::find(all, c) == all.end() && all.size() < rivals_most) all.push_back(c);
+    };
+    if (answer_.runner_up) add(answer_.runner_up->candidate);
+    for (const Tie& tie : answer_.ties) add(tie.choice.candidate);
+    std::set<std::string> strategies;
+    for (const std::size_t c : search_->known())
+      if (strategies.insert(answer_.candidates.all[c].run.kind).second) add(c);
+    for (const std::size_t c : search_->known()) add(c);
+    return all;
+  }
+
+  void look_at_assumptions() {
+    answer_.tried_factor = off_most;
+    if (answer_.interrupted || laboratory_.over()) return;
+    const std::vector<std::size_t> chosen = rivals();
+    Sensitivity found = sensitivity_of(answer_.candidates.all, laboratory_, chosen, [this] { tell(*search_); });
+    answer_.tried = std::move(found.tried);
+    answer_.turns = std::move(found.turns);
+    answer_.sensitivity_done = found.done;
+  }
+
+  void describe(const Search& search) {
+    for (const std::size_t c : search.known()) answer_.known.push_back(by_first_seed(c));
+    for (std::size_t c = 0; c < answer_.candidates.all.size(); ++c) answer_.standings.push_back(search.standing(c));
+    for (const Choice& each : answer_.known)
+      if (std::ranges::none_of(answer_.known, [&](const Choice& other) { return dominates(other.mean, each.mean); }))
+        answer_.front.push_back(each);
+    std::ranges::stable_sort(answer_.front, {}, [](const Choice& each) { return each.mean.time_s; });
+    if (answer_.winner) price_limits();
+    answer_.tally = search.tally(answer_.slack);
+    answer_.effort = laboratory_.effort();
+    answer_.interrupted = experiment::interrupted();
+  }
+
+  const experiment::Goal& goal() const { return answer_.candidates.all.front().settings->goal; }
+
+  /// The winner without each limit, and the best that meets a tighter one.
+  void price_limits() {
+    for (const Limited& limited : limits_of(goal(), answer_.winner->mean)) {
+      LimitPrice price{.of = limited.of, .limit = limited.limit, .is = limited.is, .without = {}, .tighter = {}};
+      const Choice* without = nullptr;
+      const Choice* tighter = nullptr;
+      for (const Choice& each : answer_.known) {
+        double others = 0.0, its = 0.0;
+        for (const Limited& of : limits_of(goal(), each.mean))
+          if (of.of == limited.of)
+            its = of.is;
+          else
+            others = std::max(others, of.excess());
+        if (others > 0.0) continue;
+        if (!without || each.rank.value < without->rank.value) without = &each;
+        if (its < limited.is * (1.0 - 1e-9) && (!tighter || each.rank.value < tighter->rank.value)) tighter = &each;
+      }
+      if (without && without->rank.value < answer_.winner->rank.value) price.without = without->candidate;
+      if (tighter) price.tighter = tighter->candidate;
+      answer_.limits.push_back(price);
+    }
+  }
+
+  void tell(const Search& search) const {
+    if (!options_.progress) return;
+    const Tally tally = search.tally(answer_.slack);
+    const std::size_t all = answer_.candidates.all.size();
+    std::string best;
+    if (const auto first = search.best())
+      best = fmt::format("; best so far: {}, {}", goal().objective->text(search.rank(*first).value),
+                         name_of(answer_.candidates.all[*first]));
+    options_.progress(fmt::format("{} of {} candidates decided, {} simulations{}", tally.decided(), all,
+                                  laboratory_.effort().runs, best));
+  }
+
+  const PlanOptions& options_;
+  Laboratory laboratory_;
+  Answer answer_;
+  Search* search_ = nullptr;
+  std::vector<Choice> finals_;
+};
+
+/// Refuses limits that none of the candidates meets, once that is sure.
+void refuse_unmet(const Answer& answer, const experiment::SearchSpace& space) {
+  if (!answer.winner || !answer.decided || !(answer.winner->rank.violation > 0.0)) return;
+  const Candidate& nearest = answer.candidates.all[answer.winner->candidate];
+  std::string text;
+  for (const Limited& limited : limits_of(nearest.settings->goal, answer.winner->mean)) {
+    if (!(limited.excess() > 0.0)) continue;
+    const bool time = limited.of == Limited::Of::deadline, money = limited.of == Limited::Of::budget;
+    const auto number = [&](double value) {
+      return time ? outputs::duration(value) : money ? outputs::dollars(value) : outputs::count(value) + "W";
+    };
+    const char* const key = time ? "plan.deadline" : money ? "plan.budget" : "plan.power";
+    text += fmt::format("{}{}: no candidate meets {} = {}: the nearest, {}, takes {}, which is {:.3g} % more",
+                        text.empty() ? "" : "\n", experiment::place(space.document, key).text(), key,
+                        number(limited.limit), name_of(nearest), number(limited.is), 100.0 * limited.excess());
+  }
+  throw base::ScenarioError(text);
+}
+
+}  // namespace
+
+Answer planned(const experiment::SearchSpace& space, Candidates candidates, const PlanOptions& options) {
+  Answer answer = Planning(space, std::move(candidates), options).run();
+  refuse_unmet(answer, space);
+  return answer;
+}
+
+}  // namespace simgrad::planner

@@ -1,0 +1,101 @@
+#include "planner/variants.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "experiment/plan/identity.h"
+#include "experiment/plan/proxy.h"
+#include "experiment/plan/read_settings.h"
+
+namespace simgrad::planner {
+
+using experiment::RunPlan;
+using experiment::Settings;
+using scenario::Document;
+
+namespace {
+
+/// The run of a changed document; nothing if the scenario refuses it.
+std::optional<RunPlan> planned(const Candidate& candidate, const Document& document, std::uint64_t seed) {
+  scenario::Faults faults;
+  auto settings = std::make_shared<Settings>(
+      experiment::read_settings(document, faults, {candidate.settings->strategies[candidate.strategy].name()}));
+  if (!faults.empty()) return {};
+  settings->nominal_flops_per_s = candidate.settings->nominal_flops_per_s;
+  settings->platform_contents = candidate.settings->platform_contents;
+  settings->failure_contents = candidate.settings->failure_contents;
+  settings->trace_contents = candidate.settings->trace_contents;
+  if (settings->training.numbers) settings->data_contents = candidate.settings->data_contents;
+  RunPlan run = experiment::plan_run(settings, candidate.strategy, candidate.parameters, seed);
+  if (settings->training.numbers || !settings->model.proxied()) return run;
+  const auto rows = experiment::known_rows(*settings);
+  if (!rows) return {};
+  return experiment::timed_plan(run, *rows, {});
+}
+
+Document changed(const Candidate& candidate, const std::vector<std::string>& sets) {
+  Document document = candidate.document;
+  document.erase("plan");
+  for (const std::string& set : sets) document.set(set);
+  return document;
+}
+
+/// Options that decide about numbers and not about times.
+constexpr std::array of_numbers_alone{"training.learning_rate",
+                                      "training.learning_rate_scaling",
+                                      "training.schedule",
+                                      "training.warmup_steps",
+                                      "evaluate",
+                                      "stop"};
+
+}  // namespace
+
+std::int64_t period_of(const Candidate& candidate) {
+  for (const char* key : {"local_steps", "period"})
+    if (const auto& options = candidate.run.options; options.contains(key) && options.at(key).is_number_integer())
+      return std::max<std::int64_t>(1, options.at(key).get<std::int64_t>());
+  return 1;
+}
+
+std::optional<RunPlan> timing_run(const Candidate& candidate, double samples, std::uint64_t seed,
+                                  const std::vector<std::string>& sets) {
+  const Settings& settings = *candidate.settings;
+  if (settings.model.model->takes_sparse_rows()) return {};
+  Document document = changed(candidate, sets);
+  for (const char* key : of_numbers_alone) document.erase(key);
+  document.set("training.numbers=false");
+  document.set(fmt::format("stop.samples={}", std::llround(samples)));
+  document.set("evaluate.every_steps=1");
+  if (!settings.data.source->generates() && settings.training.numbers) return {};  // the shape of a file's data
+  return planned(candidate, document, seed);
+}
+
+std::optional<RunPlan> learning_run(const Candidate& candidate, double samples, std::uint64_t seed,
+                                    const std::vector<std::string>& sets) {
+  Document document = changed(candidate, sets);
+  if (!candidate.numbers_key.empty()) document.erase("stop.time");
+  const auto cap = candidate.settings->stop.samples;
+  if (samples > 0.0 && (!cap || samples < static_cast<double>(*cap)))
+    document.set(fmt::format("stop.samples={}", std::llround(samples)));
+  return planned(candidate, document, seed);
+}
+
+std::optional<RunPlan> confirming_run(const Candidate& candidate) {
+  constexpr double steps = 8.0;
+  const double period = static_cast<double>(period_of(candidate));
+  const double most = std::max(steps, 2.0 * period) * static_cast<double>(candidate.batch);
+  Document document = changed(candidate, {});
+  document.erase("stop");
+  document.set(fmt::format("stop.samples={}", std::llround(std::min(candidate.samples, most))));
+  return planned(candidate, document, static_cast<std::uint64_t>(candidate.settings->seed));
+}
+
+bool random_times(const Candidate& candidate) {
+  const auto& cluster = candidate.settings->cluster;
+  return cluster.stragglers.kind() != "none" || cluster.jitter.kind() != "none" || cluster.failures.any();
+}
+
+}  // namespace simgrad::planner

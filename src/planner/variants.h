@@ -1,0 +1,32 @@
+/// The simulations by which a candidate is judged: a short one of its times, a part of its training, all of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/candidate.h"
+
+namespace simgrad::planner {
+
+/// Local steps between two synchronisations of the candidate's strategy; 1 where it synchronises in each.
+std::int64_t period_of(const Candidate& candidate);
+
+/// Times alone, of so many samples, evaluated after each step. Candidates that differ in the learning rate alone have
+/// one such run. Nothing if the candidate's times depend on its numbers.
+/// sets: further changes, as --set takes them.
+std::optional<experiment::RunPlan> timing_run(const Candidate& candidate, double samples, std::uint64_t seed,
+                                              const std::vector<std::string>& sets = {});
+
+/// The training with its numbers, until the target or so many samples; 0: as long as the scenario says.
+std::optional<experiment::RunPlan> learning_run(const Candidate& candidate, double samples, std::uint64_t seed,
+                                                const std::vector<std::string>& sets = {});
+
+/// The run of an amount of training as it is confirmed: all of it, or as many steps as its times were simulated for.
+std::optional<experiment::RunPlan> confirming_run(const Candidate& candidate);
+
+/// Whether anything is random but the training's own draws: stragglers, jitter, failures.
+bool random_times(const Candidate& candidate);
+
+}  // namespace simgrad::planner

@@ -1,0 +1,252 @@
+// simgrad plan: the winner is the best of the full grid, however it is found.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "catch.h"
+#include "cli/scenario.h"
+
+namespace plan_test {
+
+using namespace simgrad::tests;
+
+namespace {
+
+/// Twelve ways to train, with prices of hosts and powers.
+const std::string twelve = R"(title = "twelve"
+seed = 1
+
+[cluster]
+workers = 4
+speed = "20MF"
+bandwidth = "20Mbps"
+latency = "2ms"
+
+[data]
+source = "house_prices"
+samples = 400
+features = 20
+
+[model]
+kind = "least_squares"
+
+[training]
+batch_size = 100
+learning_rate = 0.05
+
+[stop]
+loss = 0.05
+epochs = 200
+
+[evaluate]
+every_steps = 2
+
+[prices]
+worker = "0.40$/h"
+idle = "60W"
+busy = "140W"
+
+[plan]
+objective = "cheapest"
+seeds = 1
+
+[plan.space]
+"cluster.workers" = [1, 2, 4]
+"training.learning_rate" = [0.02, 0.05]
+
+[[strategy]]
+kind = "allreduce"
+
+[[strategy]]
+kind = "parameter_server"
+consistency = "asp"
+)";
+
+Json plan_of(const std::string& text, const std::string& arguments = "") {
+  const Scratch scratch;
+  scratch.write("x.toml", text);
+  const Called called = program("plan x.toml --json " + arguments, scratch);
+  CAPTURE(called.err);
+  REQUIRE(called.exit_code == 0);
+  return Json::parse(called.out);
+}
+
+/// The least of a metric over the runs of the full grid that are at the target and that `allowed` holds for.
+double least_of_grid(
+    const Json& results, const std::string& metric,
+    const std::function<bool(const Json& run)>& allowed = [](const Json&) { return true; }) {
+  double least = 1e300;
+  for (const Json& run : results.at("runs"))
+    if (run.at("status") == "reached" && allowed(run)) least = std::min(least, run.at(metric).get<double>());
+  return least;
+}
+
+Json full_grid() { return results_of(with(twelve, "[plan.space]", "[grid]"), "--no-baseline --no-why"); }
+
+/// plan.json without its real time.
+Json without_wall(Json plan) {
+  plan.erase("wall_s");
+  return plan;
+}
+
+/// Three meshes of a transformer, timed alone, to an amount of samples.
+const std::string meshes = R"([cluster]
+workers = 8
+speed = "1TF"
+bandwidth = "100Gbps"
+latency = "5us"
+memory = "1GB"
+
+[data]
+samples = 800
+
+[model]
+kind = "transformer"
+layers = 4
+hidden = 64
+heads = 4
+sequence = 32
+vocabulary = 100
+
+[training]
+batch_size = 16
+numbers = false
+
+[stop]
+steps = 1
+
+[prices]
+worker = "1$/h"
+
+[plan]
+objective = "fastest"
+samples = 800
+
+[plan.space]
+"parallel.pipeline" = [1, 2, 3, 4]
+
+[[strategy]]
+kind = "allreduce"
+)";
+
+}  // namespace
+
+TEST_CASE("plan finds the best of the full grid, by money, time and energy") {
+  const Json grid = full_grid();
+  const std::map<std::string, std::pair<std::string, std::string>> objectives{
+      {"cheapest", {"cost_usd", "cost_to_target_usd"}},
+      {"fastest", {"time_s", "time_to_target_s"}},
+      {"least_energy", {"energy_j", "energy_to_target_j"}}};
+  for (const auto& [objective, fields] : objectives) {
+    const Json plan = plan_of(with(twelve, "\"cheapest\"", "\"" + objective + "\""));
+    CAPTURE(objective, plan["winner"].dump());
+    CHECK(plan["decided"] == true);
+    CHECK(plan["winner"][fields.first].get<double>() == Approx(least_of_grid(grid, fields.second)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("A deadline leaves the cheapest of those that meet it") {
+  const Json grid = full_grid();
+  const double fastest = least_of_grid(grid, "time_to_target_s");
+  const double deadline = 1.2 * fastest;
+  const Json plan = plan_of(with(twelve, "seeds = 1", "seeds = 1\ndeadline = \"" + std::to_string(deadline) + "s\""));
+  const double expected = least_of_grid(grid, "cost_to_target_usd", [&](const Json& run) {
+    return run.at("time_to_target_s").get<double>() <= deadline;
+  });
+  CHECK(plan["winner"]["cost_usd"].get<double>() == Approx(expected).epsilon(1e-9));
+  REQUIRE(plan["limits"].size() == 1);
+  CHECK(plan["limits"][0]["limit"] == "deadline");
+  const bool binds = expected > least_of_grid(grid, "cost_to_target_usd") * (1.0 + 1e-9);
+  CHECK(plan["limits"][0]["without"].is_null() == !binds);
+}
+
+TEST_CASE("The front has every way that no other beats in time, money and energy") {
+  const Json plan = plan_of(twelve);
+  REQUIRE(plan["front_decided"] == true);
+  const Json grid = full_grid();
+  std::size_t on_front = 0;
+  std::set<std::pair<double, double>> seen;
+  for (const Json& run : grid.at("runs")) {
+    if (run.at("status") != "reached") continue;
+    const auto number = [](const Json& of, const char* key) { return of.at(key).get<double>(); };
+    const bool beaten = std::ranges::any_of(grid.at("runs"), [&](const Json& other) {
+      if (other.at("status") != "reached") return false;
+      bool better = false, worse = false;
+      for (const char* key : {"time_to_target_s", "cost_to_target_usd", "energy_to_target_j"}) {
+        better = better || number(other, key) < number(run, key);
+        worse = worse || number(other, key) > number(run, key);
+      }
+      return better && !worse;
+    });
+    if (!beaten) ++on_front;
+  }
+  CHECK(plan["front"].size() == on_front);
+}
+
+TEST_CASE("The answer does not depend on how many processes and threads find it") {
+  const std::string text = with(twelve, "seeds = 1", "seeds = 4");
+  const Json one = without_wall(plan_of(text, "--jobs 1 --threads 0"));
+  CHECK(one == without_wall(plan_of(text, "--jobs 2 --threads 0")));
+  CHECK(one == without_wall(plan_of(text, "--jobs 3 --threads 2")));
+}
+
+TEST_CASE("A plan goes on where it stopped, and simulates nothing twice") {
+  const Scratch scratch;
+  scratch.write("x.toml", twelve);
+  const Called none = program("plan x.toml --json --seconds 1us", scratch);
+  REQUIRE(none.exit_code == 0);
+  CHECK(Json::parse(none.out)["decided"] == false);
+  const Called first = program("plan x.toml --json", scratch);
+  const std::string log = contents(scratch.path() + "/out/x/simulations.jsonl");
+  const Called again = program("plan x.toml --json", scratch);
+  CHECK(contents(scratch.path() + "/out/x/simulations.jsonl") == log);
+  CHECK(without_wall(Json::parse(again.out)) == without_wall(Json::parse(first.out)));
+}
+
+TEST_CASE("The winner's scenario gives the winner's numbers") {
+  const Scratch scratch;
+  scratch.write("x.toml", twelve);
+  const Called planned = program("plan x.toml --json", scratch);
+  REQUIRE(planned.exit_code == 0);
+  const Called run = program("run out/x/winner.toml --json --no-baseline --no-why --out out/winner", scratch);
+  CAPTURE(run.err);
+  REQUIRE(run.exit_code == 0);
+  const Json results = Json::parse(run.out);
+  REQUIRE(results["runs"].size() == 1);
+  CHECK(results["runs"][0]["cost_usd"].get<double>() ==
+        Approx(Json::parse(planned.out)["winner"]["cost_usd"].get<double>()).epsilon(1e-12));
+}
+
+TEST_CASE("An amount of training is gone on with from steps that repeat") {
+  const Json plan = plan_of(meshes);
+  const Json grid = results_of(with(with(meshes, "steps = 1", "samples = 800"), "\"parallel.pipeline\" = [1, 2, 3, 4]",
+                                    "\"parallel.pipeline\" = [1, 2, 4]"),
+                               "--no-baseline --no-why --grid parallel.pipeline=1,2,4");
+  double least = 1e300;
+  for (const Json& run : grid.at("runs")) least = std::min(least, run.at("simulated_s").get<double>());
+  CHECK(plan["winner"]["projected"] == true);
+  CHECK(plan["winner"]["time_s"].get<double>() == Approx(least).epsilon(1e-9));
+  REQUIRE(plan["refused"].size() == 1);
+  CHECK(plan["refused"][0]["count"] == 1);
+}
+
+TEST_CASE("Layouts that do not fit are counted, with the nearest of them") {
+  const Json plan =
+      plan_of(with(meshes, "samples = 800\n\n[plan.space]", "samples = 800\nmemory = \"3.5MB\"\n\n[plan.space]"));
+  std::size_t refused = 0;
+  for (const Json& reason : plan["refused"]) refused += reason["count"].get<std::size_t>();
+  CHECK(refused > 1);
+  CHECK(plan["space"].get<std::size_t>() == refused + plan["candidates"].size());
+}
+
+TEST_CASE("Ways that are the same are a tie") {
+  const Json plan = plan_of(with(with(twelve, "\"cluster.workers\" = [1, 2, 4]", "\"cluster.workers\" = [1]"),
+                                 "kind = \"parameter_server\"\nconsistency = \"asp\"",
+                                 "kind = \"allreduce\"\nalgorithm = \"recursive_doubling\""));
+  REQUIRE(plan["ties"].size() == 1);
+  CHECK(plan["ties"][0]["difference"] == 0.0);
+  CHECK(contains(plan["texts"]["tie"], "exactly as much"));
+}
+
+}  // namespace plan_test
