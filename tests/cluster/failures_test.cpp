@@ -24,8 +24,8 @@ namespace {
 std::pair<double, double> moments(const FailureProcess& process, int draws) {
   double sum = 0.0, squares = 0.0;
   for (int i = 0; i < draws; ++i) {
-    base::Stream stream({.seed = 7, .purpose = base::Purpose::failure, .step = static_cast<std::uint64_t>(i)});
-    const double x = process.next(0, i, 5.0, stream, NoRepair())->down_s - 5.0;
+    const base::Stream::Key key{.seed = 7, .purpose = base::Purpose::failure, .step = static_cast<std::uint64_t>(i)};
+    const double x = process.next(0, i, 5.0, key, NoRepair())->down_s - 5.0;
     sum += x;
     squares += x * x;
   }
@@ -61,8 +61,9 @@ TEST_CASE("times to failure have the moments of their distributions") {
   CHECK(weibull_mean == Approx(30.0).margin(4 * 30.0 * ratio / std::sqrt(n)));
   CHECK(weibull_deviation == Approx(30.0 * ratio).epsilon(0.05));
   weibull.shape = 1.0;  // is the exponential, draw by draw
-  base::Stream a({.seed = 1}), b({.seed = 1});
-  CHECK(weibull.next(0, 0, 0.0, a, NoRepair())->down_s == Approx(exponential.next(0, 0, 0.0, b, NoRepair())->down_s));
+  const base::Stream::Key draws{.seed = 1};
+  CHECK(weibull.next(0, 0, 0.0, draws, NoRepair())->down_s ==
+        Approx(exponential.next(0, 0, 0.0, draws, NoRepair())->down_s));
 }
 
 TEST_CASE("repairs take their time, or never end") {
@@ -86,16 +87,17 @@ TEST_CASE("a trace gives each host its outages") {
   CHECK(all[1].empty());
   TracedFailures trace;
   trace.path = file;
-  base::Stream stream({.seed = 1});
-  CHECK(trace.next(2, 0, 0.0, stream, NoRepair())->up_s == 1e3);
-  CHECK(!trace.next(2, 1, 0.0, stream, NoRepair()));
-  CHECK(!trace.next(9, 0, 0.0, stream, NoRepair()));
+  const base::Stream::Key draws{.seed = 1};
+  CHECK(trace.next(2, 0, 0.0, draws, NoRepair())->up_s == 1e3);
+  CHECK(!trace.next(2, 1, 0.0, draws, NoRepair()));
+  CHECK(!trace.next(9, 0, 0.0, draws, NoRepair()));
   CHECK_NOTHROW(trace.check_files(3));
   CHECK_THROWS_WITH(trace.check_files(2), StartsWith(file + ":1:1: host 2 fails, but the hosts here are 0 to 1"));
 }
 
 TEST_CASE("what is wrong in a trace is told with line and column") {
-  CHECK(fault("host,down,up\n") == ":1:1: expected the header \"host,down_at,up_at\"");
+  CHECK(fault("host,down,up\n") ==
+        ":1:1: expected the header \"host,down_at,up_at\", or \"server,start_day,end_day,level,class\" below comments");
   CHECK_THAT(fault("host,down_at,up_at\n0,1\n"), StartsWith(":2:1: expected three cells"));
   CHECK_THAT(fault("host,down_at,up_at\n0,1,2\nx,1,2\n"), StartsWith(":3:1: host must be a number"));
   CHECK_THAT(fault("host,down_at,up_at\n0.5,1,2\n"), StartsWith(":2:1: host must be the number of a host"));
@@ -114,7 +116,7 @@ struct OneOutage final : FailureProcess {
   double down_s = 0.0;
   int link = 0;  ///< in the order of names: nic-0_DOWN, nic-0_UP, nic-1_DOWN, nic-1_UP
   void describe(base::Describer&) override {}
-  std::optional<Outage> next(int which, std::int64_t count, double, base::Stream&,
+  std::optional<Outage> next(int which, std::int64_t count, double, const base::Stream::Key&,
                              const Repair& repair) const override {
     base::Stream none({});
     if (which != link || count > 0) return {};

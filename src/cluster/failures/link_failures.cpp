@@ -64,11 +64,11 @@ double LinkFailures::nominal_bandwidth(const sg4::Link& link) const {
 
 void LinkFailures::schedule(int which, std::int64_t count, double up_since_s) {
   const FailureOptions& failures = cluster_.options().failures;
-  base::Stream stream({.seed = seed_,
-                       .purpose = base::Purpose::failure,
-                       .step = static_cast<std::uint64_t>(count),
-                       .rank = first_link_stream + static_cast<std::uint32_t>(which)});
-  const auto outage = failures.links->next(which, count, up_since_s, stream, *failures.link_repair);
+  const base::Stream::Key draws{.seed = seed_,
+                                .purpose = base::Purpose::failure,
+                                .step = static_cast<std::uint64_t>(count),
+                                .rank = first_link_stream + static_cast<std::uint32_t>(which)};
+  const auto outage = failures.links->next(which, count, up_since_s, draws, *failures.link_repair);
   if (!outage || !outage->up_s) return;
   sg4::Link* link = links_[static_cast<std::size_t>(which)];
   cluster_.at(outage->down_s, [this, link] {

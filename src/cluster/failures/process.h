@@ -45,8 +45,8 @@ class FailureProcess : public base::Described {
   /// Mean time between failures of one; none where there is no such number.
   virtual std::optional<double> mtbf_s() const { return {}; }
   /// The next failure of host or link number `which`, which has been up since `up_since_s` and has failed `count`
-  /// times. stream: of that number and count alone.
-  virtual std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
+  /// times. draws: the key of that number and count alone.
+  virtual std::optional<Outage> next(int which, std::int64_t count, double up_since_s, const base::Stream::Key& draws,
                                      const Repair& repair) const = 0;
   virtual std::vector<std::string> files() const { return {}; }
   /// The outages of each host, if they are known before the run; else none.  Errors: as check_files.

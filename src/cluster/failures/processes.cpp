@@ -48,8 +48,9 @@ void ExponentialFailures::describe(base::Describer& d) {
   describe_class(d);
 }
 
-std::optional<Outage> ExponentialFailures::next(int, std::int64_t, double up_since_s, base::Stream& stream,
+std::optional<Outage> ExponentialFailures::next(int, std::int64_t, double up_since_s, const base::Stream::Key& draws,
                                                 const Repair& repair) const {
+  base::Stream stream(draws);
   const double down_s = up_since_s - mean_s * std::log(positive_uniform(stream));
   return outage(down_s, stream, repair);
 }
@@ -60,9 +61,10 @@ void WeibullFailures::describe(base::Describer& d) {
   describe_class(d);
 }
 
-std::optional<Outage> WeibullFailures::next(int, std::int64_t, double up_since_s, base::Stream& stream,
+std::optional<Outage> WeibullFailures::next(int, std::int64_t, double up_since_s, const base::Stream::Key& draws,
                                             const Repair& repair) const {
   const double scale_s = mean_s / std::tgamma(1.0 + 1.0 / shape);
+  base::Stream stream(draws);
   const double down_s = up_since_s + scale_s * std::pow(-std::log(positive_uniform(stream)), 1.0 / shape);
   return outage(down_s, stream, repair);
 }

@@ -41,7 +41,9 @@ struct NoFailures final : FailureProcess {
       .kind = "none", .summary = "only the crashes that `crash` names", .cost = "", .source = ""};
   void describe(base::Describer&) override {}
   bool happens() const override { return false; }
-  std::optional<Outage> next(int, std::int64_t, double, base::Stream&, const Repair&) const override { return {}; }
+  std::optional<Outage> next(int, std::int64_t, double, const base::Stream::Key&, const Repair&) const override {
+    return {};
+  }
 };
 
 struct ExponentialFailures final : FailureProcess {
@@ -54,7 +56,7 @@ struct ExponentialFailures final : FailureProcess {
 
   void describe(base::Describer& d) override;
   std::optional<double> mtbf_s() const override { return mean_s; }
-  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
+  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, const base::Stream::Key& draws,
                              const Repair& repair) const override;
 };
 
@@ -71,29 +73,44 @@ struct WeibullFailures final : FailureProcess {
 
   void describe(base::Describer& d) override;
   std::optional<double> mtbf_s() const override { return mean_s; }
-  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
+  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, const base::Stream::Key& draws,
                              const Repair& repair) const override;
 };
 
-/// Source of the layout: a CSV of one outage a line, as in the Failure Trace Archive reduced to what is needed.
+class FaultTrace;
+
+/// Source of the layouts: a CSV of one outage a line, as in the Failure Trace Archive reduced to what is needed; and
+/// that of fault_trace.h.
 struct TracedFailures final : FailureProcess {
   static constexpr base::About about{
       .kind = "trace",
-      .summary = "failures read from a CSV file: host,down_at,up_at (a number, seconds, seconds or nothing)",
+      .summary =
+          "failures read from a CSV file: host,down_at,up_at (a number, seconds, seconds or nothing), or faults "
+          "of another cluster's servers, server,start_day,end_day,level,class, for any number of hosts",
       .cost = "",
       .source = ""};
   std::string path;
+  std::optional<std::int64_t> servers;  ///< as in TracedCluster
+  std::optional<double> days;           ///< likewise
 
   void describe(base::Describer& d) override;
   bool repairs() const override { return true; }
-  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
+  std::optional<double> mtbf_s() const override;
+  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, const base::Stream::Key& draws,
                              const Repair& repair) const override;
   std::vector<std::string> files() const override { return {path}; }
   std::vector<std::vector<Outage>> known_outages() const override;
   void check_files(std::int64_t those) const override;
 
  private:
-  mutable std::shared_ptr<const std::vector<std::vector<Outage>>> read_;  ///< by host
+  /// The file, in one of the two layouts.
+  struct Contents {
+    std::vector<std::vector<Outage>> of_host;
+    std::shared_ptr<const FaultTrace> faults;
+  };
+  const Contents& contents() const;
+
+  mutable std::shared_ptr<const Contents> read_;
 };
 
 /// The outages in a file, by host number. Those of one host ascend and do not overlap.

@@ -16,8 +16,9 @@ void SpotMarket::describe(base::Describer& d) {
   describe_class(d);
 }
 
-std::optional<Outage> SpotMarket::next(int, std::int64_t, double up_since_s, base::Stream& stream,
+std::optional<Outage> SpotMarket::next(int, std::int64_t, double up_since_s, const base::Stream::Key& draws,
                                        const Repair&) const {
+  base::Stream stream(draws);
   const double down_s = up_since_s - interruption_s * std::log(1.0 - stream.uniform());
   return Outage{down_s, down_s + replacement_s};
 }

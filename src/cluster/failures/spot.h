@@ -21,7 +21,7 @@ class SpotMarket final : public FailureProcess {
   bool repairs() const override { return true; }
   bool concerns_servers() const override { return false; }
   std::optional<double> mtbf_s() const override { return interruption_s; }
-  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, base::Stream& stream,
+  std::optional<Outage> next(int which, std::int64_t count, double up_since_s, const base::Stream::Key& draws,
                              const Repair& repair) const override;
 };
 

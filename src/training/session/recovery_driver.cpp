@@ -51,11 +51,11 @@ void RecoveryDriver::schedule_crashes() {
 void RecoveryDriver::schedule_next(int rank, std::int64_t count, double up_since_s) {
   const cluster::FailureOptions& failures = cluster_.options().failures;
   const int host = world_.host(rank);
-  base::Stream stream({.seed = terms_.seed,
-                       .purpose = base::Purpose::failure,
-                       .step = static_cast<std::uint64_t>(count),
-                       .rank = static_cast<std::uint32_t>(host)});
-  const auto outage = failures.of_hosts().next(host, count, up_since_s, stream, *failures.repair);
+  const base::Stream::Key draws{.seed = terms_.seed,
+                                .purpose = base::Purpose::failure,
+                                .step = static_cast<std::uint64_t>(count),
+                                .rank = static_cast<std::uint32_t>(host)};
+  const auto outage = failures.of_hosts().next(host, count, up_since_s, draws, *failures.repair);
   if (!outage) return;
   cluster_.at(outage->down_s, [this, rank, count, outage] {
     if (over()) return;
