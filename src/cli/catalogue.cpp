@@ -85,6 +85,7 @@ std::vector<Kind> everything() {
       section<strategies::Parallel>("parallel", "how the model is cut among ranks"),
       section<training::InputOptions>("input", "the storage from which batches are read"),
       section<outputs::Prices>("prices", "the prices of hosts, bytes and energy"),
+      section<experiment::CapacitySection>("capacity", "a fleet of servers over a long time, for `simgrad capacity`"),
       section<training::StopOptions>("stop", "the rules that end the training"),
       section<training::EvaluateOptions>("evaluate", "the times and data of the loss's evaluation"),
       {{.kind = "grid",

@@ -95,6 +95,7 @@ int call(int argc, char** argv) {
   add_list(app, exit_code);
   add_explain(app, exit_code);
   add_calibrate(app, exit_code);
+  add_capacity(app, exit_code);
   refuse_empty_texts(app);
   try {
     app.parse(argc, argv);

@@ -29,11 +29,13 @@ TEST_CASE("an unknown command is told with the one that was probably meant") {
   CHECK(misuse("rnu x.toml") ==
         "simgrad: unknown command \"rnu\"; did you mean \"run\"? Known: run, validate, check, merge, report, list, "
         "explain, "
-        "calibrate");
+        "calibrate, capacity");
   CHECK(misuse("fetch a b") ==
-        "simgrad: unknown command \"fetch\"; known: run, validate, check, merge, report, list, explain, calibrate");
-  CHECK(misuse("") ==
-        "simgrad: a command is missing; known: run, validate, check, merge, report, list, explain, calibrate");
+        "simgrad: unknown command \"fetch\"; known: run, validate, check, merge, report, list, explain, calibrate, "
+        "capacity");
+  CHECK(
+      misuse("") ==
+      "simgrad: a command is missing; known: run, validate, check, merge, report, list, explain, calibrate, capacity");
 }
 
 TEST_CASE("commands of later releases are refused by name") {

@@ -7,6 +7,7 @@
 
 #include "base/child_process.h"
 #include "base/random.h"
+#include "cluster/failures/fault_trace.h"
 #include "cluster/failures/processes.h"
 #include "cluster/stragglers/speed_file.h"
 #include "experiment/plan/plan.h"
@@ -15,8 +16,31 @@
 
 namespace simgrad::fuzz {
 
+namespace {
+
+/// The first outages of some hosts.
+void check_faults(const cluster::FaultTrace& trace) {
+  expect(trace.down_share() >= 0.0 && trace.down_share() <= 1.0, "more servers are down than there are");
+  constexpr int some = 20;
+  for (int host = 0; host < some; ++host) {
+    double free_s = 0.0;
+    for (std::int64_t count = 0; count < some; ++count) {
+      const auto outage = trace.outage(host, count, 1);
+      if (!outage) break;
+      const double slack_s = 1e-6 * (1.0 + free_s);  // dates are differences of large numbers
+      expect(std::isfinite(outage->down_s) && outage->down_s >= free_s - slack_s, "faults of a server overlap");
+      expect(std::isfinite(*outage->up_s) && *outage->up_s >= outage->down_s - slack_s, "a repair before its fault");
+      free_s = *outage->up_s;
+    }
+  }
+}
+
+}  // namespace
+
 void read_failures(const std::string& bytes) {
-  for (const auto& host : cluster::read_outages(files().write("failures.csv", bytes))) {
+  const std::string file = files().write("failures.csv", bytes);
+  if (cluster::has_faults(file)) return check_faults(cluster::FaultTrace(file, {.servers = 5, .days = 30.0}));
+  for (const auto& host : cluster::read_outages(file)) {
     double free_s = 0.0;
     for (const cluster::Outage& outage : host) {
       expect(std::isfinite(outage.down_s) && outage.down_s >= free_s, "failures of a host overlap");

@@ -66,10 +66,11 @@ const std::map<std::string, std::pair<std::int64_t, std::int64_t>, std::less<>>&
 }
 
 /// Options that stay as they are: they would make a run long, or have no effect on one.
-constexpr std::array<std::string_view, 8> left_out{"schema",
+constexpr std::array<std::string_view, 9> left_out{"schema",
                                                    "title",
                                                    "cluster.watchdog.simulated",
                                                    "expect",
+                                                   "capacity",
                                                    "job",
                                                    "parallel",  // cut() draws it
                                                    "cluster.watchdog.real",

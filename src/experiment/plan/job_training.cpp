@@ -39,6 +39,7 @@ Document laid_over(const Document& scenario, const std::string& job) {
   own.lay_over(option_key("stop.steps"), option_key(job + ".steps"));
   own.erase(option_key("job"));
   own.erase(option_key("expect"));
+  own.erase(option_key("capacity"));
   return own;
 }
 

@@ -40,6 +40,14 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
   if (tree.at("training").contains("batch_size_per_worker")) leave_out(tree, "training.batch_size");
 }
 
+/// Leaves out the section [capacity] of a scenario without one, and its parts that are not there.
+void leave_out_capacity(nlohmann::ordered_json& tree, const CapacitySection& capacity) {
+  if (!capacity.any()) return leave_out(tree, "capacity");
+  if (!capacity.training.hosts) leave_out(tree, "capacity.training");
+  if (capacity.jobs.empty()) leave_out(tree, "capacity.job");
+  if (capacity.arrivals.empty()) leave_out(tree, "capacity.arrivals");
+}
+
 /// Adds the axes to a table of lists, those of zips as [[zip]].
 void add_axes(nlohmann::ordered_json& table, const std::vector<Axis>& axes) {
   if (!table.is_object()) table = nlohmann::ordered_json::object();
@@ -59,6 +67,7 @@ nlohmann::ordered_json resolved(const Settings& first, const Plan& plan, const s
   nlohmann::ordered_json tree = scenario::echo(first, directory);
   for (std::size_t j = 0; j < first.jobs.size(); ++j) tree["job"][j].update(echo_of_own(first, j, directory));
   leave_out_what_is_void(tree);
+  leave_out_capacity(tree, first.capacity);
   if (plan.document->contains("plan") || !plan.space.empty())
     add_axes(tree["plan"]["space"], plan.space);
   else
@@ -179,7 +188,7 @@ nlohmann::ordered_json resolved_alone(const Settings& settings, std::size_t stra
   leave_out_what_is_void(tree);
   const nlohmann::ordered_json its = tree.at("strategy").at(strategy);
   tree["strategy"] = nlohmann::ordered_json::array({its});
-  for (const char* key : {"plan", "expect"})
+  for (const char* key : {"plan", "expect", "capacity"})
     if (tree.contains(key)) leave_out(tree, key);
   return tree;
 }

@@ -143,6 +143,16 @@ void look_at_platform(Settings& settings, const Document& document, Files& files
   settings.platform_contents = files.hash(file);
 }
 
+/// Checks a trace of failures of the fleet.
+void look_at_fleet(const CapacitySection& capacity, Faults& faults) {
+  if (!capacity.any()) return;
+  try {
+    capacity.failures->check_files(capacity.most_servers());
+  } catch (const base::ScenarioError& error) {
+    for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
+  }
+}
+
 /// Checks files of speeds and of failures before anything runs.
 void look_at_traces(Settings& settings, Files& files, Faults& faults) {
   for (const std::string& file : settings.cluster.failures.hosts->files()) {
@@ -190,6 +200,7 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
     auto settings = std::make_shared<Settings>(read_settings(point.document, found, names, &reader, advises));
     if (found.empty()) look_at_platform(*settings, point.document, files, found);
     if (found.empty()) look_at_traces(*settings, files, found);
+    if (found.empty()) look_at_fleet(settings->capacity, found);
     if (found.empty()) check_traced_recoveries(*settings, names, found);
     if (found.empty() && settings->jobs.empty()) look_at_data(*settings, files);
     if (found.empty())

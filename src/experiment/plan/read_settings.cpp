@@ -238,6 +238,7 @@ Settings read_settings(const Document& document, Faults& faults, const std::vect
     check_names(settings, known_names, names, document, faults);
     check_prices(settings, known_names, document, faults);
     check_jobs(settings, document, faults);
+    check_capacity(settings.capacity, document, faults);
     fill_in(settings, document, faults);
     if (one_training) check_fitness(settings, document, faults);
   }

@@ -11,6 +11,7 @@
 #include "base/describe.h"
 #include "cluster/options.h"
 #include "data/source.h"
+#include "experiment/plan/capacity_section.h"
 #include "experiment/plan/expectations.h"
 #include "experiment/plan/goal.h"
 #include "experiment/plan/jobs.h"
@@ -64,7 +65,8 @@ struct Settings : base::Described {
   training::StopOptions stop;
   training::EvaluateOptions evaluate;
   outputs::Prices prices;
-  Goal goal;  ///< of `simgrad plan`
+  Goal goal;                 ///< of `simgrad plan`
+  CapacitySection capacity;  ///< of `simgrad capacity`
   std::vector<StrategyEntry> strategies;
   std::vector<JobEntry> jobs;             ///< none: every strategy is a run of its own
   std::vector<Expectation> expectations;  ///< about the whole grid; `check` tests them

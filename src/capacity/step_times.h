@@ -1,0 +1,26 @@
+/// Steps of the scenario's training on so many servers, by timing-only runs.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "experiment/plan/plan.h"
+
+namespace simgrad::capacity {
+
+/// One step of the training.
+struct Step {
+  double duration_s = 0.0;  ///< virtual
+  double samples = 0.0;
+  double tokens = 0.0;  ///< 0 where samples are not text
+};
+
+/// The scenario's training with `hosts` x capacity.workers_per_host workers, for each number of hosts: the mean over
+/// capacity.simulated_steps steps, without failures and checkpoints.
+///
+/// plan: of one run.  jobs, threads: as experiment::RunnerOptions has them.
+/// Errors: ScenarioError for a number of workers that the scenario refuses, or whose run fails; EnvironmentError after
+/// an interrupt.
+std::map<int, Step> simulated_steps(const experiment::Plan& plan, const std::vector<int>& hosts, int jobs, int threads);
+
+}  // namespace simgrad::capacity

@@ -1,0 +1,102 @@
+#include "capacity/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/units.h"
+
+namespace simgrad::capacity {
+
+using experiment::CapacitySection;
+
+namespace {
+
+FleetOptions options_of(const CapacitySection& capacity, int hosts, int spares) {
+  return {.hosts = hosts,
+          .spares = spares,
+          .horizon_s = capacity.horizon_s,
+          .until_done = false,
+          .detection_s = capacity.detection_s,
+          .restart_s = capacity.restart_s,
+          .checkpoint_s = capacity.checkpoint_s,
+          .backfill = capacity.backfill};
+}
+
+Outages outages_of(const CapacitySection& capacity, std::uint64_t seed) {
+  return {.failures = *capacity.failures, .repair = *capacity.repair, .seed = seed, .warm_up_s = capacity.warm_up_s};
+}
+
+void simulate_fleet(Study& study) {
+  const CapacitySection& capacity = study.capacity;
+  for (const std::uint64_t seed : study.seeds) study.work.push_back(workload(capacity, study.steps, seed));
+  for (const double spares : capacity.spares) {
+    WithSpares& with = study.fleet.emplace_back(WithSpares{.spares = static_cast<int>(spares), .of_seed = {}});
+    const FleetOptions options = options_of(capacity, static_cast<int>(*capacity.hosts), with.spares);
+    for (std::size_t s = 0; s < study.seeds.size(); ++s)
+      with.of_seed.push_back(simulate(options, outages_of(capacity, study.seeds[s]), study.work[s].jobs));
+  }
+}
+
+void simulate_training(Study& study) {
+  const CapacitySection& capacity = study.capacity;
+  study.undisturbed = training_job(capacity, study.steps, {});
+  study.training_spares = static_cast<int>(std::ranges::max(capacity.spares));
+  FleetOptions options = options_of(capacity, study.undisturbed->hosts, study.training_spares);
+  options.horizon_s = capacity.training.limit_s;
+  options.until_done = true;
+  for (const std::string& rule : {std::string("daly"), std::string("young"),
+                                  base::format_quantity(capacity.training.fixed_s, base::Unit::seconds)}) {
+    const Job job = training_job(capacity, study.steps, rule);
+    WithRule& with = study.trainings.emplace_back(WithRule{.rule = rule, .interval_s = job.interval_s, .of_seed = {}});
+    for (const std::uint64_t seed : study.seeds)
+      with.of_seed.push_back(simulate(options, outages_of(capacity, seed), {job}));
+  }
+}
+
+}  // namespace
+
+Study study(const experiment::Plan& plan, const std::vector<std::uint64_t>& seeds, int jobs, int threads) {
+  const experiment::Settings& settings = *plan.runs.front().settings;
+  Study study{.scenario = plan.name,
+              .resolved = plan.scenario.at("capacity"),
+              .capacity = settings.capacity,
+              .price_usd_per_h = settings.prices.worker_usd_per_h,
+              .mtbf_s = mtbf_s(settings.capacity),
+              .seeds = seeds,
+              .steps = simulated_steps(plan, hosts_to_simulate(settings.capacity), jobs, threads),
+              .work = {},
+              .fleet = {},
+              .undisturbed = {},
+              .trainings = {}};
+  if (study.price_usd_per_h) *study.price_usd_per_h *= static_cast<double>(settings.capacity.workers_per_host);
+  if (!study.capacity.jobs.empty() || !study.capacity.arrivals.empty()) simulate_fleet(study);
+  if (study.capacity.training.hosts) simulate_training(study);
+  return study;
+}
+
+double quantile(std::vector<double> numbers, double q) {
+  if (numbers.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::ranges::sort(numbers);
+  const double place = q * static_cast<double>(numbers.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, numbers.size() - 1);
+  return numbers[below] + (place - std::floor(place)) * (numbers[above] - numbers[below]);
+}
+
+std::vector<double> waits_s(const Work& work, const FleetOutcome& outcome) {
+  std::vector<double> all;
+  for (std::size_t j = 0; j < work.jobs.size(); ++j)
+    if (work.jobs[j].arrival_s <= outcome.end_s)
+      all.push_back(outcome.jobs[j].start_s.value_or(outcome.end_s) - work.jobs[j].arrival_s);
+  return all;
+}
+
+std::optional<double> usd_per_useful_host_hour(const HostTime& time, const std::optional<double>& price_usd_per_h) {
+  if (!price_usd_per_h) return {};
+  return *price_usd_per_h * time.total_s() / time.useful_s;
+}
+
+}  // namespace simgrad::capacity

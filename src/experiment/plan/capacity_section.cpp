@@ -1,0 +1,166 @@
+#include "experiment/plan/capacity_section.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/units.h"
+#include "cluster/topologies/topology.h"
+#include "experiment/plan/places.h"
+
+namespace simgrad::experiment {
+
+using base::Bounds;
+using base::Choice;
+using base::Unit;
+
+namespace {
+
+constexpr Bounds durations{.least = 0.0, .most = 1e12, .positive = true};
+constexpr Bounds delays{.least = 0.0, .most = 1e9};
+constexpr Bounds host_numbers{.least = 1, .most = static_cast<double>(cluster::most_ranks)};
+
+constexpr std::array spreads{Choice{"none", "each has the size that is given"},
+                             Choice{"exponential", "exponential sizes, whose mean is given"}};
+
+bool whole(const std::vector<double>& numbers) {
+  for (const double number : numbers)
+    if (number != std::floor(number)) return false;
+  return true;
+}
+
+bool by_rule(const std::string& every) { return every == "young" || every == "daly"; }
+
+}  // namespace
+
+void JobSize::describe(base::Describer& d) {
+  d.quantity("work", work_s, Unit::seconds, "its size as a time: computing without checkpoints and failures",
+             durations);
+  d.integer("steps", steps, "its size in steps of the scenario's training", Bounds::between(1, 1e12));
+  d.number("samples", samples, "its size in samples", Bounds::between(1, 1e18));
+  d.number("tokens", tokens, "its size in tokens, where samples are text", Bounds::between(1, 1e18));
+  d.quantity("step", step_s, Unit::seconds,
+             "the time of a step; default: a timing-only run of the scenario's training on its hosts", durations);
+  const int sizes =
+      int{work_s.has_value()} + int{steps.has_value()} + int{samples.has_value()} + int{tokens.has_value()};
+  if (sizes > 1) d.refuse("work", "its size is given twice; expected one of work, steps, samples, tokens");
+  if (work_s && step_s) d.refuse("step", "\"work\" is a time already; leave \"step\" out");
+}
+
+void CapacityJob::describe(base::Describer& d) {
+  d.text("name", name, "its name in the results; default: its number");
+  d.integer("hosts", hosts, "servers that it occupies", host_numbers);
+  d.quantity("arrival", arrival_s, Unit::seconds, "when it comes", Bounds::between(0, 1e12));
+  JobSize::describe(d);
+}
+
+void CapacityArrivals::describe(base::Describer& d) {
+  d.text("name", name, "their name in the results; default: their number");
+  d.numbers("hosts", hosts, "servers that one occupies: one of these numbers, each as likely", host_numbers);
+  d.quantity("every", every_s, Unit::seconds, "mean time between two arrivals, which is exponential", durations);
+  d.choice("spread", spread, spreads, "how their sizes differ");
+  JobSize::describe(d);
+  if (hosts.empty() || !whole(hosts)) d.refuse("hosts", "expected a list of whole numbers from 1 on");
+}
+
+void CapacityTraining::describe(base::Describer& d) {
+  d.integer("hosts", hosts, "servers that it occupies", host_numbers);
+  d.quantity("fixed", fixed_s, Unit::seconds,
+             "a fixed interval of checkpoints, with which the intervals of Young and of Daly are compared", durations);
+  d.quantity("limit", limit_s, Unit::seconds, "a seed that takes longer has not finished", durations);
+  JobSize::describe(d);
+  for (const char* key : {"work", "steps", "samples", "tokens", "step", "fixed", "limit"})
+    if (!hosts && d.given(key)) return d.refuse(key, "a training needs servers: give capacity.training.hosts");
+}
+
+void CapacitySection::describe(base::Describer& d) {
+  d.integer("hosts", hosts, "servers of the fleet, all of which jobs may occupy", host_numbers);
+  d.numbers("spares", spares,
+            "servers beyond them, which replace failed ones; each number of the list is simulated on the same failures",
+            Bounds::between(0, static_cast<double>(cluster::most_ranks)));
+  d.quantity("horizon", horizon_s, Unit::seconds, "the time of the fleet that is simulated", durations);
+  d.quantity("warm_up", warm_up_s, Unit::seconds,
+             "time before, in which servers fail and are repaired already; without it all are up in the beginning",
+             Bounds::between(0, 1e12));
+  d.component("failures", failures, "failure process of each server");
+  d.component("repair", repair, "time until a failed server is back; a trace says it itself");
+  d.quantity("detection", detection_s, Unit::seconds, "from a failure until the job knows and asks for another server",
+             delays);
+  d.quantity("restart", restart_s, Unit::seconds,
+             "from all servers being there until the job computes again: loading the checkpoint included", delays);
+  d.quantity("checkpoint_time", checkpoint_s, Unit::seconds, "time of a checkpoint, in which a job does not compute",
+             delays);
+  d.text("checkpoint_every", checkpoint_every,
+         "work between two checkpoints: a time (\"30min\"), or \"young\" or \"daly\": the best interval for the job's "
+         "hosts; without it there are none");
+  d.integer("workers_per_host", workers_per_host, "workers of the scenario's training on one server", host_numbers);
+  d.integer("simulated_steps", simulated_steps, "steps of the timing-only run that tells the time of a step",
+            Bounds::between(1, 1e6));
+  d.flag("backfill", backfill,
+         "a later job may start first if, without failures, it does not delay the first of the queue");
+  d.list("job", jobs, "jobs that come at given times");
+  d.list("arrivals", arrivals, "jobs that come at random");
+  d.section("training", training, "one long training by itself: the time to its end under several intervals");
+  if (spares.empty() || !whole(spares)) d.refuse("spares", "expected a list of whole numbers from 0 on");
+  for (const char* key : {"job", "arrivals", "training"})
+    if (!hosts && d.given(key)) d.refuse(key, "a fleet needs a number of servers: give capacity.hosts");
+  if (checkpoint_every && !by_rule(*checkpoint_every)) try {
+      if (!(base::parse_quantity(*checkpoint_every, Unit::seconds) > 0.0))
+        d.refuse("checkpoint_every", "checkpoint_every must be above 0s");
+    } catch (const std::invalid_argument& fault) {
+      d.refuse("checkpoint_every", fmt::format("{}; or \"young\" or \"daly\"", fault.what()));
+    }
+}
+
+std::int64_t CapacitySection::most_servers() const {
+  return hosts.value_or(0) + static_cast<std::int64_t>(spares.empty() ? 0.0 : std::ranges::max(spares));
+}
+
+namespace {
+
+/// Checks one job's table, at the key `table` of the document.
+void check_job(const JobSize& size, double hosts, const CapacitySection& capacity, const std::string& table,
+               const scenario::Document& document, scenario::Faults& faults) {
+  if (!size.work_s && !size.steps && !size.samples && !size.tokens)
+    faults.add(place(document, table + ".work"), "a job needs a size; expected one of work, steps, samples, tokens");
+  if (hosts > static_cast<double>(*capacity.hosts))
+    faults.add(place(document, table + ".hosts"),
+               fmt::format("a job of {} hosts never starts on a fleet of {}; expected at most capacity.hosts", hosts,
+                           *capacity.hosts));
+}
+
+}  // namespace
+
+void check_capacity(const CapacitySection& capacity, const scenario::Document& document, scenario::Faults& faults) {
+  if (!capacity.any()) return;
+  if (capacity.jobs.empty() && capacity.arrivals.empty() && !capacity.training.hosts)
+    faults.add(place(document, "capacity.hosts"),
+               "a fleet without work; expected [[capacity.job]], [[capacity.arrivals]], or [capacity.training] with "
+               "hosts");
+  for (std::size_t j = 0; j < capacity.jobs.size(); ++j)
+    check_job(capacity.jobs[j], static_cast<double>(capacity.jobs[j].hosts), capacity,
+              fmt::format("capacity.job.{}", j), document, faults);
+  for (std::size_t a = 0; a < capacity.arrivals.size(); ++a)
+    for (const double hosts : capacity.arrivals[a].hosts)
+      check_job(capacity.arrivals[a], hosts, capacity, fmt::format("capacity.arrivals.{}", a), document, faults);
+  if (capacity.training.hosts)
+    check_job(capacity.training, static_cast<double>(*capacity.training.hosts), capacity, "capacity.training", document,
+              faults);
+  const cluster::FailureProcess& failures = *capacity.failures;
+  if (failures.happens() && !failures.repairs() && !capacity.repair->mean_s())
+    faults.add(place(document, "capacity.failures"),
+               "servers fail and are never repaired; give capacity.repair = \"constant\" or \"exponential\"");
+  const bool rule = capacity.training.hosts || (capacity.checkpoint_every && by_rule(*capacity.checkpoint_every));
+  if (rule && !failures.happens())
+    faults.add(place(document, {"capacity.checkpoint_every", "capacity.training.hosts"}),
+               "the intervals of Young and of Daly follow from failures; give capacity.failures");
+  if (rule && !(capacity.checkpoint_s > 0.0))
+    faults.add(place(document, {"capacity.checkpoint_time", "capacity.checkpoint_every", "capacity.training.hosts"}),
+               "the intervals of Young and of Daly follow from the time of a checkpoint; give "
+               "capacity.checkpoint_time above 0s");
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,70 @@
+// The claims of the scenarios about fleets, by `simgrad capacity`.
+#include <nlohmann/json.hpp>
+
+#include "house/results.h"
+
+namespace capacity_scenarios_test {
+
+using namespace simgrad::tests;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr double day_s = 86400.0;
+
+Json capacity_of(const std::string& name, const std::string& options) {
+  const Called called = call("simgrad capacity 'scenarios/" + name + "' --json " + options, source_dir().string());
+  INFO(called.err);
+  REQUIRE(called.exit_code == 0);
+  return Json::parse(called.out);
+}
+
+double number(const Json& tree, const char* key) { return tree.at(key).get<double>(); }
+
+}  // namespace
+
+TEST_CASE("fleet_and_spares: one spare pays, two cost as much as none, and eight stand idle") {
+  const Json found = capacity_of("fleet_and_spares.toml", "--seeds 1..20");
+  CHECK(found.at("finding").get<std::string>().starts_with("1 spare pays: "));
+  CHECK(number(found, "mtbf_s") == Approx(142 * day_s).epsilon(0.01));
+  const auto with = [&](int spares) {
+    for (const Json& each : found.at("fleet"))
+      if (each.at("spares") == spares) return each;
+    throw std::runtime_error("no such number of spares");
+  };
+  const auto share = [&](int spares, const char* part) {
+    const Json each = with(spares);
+    double all_s = 0.0;
+    for (const auto& [name, time_s] : each.at("host_time").items()) all_s += time_s.get<double>();
+    return number(each.at("host_time"), part) / all_s;
+  };
+  const auto dollars = [&](int spares) { return number(with(spares), "usd_per_useful_host_h"); };
+  CHECK(share(0, "waiting_s") == Approx(0.042).epsilon(0.05));
+  CHECK(share(1, "waiting_s") < 0.5 * share(0, "waiting_s"));
+  CHECK(dollars(1) == Approx(17.50).epsilon(0.001));
+  CHECK(dollars(0) == Approx(17.70).epsilon(0.001));
+  CHECK(dollars(2) < dollars(0));
+  CHECK(dollars(8) > 1.09 * dollars(0));
+  CHECK(number(with(0), "wait_mean_s") == Approx(5.4 * day_s).epsilon(0.02));
+  CHECK(number(with(1), "wait_mean_s") == Approx(42 * 3600.0).epsilon(0.02));
+  CHECK(number(with(2), "wait_mean_s") < 16 * 3600.0);
+  CHECK(number(with(8), "wait_mean_s") > 0.95 * number(with(4), "wait_mean_s"));
+}
+
+TEST_CASE("days_to_tokens: the interval of checkpoints matters for the seeds with many failures") {
+  const Json found = capacity_of("days_to_tokens.toml", "--seeds 1..50").at("training");
+  const Json& daly = found.at("rules").at(0);
+  const Json& young = found.at("rules").at(1);
+  const Json& fixed = found.at("rules").at(2);
+  CHECK(number(found, "work_s") == Approx(11.1 * day_s).epsilon(0.01));
+  CHECK(number(daly, "interval_s") == Approx(159 * 60.0).epsilon(0.01));
+  CHECK(number(young, "interval_s") == Approx(number(daly, "interval_s")).epsilon(0.01));
+  CHECK(number(daly, "median_s") == Approx(11.5 * day_s).epsilon(0.01));
+  CHECK(number(daly, "p90_s") == Approx(12.4 * day_s).epsilon(0.01));
+  CHECK(number(fixed, "p90_s") == Approx(13.0 * day_s).epsilon(0.01));
+  CHECK(number(fixed, "mean_s") - number(daly, "mean_s") == Approx(8.4 * 3600.0).epsilon(0.05));
+  CHECK(number(fixed, "median_s") - number(daly, "median_s") < 6 * 3600.0);
+  CHECK(found.at("finding").get<std::string>().find("On the same failures Daly's interval saves") != std::string::npos);
+}
+
+}  // namespace capacity_scenarios_test
