@@ -74,7 +74,8 @@ Json training_json(const Study& study) {
   const std::vector<RuleSummary> found = rule_summaries(study);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const RuleSummary& each = found[i];
-    rules.push_back({{"rule", each.rule},
+    rules.push_back({{"spares", each.spares},
+                     {"rule", each.rule},
                      {"interval_s", number(each.interval_s)},
                      {"median_s", each.median_s},
                      {"p90_s", each.p90_s},
@@ -86,10 +87,10 @@ Json training_json(const Study& study) {
                      {"seeds", seeds_of(study, study.trainings[i].of_seed)}});
   }
   return {{"hosts", study.undisturbed->hosts},
-          {"spares", study.training_spares},
           {"work_s", study.undisturbed->work_s},
           {"rules", rules},
-          {"finding", rule_sentence(study)}};
+          {"finding", rule_sentence(study)},
+          {"finding_on_spares", training_spares_sentence(study)}};
 }
 
 void add_host_time(std::vector<ResultColumn>& columns) {
@@ -149,7 +150,8 @@ ResultTable jobs_table(const Study& study) {
 
 ResultTable training_table(const Study& study) {
   ResultTable table{.name = "training",
-                    .columns = {{"rule", ColumnType::text},
+                    .columns = {{"spares", ColumnType::integer},
+                                {"rule", ColumnType::text},
                                 {"interval_s", ColumnType::number},
                                 {"seed", ColumnType::integer},
                                 {"end_s", ColumnType::number},
@@ -160,7 +162,11 @@ ResultTable training_table(const Study& study) {
     for (const WithRule& with : study.trainings)
       for (std::size_t s = 0; s < study.seeds.size(); ++s) {
         const FleetOutcome& outcome = with.of_seed[s];
-        ResultRow row{with.rule, number(with.interval_s), study.seeds[s], number(outcome.jobs.front().end_s),
+        ResultRow row{with.spares,
+                      with.rule,
+                      number(with.interval_s),
+                      study.seeds[s],
+                      number(outcome.jobs.front().end_s),
                       outcome.jobs.front().failures};
         add_host_time(row, outcome.host_time);
         use(row);

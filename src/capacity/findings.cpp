@@ -60,6 +60,50 @@ std::string differing(const outputs::Interval& difference, bool price) {
   return fmt::format("{} to {}{}", text(difference.low), text(difference.high), unit);
 }
 
+/// A number of spares with its merit, over all seeds.
+struct Candidate {
+  const WithSpares* with = nullptr;
+  double value = 0.0;
+};
+
+/// "4 spares pay: ...", or that they do not, or that the seeds do not tell.
+std::string verdict(const std::vector<WithSpares>& all, const std::optional<double>& price_usd_per_h) {
+  if (all.size() < 2) return {};
+  const bool price = price_usd_per_h.has_value();
+  std::vector<Candidate> candidates;
+  for (const WithSpares& with : all) {
+    HostTime time;
+    for (const FleetOutcome& outcome : with.of_seed) time += outcome.host_time;
+    candidates.push_back({.with = &with, .value = merit(time, price_usd_per_h)});
+  }
+  const Candidate fewest =
+      *std::ranges::min_element(candidates, {}, [](const Candidate& each) { return each.with->spares; });
+  const Candidate best = price ? *std::ranges::min_element(candidates, {}, &Candidate::value)
+                               : *std::ranges::max_element(candidates, {}, &Candidate::value);
+  if (best.with->spares == fewest.with->spares)
+    return fmt::format(
+        "More spares do not pay: {} {}, which no larger number of the list betters.",
+        fewest.with->spares == 0 ? "without spares there is" : spares_text(fewest.with->spares) + " give",
+        merit_text(fewest.value, price));
+  std::vector<double> differences;
+  for (std::size_t s = 0; s < fewest.with->of_seed.size(); ++s)
+    differences.push_back(merit(best.with->of_seed[s].host_time, price_usd_per_h) -
+                          merit(fewest.with->of_seed[s].host_time, price_usd_per_h));
+  const std::string spares = spares_text(best.with->spares);
+  const std::string numbers = fmt::format(
+      "{}, against {} with {}", merit_text(best.value, price),
+      price ? outputs::dollars(fewest.value) : fmt::format("{:.2f} %", fewest.value), spares_text(fewest.with->spares));
+  if (differences.size() < 2)
+    return fmt::format("With {} there is {}; one seed does not tell whether that is chance.", spares, numbers);
+  const outputs::Interval difference = outputs::interval(differences);
+  const bool clear = price ? difference.high < 0.0 : difference.low > 0.0;
+  if (!clear)
+    return fmt::format("The seeds do not tell whether spares pay: {} {} {} (95 % interval of the difference {}).",
+                       spares, best.with->spares == 1 ? "has" : "have", numbers, differing(difference, price));
+  return fmt::format("{} pay{}: {} (95 % interval of the difference {}).", spares, best.with->spares == 1 ? "s" : "",
+                     numbers, differing(difference, price));
+}
+
 }  // namespace
 
 std::vector<SparesSummary> summaries(const Study& study) {
@@ -72,7 +116,8 @@ std::vector<RuleSummary> rule_summaries(const Study& study) {
   std::vector<RuleSummary> all;
   for (const WithRule& with : study.trainings) {
     const std::vector<double> times = times_s(with);
-    RuleSummary& its = all.emplace_back(RuleSummary{.rule = with.rule, .interval_s = with.interval_s, .host_time = {}});
+    RuleSummary& its = all.emplace_back(
+        RuleSummary{.spares = with.spares, .rule = with.rule, .interval_s = with.interval_s, .host_time = {}});
     const double seeds = static_cast<double>(times.size());
     for (const FleetOutcome& outcome : with.of_seed) {
       its.host_time += outcome.host_time;
@@ -86,43 +131,21 @@ std::vector<RuleSummary> rule_summaries(const Study& study) {
   return all;
 }
 
-std::string spares_sentence(const Study& study) {
-  if (study.fleet.size() < 2) return {};
-  const bool price = study.price_usd_per_h.has_value();
-  const std::vector<SparesSummary> all = summaries(study);
-  const auto value = [&](const SparesSummary& each) { return merit(each.host_time, study.price_usd_per_h); };
-  const auto fewest = std::ranges::min_element(all, {}, &SparesSummary::spares);
-  const auto best = price ? std::ranges::min_element(all, {}, value) : std::ranges::max_element(all, {}, value);
-  if (best->spares == fewest->spares)
-    return fmt::format("More spares do not pay: {} {}, which no larger number of the list betters.",
-                       fewest->spares == 0 ? "without spares there is" : spares_text(fewest->spares) + " give",
-                       merit_text(value(*fewest), price));
-  std::vector<double> differences;
-  for (std::size_t s = 0; s < study.seeds.size(); ++s) {
-    const auto of = [&](std::ptrdiff_t place) {
-      return merit(study.fleet[static_cast<std::size_t>(place)].of_seed[s].host_time, study.price_usd_per_h);
-    };
-    differences.push_back(of(best - all.begin()) - of(fewest - all.begin()));
-  }
-  const std::string numbers = fmt::format(
-      "{}, against {} with {}", merit_text(value(*best), price),
-      price ? outputs::dollars(value(*fewest)) : fmt::format("{:.2f} %", value(*fewest)), spares_text(fewest->spares));
-  if (differences.size() < 2)
-    return fmt::format("With {} there is {}; one seed does not tell whether that is chance.", spares_text(best->spares),
-                       numbers);
-  const outputs::Interval difference = outputs::interval(differences);
-  const bool clear = price ? difference.high < 0.0 : difference.low > 0.0;
-  if (!clear)
-    return fmt::format("The seeds do not tell whether spares pay: {} have {} (95 % interval of the difference {}).",
-                       spares_text(best->spares), numbers, differing(difference, price));
-  return fmt::format("{} pay{}: {} (95 % interval of the difference {}).", spares_text(best->spares),
-                     best->spares == 1 ? "s" : "", numbers, differing(difference, price));
+std::string spares_sentence(const Study& study) { return verdict(study.fleet, study.price_usd_per_h); }
+
+std::string training_spares_sentence(const Study& study) {
+  std::vector<WithSpares> by_daly;
+  for (const WithRule& with : study.trainings)
+    if (with.rule == "daly") by_daly.push_back({.spares = with.spares, .of_seed = with.of_seed});
+  return verdict(by_daly, study.price_usd_per_h);
 }
 
 std::string rule_sentence(const Study& study) {
   if (study.trainings.empty()) return {};
-  const WithRule& daly = study.trainings.front();
-  const WithRule& fixed = study.trainings.back();
+  const int most = std::ranges::max_element(study.trainings, {}, &WithRule::spares)->spares;
+  const auto first = std::ranges::find(study.trainings, most, &WithRule::spares);
+  const WithRule& daly = *first;
+  const WithRule& fixed = *(first + 2);
   const std::vector<double> times = times_s(daly), others = times_s(fixed);
   std::string text = fmt::format(
       "With a checkpoint every {} (Daly) the training takes {} in the median and at most {} "

@@ -25,6 +25,7 @@ std::vector<SparesSummary> summaries(const Study& study);
 
 /// One rule of checkpoints, over all seeds.  Times: virtual seconds.
 struct RuleSummary {
+  int spares = 0;
   std::string rule;
   double interval_s = 0.0;
   HostTime host_time;
@@ -41,8 +42,11 @@ std::vector<RuleSummary> rule_summaries(const Study& study);
 /// fewest spares of the list: whether they pay, or the seeds do not tell. Empty without a fleet, or for one number of
 /// spares.
 std::string spares_sentence(const Study& study);
+/// The same for the long training under Daly's rule.
+std::string training_spares_sentence(const Study& study);
 
-/// The time under Daly's rule against the fixed interval, seed by seed. Empty without a long training.
+/// The time under Daly's rule against the fixed interval, seed by seed, with the most spares. Empty without a long
+/// training.
 std::string rule_sentence(const Study& study);
 
 }  // namespace simgrad::capacity

@@ -43,16 +43,19 @@ void simulate_fleet(Study& study) {
 void simulate_training(Study& study) {
   const CapacitySection& capacity = study.capacity;
   study.undisturbed = training_job(capacity, study.steps, {});
-  study.training_spares = static_cast<int>(std::ranges::max(capacity.spares));
-  FleetOptions options = options_of(capacity, study.undisturbed->hosts, study.training_spares);
-  options.horizon_s = capacity.training.limit_s;
-  options.until_done = true;
-  for (const std::string& rule : {std::string("daly"), std::string("young"),
-                                  base::format_quantity(capacity.training.fixed_s, base::Unit::seconds)}) {
-    const Job job = training_job(capacity, study.steps, rule);
-    WithRule& with = study.trainings.emplace_back(WithRule{.rule = rule, .interval_s = job.interval_s, .of_seed = {}});
-    for (const std::uint64_t seed : study.seeds)
-      with.of_seed.push_back(simulate(options, outages_of(capacity, seed), {job}));
+  const std::vector<std::string> rules{"daly", "young",
+                                       base::format_quantity(capacity.training.fixed_s, base::Unit::seconds)};
+  for (const double spares : capacity.spares) {
+    FleetOptions options = options_of(capacity, study.undisturbed->hosts, static_cast<int>(spares));
+    options.horizon_s = capacity.training.limit_s;
+    options.until_done = true;
+    for (const std::string& rule : rules) {
+      const Job job = training_job(capacity, study.steps, rule);
+      WithRule& with = study.trainings.emplace_back(
+          WithRule{.spares = options.spares, .rule = rule, .interval_s = job.interval_s, .of_seed = {}});
+      for (const std::uint64_t seed : study.seeds)
+        with.of_seed.push_back(simulate(options, outages_of(capacity, seed), {job}));
+    }
   }
 }
 

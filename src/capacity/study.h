@@ -1,5 +1,5 @@
-/// The answers to a scenario's section [capacity]: the fleet under each number of spares, and one long training under
-/// each rule of checkpoints, over the seeds.
+/// The answers to a scenario's section [capacity]: the fleet with each number of spares, and one long training with
+/// each of them under each rule of checkpoints, over the seeds.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ struct WithSpares {
   std::vector<FleetOutcome> of_seed;  ///< all numbers of spares see the same failures and arrivals
 };
 
-/// The long training under one rule of checkpoints.
+/// The long training with one number of spares under one rule of checkpoints.
 struct WithRule {
+  int spares = 0;
   std::string rule;                   ///< "daly", "young", or a time
   double interval_s = 0.0;            ///< work between two checkpoints
   std::vector<FleetOutcome> of_seed;  ///< all rules see the same failures
@@ -39,8 +40,7 @@ struct Study {
   std::vector<Work> work;           ///< of each seed; empty without jobs
   std::vector<WithSpares> fleet;    ///< likewise
   std::optional<Job> undisturbed;   ///< the long training without checkpoints, if there is one
-  std::vector<WithRule> trainings;  ///< Daly's rule first; empty without a long training
-  int training_spares = 0;          ///< the largest number of spares
+  std::vector<WithRule> trainings;  ///< spares by spares, Daly's rule first; empty without one
 };
 
 /// plan: of one run, whose settings have the section.  seeds: of failures and arrivals.  jobs, threads: for the

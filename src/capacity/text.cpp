@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "capacity/findings.h"
 #include "capacity/tables.h"
@@ -38,6 +39,9 @@ Row shares(const std::string& name, const HostTime& time) {
   return row;
 }
 
+/// Without useful time there is no price of it.
+std::string dollars_text(double usd) { return std::isfinite(usd) ? outputs::dollars(usd) : std::string("-"); }
+
 std::string plural(std::int64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -57,7 +61,7 @@ std::string fleet_text(const Study& study) {
                               fmt::format("{:.2f} %", 100.0 * each.host_time.utilisation()),
                               outputs::duration(each.wait_mean_s), outputs::duration(each.wait_median_s),
                               outputs::duration(each.wait_p90_s), fmt::format("{} of {}", each.ended, each.jobs)});
-    if (each.usd_per_useful_host_h) row.push_back(outputs::dollars(*each.usd_per_useful_host_h));
+    if (each.usd_per_useful_host_h) row.push_back(dollars_text(*each.usd_per_useful_host_h));
     parts.push_back(shares(row.front(), each.host_time));
   }
   const std::string sentence = spares_sentence(study);
@@ -68,21 +72,25 @@ std::string fleet_text(const Study& study) {
 }
 
 std::string training_text(const Study& study) {
-  std::vector<Row> rows{{"checkpoints", "interval", "median", "90 %", "mean", "failures", "goodput", "finished"}};
-  std::vector<Row> parts{{"checkpoints", "useful", "down", "recomputed", "checkpoints", "restart", "waiting", "idle"}};
+  std::vector<Row> rows{
+      {"spares", "checkpoints", "interval", "median", "90 %", "mean", "failures", "goodput", "finished"}};
+  std::vector<Row> parts{
+      {"spares", "checkpoints", "useful", "down", "recomputed", "checkpoints", "restart", "waiting", "idle"}};
   for (const RuleSummary& each : rule_summaries(study)) {
-    rows.push_back({each.rule, outputs::duration(each.interval_s), outputs::duration(each.median_s),
+    const std::string spares = fmt::format("{}", each.spares);
+    rows.push_back({spares, each.rule, outputs::duration(each.interval_s), outputs::duration(each.median_s),
                     outputs::duration(each.p90_s), outputs::duration(each.mean_s), fmt::format("{:.1f}", each.failures),
                     fmt::format("{:.2f} %", 100.0 * each.host_time.goodput()),
                     fmt::format("{} of {}", each.finished, study.seeds.size())});
-    parts.push_back(shares(each.rule, each.host_time));
+    Row& row = parts.emplace_back(shares(each.rule, each.host_time));
+    row.insert(row.begin(), spares);
   }
+  const std::string sentence = training_spares_sentence(study);
   return fmt::format(
-      "One training on {} with {}, {} of computing, {}. {}\n\n{}\nThe time of all servers, spares included, in "
-      "%:\n{}\n{}",
-      plural(study.undisturbed->hosts, "server"), plural(study.training_spares, "spare"),
-      outputs::duration(study.undisturbed->work_s), plural(std::ssize(study.seeds), "seed"), failing(study),
-      aligned(rows), aligned(parts), outputs::wrapped(rule_sentence(study), 100));
+      "One training on {}, {} of computing, {}. {}\n\n{}\nThe time of all servers, spares included, in %:\n{}\n{}{}",
+      plural(study.undisturbed->hosts, "server"), outputs::duration(study.undisturbed->work_s),
+      plural(std::ssize(study.seeds), "seed"), failing(study), aligned(rows), aligned(parts),
+      outputs::wrapped(rule_sentence(study), 100), sentence.empty() ? "" : outputs::wrapped(sentence, 100));
 }
 
 }  // namespace

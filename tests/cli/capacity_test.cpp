@@ -132,6 +132,7 @@ TEST_CASE("capacity: a training is compared on the same failures, and the fixed 
       CHECK(total_s(seed.at("host_time")) == Approx(7 * seed.at("end_s").get<double>()).epsilon(1e-9));
   }
   CHECK(rules.at(0).at("mean_s").get<double>() < rules.at(2).at("mean_s").get<double>());
+  CHECK(found.at("finding_on_spares") == "");  // there is one number of them
   CHECK(contains(found.at("finding").get<std::string>(), "On the same failures Daly's interval saves"));
 }
 

@@ -51,11 +51,15 @@ TEST_CASE("fleet_and_spares: one spare pays, two cost as much as none, and eight
   CHECK(number(with(8), "wait_mean_s") > 0.95 * number(with(4), "wait_mean_s"));
 }
 
-TEST_CASE("days_to_tokens: the interval of checkpoints matters for the seeds with many failures") {
+TEST_CASE(
+    "days_to_tokens: spares halve the time, and the interval of checkpoints matters for the seeds with many failures") {
   const Json found = capacity_of("days_to_tokens.toml", "--seeds 1..50").at("training");
-  const Json& daly = found.at("rules").at(0);
-  const Json& young = found.at("rules").at(1);
-  const Json& fixed = found.at("rules").at(2);
+  const auto under = [&](const char* rule, int spares) {
+    for (const Json& each : found.at("rules"))
+      if (each.at("rule") == rule && each.at("spares") == spares) return each;
+    throw std::runtime_error("no such rule");
+  };
+  const Json daly = under("daly", 2), young = under("young", 2), fixed = under("12h", 2);
   CHECK(number(found, "work_s") == Approx(11.1 * day_s).epsilon(0.01));
   CHECK(number(daly, "interval_s") == Approx(159 * 60.0).epsilon(0.01));
   CHECK(number(young, "interval_s") == Approx(number(daly, "interval_s")).epsilon(0.01));
@@ -64,6 +68,10 @@ TEST_CASE("days_to_tokens: the interval of checkpoints matters for the seeds wit
   CHECK(number(fixed, "p90_s") == Approx(13.0 * day_s).epsilon(0.01));
   CHECK(number(fixed, "mean_s") - number(daly, "mean_s") == Approx(8.4 * 3600.0).epsilon(0.05));
   CHECK(number(fixed, "median_s") - number(daly, "median_s") < 6 * 3600.0);
+  const Json alone = under("daly", 0);
+  CHECK(number(alone, "median_s") > 2.0 * number(daly, "median_s"));
+  CHECK(number(alone.at("host_time"), "waiting_s") > number(alone.at("host_time"), "useful_s"));
+  CHECK(found.at("finding_on_spares").get<std::string>().starts_with("2 spares pay: a goodput of "));
   CHECK(found.at("finding").get<std::string>().find("On the same failures Daly's interval saves") != std::string::npos);
 }
 

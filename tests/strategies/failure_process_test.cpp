@@ -1,6 +1,7 @@
 // Hosts that fail by themselves, again and again.
 #include <fmt/format.h>
 
+#include "cluster/failures/fault_trace.h"
 #include "cluster/failures/processes.h"
 #include "scratch.h"
 #include "strategies/fragile.h"
@@ -85,6 +86,43 @@ TEST_CASE("a trace crashes hosts when it says, and a class keeps others out") {
   process->only_class = "spot";
   trial.cluster.failures.hosts = base::Slot<cluster::FailureProcess>(cluster::failure_processes(), std::move(process));
   CHECK(crashes(trial.run().record) == 0);
+}
+
+TEST_CASE("faults of another cluster crash the hosts that the seed draws, for as long as they lasted there") {
+  const Scratch scratch;
+  // Two of six servers, in a trace of 86.4 ms that begins again and again.
+  const std::string file = scratch.write(
+      "t.csv", "server,start_day,end_day,level,class\n0,1e-7,2e-7,x,y\n5,3e-7,3.5e-7,x,y\n0,7e-7,7.5e-7,x,y\n");
+  const cluster::FaultTrace trace(file, {.servers = 6, .days = 1e-6});
+  int all = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    CAPTURE(seed);
+    Trial trial = fragile(ring_allreduce());
+    trial.stop.steps = 60;
+    trial.seed = seed;
+    const Outcome undisturbed = trial.run();
+    auto traced = std::make_unique<cluster::TracedFailures>();
+    traced->path = file;
+    traced->servers = 6;
+    traced->days = 1e-6;
+    trial.cluster.failures.hosts = base::Slot<cluster::FailureProcess>(cluster::failure_processes(), std::move(traced));
+    trial.cluster.failures.detection_s = 0.001;
+    const Outcome outcome = trial.run();
+    check_sound(outcome.record);
+    CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+    const double end_s = outcome.record.simulated_s;
+    for (int host = 0; host < static_cast<int>(outcome.record.ranks.size()); ++host) {
+      double down_s = 0.0;
+      for (std::int64_t count = 0;; ++count) {
+        const auto outage = trace.outage(host, count, seed);
+        if (!outage || outage->down_s >= end_s) break;
+        down_s += std::min(*outage->up_s, end_s) - outage->down_s;
+      }
+      CHECK(outcome.record.ranks[static_cast<std::size_t>(host)].down_s == Approx(down_s).margin(1e-9));
+    }
+    all += crashes(outcome.record);
+  }
+  CHECK(all > 4);
 }
 
 TEST_CASE("hosts that fail faster than anything gets done end in a failure that says why") {
