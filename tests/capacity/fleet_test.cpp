@@ -118,6 +118,27 @@ TEST_CASE("a server that is repaired goes to the job that waits before the queue
   check_sum(outcome, 3);
 }
 
+TEST_CASE("a job that has not noticed its failure yet finds the free server all the same") {
+  FleetOptions options = small(0);
+  options.hosts = 3;
+  const FleetOutcome outcome =
+      outcome_of(options, {{.hosts = 2, .work_s = 10.0}, {.hosts = 1, .arrival_s = 5.5, .work_s = 1.0}},
+                 {{{.down_s = 5.0, .up_s = 30.0}}});
+  CHECK(outcome.jobs[0].end_s == Approx(6.0 + 2.0 + 10.0).epsilon(exact));
+  CHECK(outcome.jobs[1].start_s == Approx(18.0).epsilon(exact));  // when the first job ends
+}
+
+TEST_CASE("a failure while a job waits begins the detection anew") {
+  // Server 0 fails at 5 s, server 1 at 10 s. Both are back before the job has noticed the second failure at 11 s.
+  const FleetOutcome outcome = outcome_of(small(0), {{.hosts = 2, .work_s = 10.0}},
+                                          {{{.down_s = 5.0, .up_s = 10.4}}, {{.down_s = 10.0, .up_s = 10.6}}});
+  CHECK(outcome.end_s == Approx(11.0 + 2.0 + 10.0).epsilon(exact));
+  CHECK(outcome.host_time.waiting_s == Approx(10.0 - 6.0).epsilon(exact));
+  CHECK(outcome.host_time.idle_s == Approx(0.6 + 0.4).epsilon(exact));
+  CHECK(outcome.jobs[0].failures == 2);
+  check_sum(outcome, 2);
+}
+
 TEST_CASE("a fleet ends at its horizon, and what runs then counts as useful") {
   FleetOptions options = small();
   options.until_done = false;
