@@ -80,6 +80,7 @@ std::string verdict(const std::vector<WithSpares>& all, const std::optional<doub
       *std::ranges::min_element(candidates, {}, [](const Candidate& each) { return each.with->spares; });
   const Candidate best = price ? *std::ranges::min_element(candidates, {}, &Candidate::value)
                                : *std::ranges::max_element(candidates, {}, &Candidate::value);
+  if (!std::isfinite(best.value) || best.value == 0.0) return "No server does any useful work.";
   if (best.with->spares == fewest.with->spares)
     return fmt::format(
         "More spares do not pay: {} {}, which no larger number of the list betters.",

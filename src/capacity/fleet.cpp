@@ -15,7 +15,7 @@ namespace simgrad::capacity {
 
 namespace {
 
-constexpr std::int64_t most_changes = 10'000'000;
+constexpr std::int64_t most_changes = 2'000'000;
 constexpr std::size_t most_backfilled = 1000;  ///< jobs of the queue that backfilling looks at
 
 /// Events of one moment happen in this order.
@@ -106,7 +106,7 @@ class Fleet {
   void change(int server) {
     if (++changes_ > most_changes)
       throw base::ScenarioError(
-          "capacity: servers fail more than 5,000,000 times; shorten capacity.horizon or capacity.training.limit, or "
+          "servers fail more than 1,000,000 times; shorten capacity.horizon or capacity.training.limit, or "
           "let them live longer");
     const int job = servers_.job(server);
     servers_.change(server);

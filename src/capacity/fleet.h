@@ -68,7 +68,7 @@ struct FleetOutcome {
 /// Jobs that wait for a server are served before the queue.
 ///
 /// jobs: in the order of arrival. Backfilling looks at the first 1,000 of the queue.  Errors: ScenarioError for more
-/// than 10,000,000 changes of servers.
+/// than 1,000,000 failures.
 FleetOutcome simulate(const FleetOptions& options, const Outages& outages, const std::vector<Job>& jobs);
 
 }  // namespace simgrad::capacity

@@ -5,7 +5,7 @@
 namespace simgrad::capacity {
 
 Servers::Servers(int count, const Outages& outages) : outages_(outages), servers_(static_cast<std::size_t>(count)) {
-  constexpr std::int64_t most_before = 10'000'000;
+  constexpr std::int64_t most_before = 1'000'000;
   std::int64_t before = 0;
   for (int server = 0; server < count; ++server) {
     Server& its = servers_[static_cast<std::size_t>(server)];
@@ -13,7 +13,7 @@ Servers::Servers(int count, const Outages& outages) : outages_(outages), servers
     for (; its.up_again_s <= 0.0; plan(server, its.up_again_s))
       if (++before > most_before)
         throw base::ScenarioError(
-            "capacity: servers fail more than 10,000,000 times before the beginning; shorten capacity.warm_up, or let "
+            "servers fail more than 1,000,000 times before the beginning; shorten capacity.warm_up, or let "
             "them live longer");
     if (its.next_s > 0.0) {
       free_.insert(server);

@@ -21,7 +21,7 @@ struct Outages {
 
 class Servers {
  public:
-  /// Errors: ScenarioError for more than 10,000,000 failures in the warm-up.
+  /// Errors: ScenarioError for more than 1,000,000 failures in the warm-up.
   Servers(int count, const Outages& outages);
 
   static constexpr double never = std::numeric_limits<double>::infinity();

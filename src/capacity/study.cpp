@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/errors.h"
 #include "base/units.h"
 
 namespace simgrad::capacity {
@@ -75,8 +76,12 @@ Study study(const experiment::Plan& plan, const std::vector<std::uint64_t>& seed
               .undisturbed = {},
               .trainings = {}};
   if (study.price_usd_per_h) *study.price_usd_per_h *= static_cast<double>(settings.capacity.workers_per_host);
-  if (!study.capacity.jobs.empty() || !study.capacity.arrivals.empty()) simulate_fleet(study);
-  if (study.capacity.training.hosts) simulate_training(study);
+  try {
+    if (!study.capacity.jobs.empty() || !study.capacity.arrivals.empty()) simulate_fleet(study);
+    if (study.capacity.training.hosts) simulate_training(study);
+  } catch (const base::ScenarioError& fault) {  // of the section as a whole
+    throw base::ScenarioError(fmt::format("{}: {}", plan.document->position("capacity").text(), fault.what()));
+  }
   return study;
 }
 

@@ -31,8 +31,7 @@ double exponential(double mean, base::Stream& stream) { return -mean * std::log(
 void add(Work& work, const std::string& name, int hosts, double arrival_s, const Amount& amount,
          const CapacitySection& capacity) {
   if (work.jobs.size() >= most_jobs)
-    throw base::ScenarioError(
-        "capacity: more than 1,000,000 jobs arrive; shorten capacity.horizon, or let fewer come (every)");
+    throw base::ScenarioError("more than 1,000,000 jobs arrive; shorten capacity.horizon, or let fewer come (every)");
   work.jobs.push_back({.hosts = hosts,
                        .arrival_s = arrival_s,
                        .work_s = amount.work_s,
@@ -91,7 +90,7 @@ Amount amount_of(const JobSize& size, int hosts, const std::map<int, Step>& step
   if (size.samples) count = std::ceil(*size.samples / step.samples);
   if (size.tokens && !(step.tokens > 0.0))
     throw base::ScenarioError(
-        "capacity: a job's size is in tokens, but the samples of the scenario's model are no text; give samples or "
+        "a job's size is in tokens, but the samples of the scenario's model are no text; give samples or "
         "steps");
   if (size.tokens) count = std::ceil(*size.tokens / step.tokens);
   const double step_s = size.step_s.value_or(step.duration_s);

@@ -247,6 +247,21 @@ TEST_CASE("capacity: a scenario of several runs is told to choose one, and a ste
                  "refuses ("));
 }
 
+TEST_CASE("capacity: what would never end is refused, and a fleet without work in its time says so") {
+  const std::string many = "\n[capacity]\nhosts = 4\nspares = [0, 1]\nhorizon = \"1000000d\"\n[[capacity.arrivals]]\n";
+  const std::string place = "x.toml:" + std::to_string(lines_of(small).size() + 2) + ":";
+  const std::string arrivals = refused(small + many + "every = \"1s\"\nwork = \"1h\"\n");
+  CHECK(arrivals.starts_with(place));
+  CHECK(contains(arrivals, ": more than 1,000,000 jobs arrive; shorten capacity.horizon"));
+  const std::string fragile = with(with(training, "\"20d\"", "\"1s\""), "\"2d\"", "\"1s\"");
+  CHECK(contains(refused(small + fragile), ": servers fail more than 1,000,000 times; shorten"));
+  CHECK(contains(refused(small + with(fragile, "hosts = 4\n", "hosts = 4\nwarm_up = \"1000d\"\n")),
+                 ": servers fail more than 1,000,000 times before the beginning; shorten capacity.warm_up"));
+  const Json idle = capacity_of(small + with(many, "1000000d", "1d") + "every = \"1000d\"\nwork = \"1h\"\n");
+  CHECK(idle.at("finding") == "No server does any useful work.");
+  CHECK(idle.at("fleet").at(0).at("wait_mean_s").is_null());
+}
+
 TEST_CASE("capacity: a trace of another format is refused, and one of faults is read") {
   const Scratch scratch;
   scratch.write("faults.csv",
