@@ -140,6 +140,12 @@ constexpr auto field_table = std::to_array<ResultField>({
      "computed: the least expected loss that any model can reach, where the data tell it: the entropy of the next "
      "token "
      "(source markov)"},
+    {"predicted_step_s", of_run, "s",
+     "the time of a step by the cost model of a placement of operators (strategy operators): the last end of its list "
+     "schedule"},
+    {"prediction_error", of_run, "",
+     "predicted_step_s / (simulated_s / steps) - 1: below 0 where messages that share links, or stragglers, make the "
+     "simulated step longer"},
     {"tokens", of_run, "", "computed: samples x the tokens of one; only where samples are text"},
     {"samples_per_s", of_run, "1/s",
      "computed: samples / simulated_s; on devices it rests on their efficiency, which is measured for some and assumed "

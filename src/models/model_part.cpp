@@ -1,8 +1,10 @@
 #include "models/model_part.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
+#include "models/operators.h"
 
 namespace simgrad::models {
 
@@ -45,11 +47,16 @@ void add_of_part(const PlacedChunk& placed, const ParameterStretch& of_chunk, st
 }  // namespace
 
 ModelPart::ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks)
-    : whole_(std::move(whole)), problem_(problem) {
-  base::check(whole_->cut() != nullptr, "a part is of a model that can be cut");
+    : whole_(std::move(whole)), cut_(cut_into_operators(*whole_)), problem_(problem) {
   for (const Chunk& chunk : chunks) add_copy(chunk);
   for (const Chunk& chunk : chunks) add(chunk);
-  has_loss_ = chunks.back().end_unit == whole_->layers(problem_).back().unit + 1;
+  has_loss_ = !chunks.empty() && std::cmp_equal(chunks.back().end_unit, units_of_whole());
+}
+
+std::int64_t ModelPart::units_of_whole() const {
+  if (const auto* const dataflow = dynamic_cast<const Dataflow*>(cut_.get()))
+    return static_cast<std::int64_t>(dataflow->operators(problem_).size());
+  return whole_->layers(problem_).back().unit + 1;
 }
 
 /// A chunk with the head, on a rank without the first unit, has a copy of the embedding in its w.

@@ -35,11 +35,11 @@ struct PlacedChunk {
 /// forward order; the copy is a layer without work before them. Losses and gradients are the whole model's.
 class ModelPart final : public Model {
  public:
-  /// whole: a model that can be cut.  chunks: in forward order.
+  /// whole: cut between its operators (models/operators.h).  chunks: in forward order; none in a part without units.
   ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks);
 
   const Model& whole() const { return *whole_; }
-  const CutModel& cut_model() const { return *whole_->cut(); }
+  const CutModel& cut_model() const { return *cut_; }
   const std::vector<PlacedChunk>& chunks() const { return chunks_; }
   /// Where the part's w stands in the whole's, in order. Costly: for runs with numbers.
   std::vector<ParameterStretch> stretches() const;
@@ -67,10 +67,12 @@ class ModelPart final : public Model {
 
  private:
   static std::size_t index(Among among) { return static_cast<std::size_t>(among); }
+  std::int64_t units_of_whole() const;
   void add_copy(const Chunk& chunk);
   void add(const Chunk& chunk);
 
   std::shared_ptr<const Model> whole_;
+  std::shared_ptr<const CutModel> cut_;
   Problem problem_;
   std::vector<PlacedChunk> chunks_;
   std::vector<Layer> layers_;

@@ -11,6 +11,7 @@
 #include "models/profiles/dlrm.h"
 #include "models/profiles/image_networks.h"
 #include "models/profiles/layer_profile.h"
+#include "models/profiles/operator_graph.h"
 #include "models/softmax_regression.h"
 #include "models/sparse_logistic.h"
 #include "models/transformer.h"
@@ -37,6 +38,7 @@ const base::Registry<Model>& registry() {
       base::entry<Model, BertLarge>(),
       base::entry<Model, Dlrm>(),
       base::entry<Model, LayerProfile>(),
+      base::entry<Model, OperatorGraph>(),
   });
   return models;
 }

@@ -79,7 +79,10 @@ class StepsOfPart {
   }
 
  private:
-  void add(CutWork work, const Step& step) { steps_.push_back({work, step}); }
+  void add(CutWork work, const Step& step) {
+    steps_.emplace_back();  // GCC 12 warns of a push_back that it has inlined
+    steps_.back() = {work, step};
+  }
   /// Numbers of the rank's own tokens, gathered if tokens are shared; else no step is needed.
   void gather(CutWork work, bool again) {
     if (shares_tokens(chunk_)) add(work, {.then = Step::Then::gather, .numbers = own_, .again = again});

@@ -72,6 +72,8 @@ void describe_numbers_of_some(Given& record, Visitor& v) {
   v.value("dropped_share", record.dropped_share, some);
   v.value("expert_imbalance", record.expert_imbalance, some);
   v.value("loss_floor", record.loss_floor, some);
+  v.value("predicted_step_s", record.predicted_step_s, some);
+  v.value("prediction_error", record.prediction_error, some);
   describe(record.throughput, v);
   describe(record.gradient, v);
 }

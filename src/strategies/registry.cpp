@@ -5,6 +5,7 @@
 #include "strategies/gossip/gradient_tracking.h"
 #include "strategies/gossip/sgp.h"
 #include "strategies/mapreduce/mapreduce.h"
+#include "strategies/operators/operators.h"
 #include "strategies/replicas/allreduce.h"
 #include "strategies/replicas/data_parallel.h"
 #include "strategies/replicas/diloco.h"
@@ -45,6 +46,7 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, Sgp>(),
       base::entry<Strategy, AsyncBroadcast>(),
       base::entry<Strategy, SparseParameterServer>(),
+      base::entry<Strategy, Operators>(),
   });
   return table;
 }

@@ -292,6 +292,8 @@ class Worker : public Participant {
   base::Stream draws(base::Purpose purpose, std::int64_t step) const;
   /// For the run's record.
   void report_spectral_gap(double gap) const;
+  /// Likewise: the time of a step as a cost model has it.
+  void report_predicted_step(double seconds) const;
   /// Whether this rank is at the run's beginning: it has neither failed nor come back.
   bool begins_the_run() const;
   /// The number of workers that the scenario has, lost ones included.

@@ -192,6 +192,8 @@ TEST_CASE("a member that older releases did not write may be missing, and no oth
                                  "dropped_share",
                                  "expert_imbalance",
                                  "loss_floor",
+                                 "predicted_step_s",
+                                 "prediction_error",
                                  "parallel",
                                  "bubble_s",
                                  "bubble_share",

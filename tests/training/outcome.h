@@ -153,7 +153,7 @@ void carry(Archive& a, record::Record& x) {
   a(x.time_to_target_s), a(x.bytes), a(x.messages), a(x.staleness_mean), a(x.staleness_max), a(x.spectral_gap);
   a(x.crashes), a(x.lost_s), a(x.recovery_s), a(x.checkpoint_s), a(x.goodput), a(x.server_imbalance),
       a(x.cache_hit_rate), a(x.memory_bytes_max), a(x.bubble_s), a(x.bubble_share), a(x.dropped_share),
-      a(x.expert_imbalance), a(x.dimensions);
+      a(x.expert_imbalance), a(x.predicted_step_s), a(x.prediction_error), a(x.dimensions);
   a(x.throughput.tokens), a(x.throughput.samples_per_s), a(x.throughput.tokens_per_s), a(x.throughput.mfu),
       a(x.throughput.hfu);
   a(x.staleness_counts);

@@ -123,6 +123,7 @@ class FitCheck {
                                            .batch = batch_,
                                            .keys = problem_.features,
                                            .numbers = settings_.training.numbers,
+                                           .fits_memory = settings_.training.memory == training::MemoryCheck::refuse,
                                            .clips = settings_.training.clip_norm.has_value(),
                                            .precision = settings_.training.precision,
                                            .problem = &problem_}))

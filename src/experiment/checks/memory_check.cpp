@@ -9,6 +9,7 @@
 #include "experiment/checks/memory_changes.h"
 #include "experiment/checks/mesh_changes.h"
 #include "outputs/text/number_text.h"
+#include "strategies/operators/operators.h"
 #include "training/memory/formula.h"
 #include "training/state.h"
 #include "values/dispatcher.h"
@@ -53,11 +54,15 @@ class MemoryFit {
     terms_.rows = rows_of(terms_.workers);
     terms_.batch = settings.batch(rows);
     terms_.optimizer_vectors = training::vectors_of(*settings.training.optimizer);
+    terms_.precision = settings.training.precision;
+    terms_.update_flops = settings.training.optimizer->flops();
   }
 
   double worker_bytes() const { return strategy_.memory(terms_).sum(); }
 
   std::string refusal() const {
+    if (const auto* const placed = dynamic_cast<const strategies::Operators*>(&strategy_))
+      return placed->memory_refusal(terms_, settings_.cluster);
     const MemoryParts worker = strategy_.memory(terms_);
     const training::Traits traits = strategy_.traits(static_cast<int>(terms_.workers));
     if (!fits(worker))

@@ -80,6 +80,10 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults) {
   if (parallel.cuts() && !settings.jobs.empty())
     return faults.add(settings.places.parallel_table,
                       "[parallel] cuts the model of a scenario with [[job]]s; leave one of them out");
+  for (std::size_t i = 0; i < settings.strategies.size() && !settings.jobs.empty(); ++i)
+    if (const auto& its = settings.strategies[i].strategy; its && its->traits(1).cuts)
+      faults.add(document.position(fmt::format("strategy.{}", i)),
+                 fmt::format("strategy {} cuts the model of a scenario with [[job]]s; take another one", its.kind()));
   if (!parallel.cuts()) return;
   const std::string warning = strategies::tensor_outside(parallel, settings.cluster);
   for (StrategyEntry& entry : settings.strategies)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <new>
@@ -317,6 +318,11 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
         "at the last evaluation {:.3g} % of the tokens' choices of an expert found no room; the busiest expert was "
         "chosen {:.2f} times as often as the mean",
         100.0 * *record.dropped_share, *record.expert_imbalance));
+  if (record.prediction_error)
+    record.notes.push_back(fmt::format("predicted step {}, simulated {} ({:.1f} % off)",
+                                       outputs::duration(*record.predicted_step_s),
+                                       outputs::duration(record.simulated_s / static_cast<double>(record.steps)),
+                                       100.0 * std::abs(*record.prediction_error)));
   for (const std::string& note : {note_on_way(own.world(), record), note_on_left_out(own.world(), record)})
     if (!note.empty()) record.notes.push_back(note);
   const bool of_another_job = complete && simulation.several();

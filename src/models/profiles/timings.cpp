@@ -4,6 +4,7 @@
 #include "models/profiles/dlrm.h"
 #include "models/profiles/image_networks.h"
 #include "models/profiles/layer_profile.h"
+#include "models/profiles/operator_graph.h"
 
 namespace simgrad::models {
 
@@ -31,6 +32,7 @@ const base::Registry<Model>& timings() {
       base::entry<Model, BertLarge>(),
       base::entry<Model, Dlrm>(),
       base::entry<Model, LayerProfile>(),
+      base::entry<Model, OperatorGraph>(),
   });
   return models;
 }

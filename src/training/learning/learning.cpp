@@ -142,6 +142,7 @@ Tensor Learning::initial_values() const {
   std::vector<std::uint64_t> key;
   if (part_)
     for (const models::PlacedChunk& placed : part_->chunks()) key.push_back(variant_of(placed.chunk, {}));
+  if (part_ && key.empty()) return dispatcher_.zeros(0);
   const Tensor w = dispatcher_.dispatch(
       {.name = "initial_values", .key = key, .seconds = 1e-8 * static_cast<double>(parameters_)}, parameters_, {},
       [model = setup_.model, problem = setup_.problem, seed = setup_.seed](auto, std::span<double> w_0) {

@@ -17,6 +17,10 @@
 #include "training/learning/units.h"
 #include "training/precision.h"
 
+namespace simgrad::cluster {
+class Cluster;
+}
+
 namespace simgrad::training {
 
 /// One moment of a step's passes on a rank of a mesh.
@@ -45,6 +49,10 @@ struct MemoryTerms {
   const models::Model* model = nullptr;  ///< whose layers they are; for strategies that cut it
   const models::Problem* problem = nullptr;
   const MeshPasses* mesh = nullptr;  ///< of the part that a rank of a mesh has; else null
+  Precision precision = Precision::float64;
+  double update_flops = 0.0;                  ///< of an update, a parameter
+  bool fits_memory = true;                    ///< whether a rank's device must hold what the rank holds
+  const cluster::Cluster* cluster = nullptr;  ///< of the run; null before it begins
 
   double parameters() const;
   /// Bytes a parameter of the optimizer's vectors and the master copy.

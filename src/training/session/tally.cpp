@@ -45,6 +45,7 @@ void Tally::fill(record::Record& record) {
   for (std::size_t worker = 0; worker < std::min(ages_of_.size(), record.ranks.size()); ++worker)
     record.ranks[worker].staleness_mean = ages_of_[worker].mean();
   record.spectral_gap = spectral_gap_;
+  record.predicted_step_s = predicted_step_s_;
   fill_memory(record);
   fill_mesh(record);
   gradient_kinds_.fill(record);

@@ -30,6 +30,8 @@ class Tally {
   void add_update() { ++updates_; }
   std::int64_t updates() const { return updates_; }
   void set_spectral_gap(double gap) { spectral_gap_ = gap; }
+  /// The time of a step as a cost model has it.
+  void set_predicted_step(double seconds) { predicted_step_s_ = seconds; }
 
   /// The memory of a rank.
   Ledger& ledger(int rank) {
@@ -85,6 +87,7 @@ class Tally {
   decltype(record::Record::staleness_counts) staleness_counts_;
   std::optional<double> staleness_max_;
   std::optional<double> spectral_gap_;
+  std::optional<double> predicted_step_s_;
   std::deque<Ledger> ledgers_;       ///< by rank; they stay where they are
   std::deque<MeshTime> mesh_times_;  ///< by rank of a mesh; they stay where they are
   GradientKinds gradient_kinds_;

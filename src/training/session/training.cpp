@@ -43,7 +43,8 @@ std::optional<std::int64_t> constant_batch(const Traits& traits, const Learning&
 }
 
 /// The facts on which the cuts of a model and the memory of its ranks depend.
-MemoryTerms memory_terms(const Learning& learning, const Optimizer& optimizer, int workers) {
+MemoryTerms memory_terms(const cluster::Cluster& cluster, const Learning& learning, const Options& options,
+                         int workers) {
   const std::int64_t batch = learning.batches().batch();
   return {.layers = learning.layers(),
           .bytes = number_bytes(learning.precision()),
@@ -51,9 +52,13 @@ MemoryTerms memory_terms(const Learning& learning, const Optimizer& optimizer, i
           .workers = workers,
           .rows = (batch + workers - 1) / workers,
           .batch = batch,
-          .optimizer_vectors = vectors_of(optimizer),
+          .optimizer_vectors = vectors_of(*options.optimizer),
           .model = &learning.model(),
-          .problem = &learning.problem()};
+          .problem = &learning.problem(),
+          .precision = learning.precision(),
+          .update_flops = options.optimizer->flops() + (options.clip_norm ? 3.0 : 0.0),
+          .fits_memory = options.memory == MemoryCheck::refuse,
+          .cluster = &cluster};
 }
 
 bool from_memory(cluster::Recovery recovery) {
@@ -68,7 +73,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
       program_(std::move(program)),
       traits_(program_.traits(workers)),
       parts_(traits_.cuts ? std::make_unique<const ModelParts>(
-                                learning, traits_.cuts(memory_terms(learning, *setup.options.optimizer, workers)))
+                                learning, traits_.cuts(memory_terms(cluster, learning, setup.options, workers)))
                           : nullptr),
       setup_(std::move(setup)),
       world_(cluster, name_of(setup_), workers, traits_.servers, traits_.places(workers)),
@@ -313,6 +318,9 @@ record::Record Training::take_record() {
   checkpoints_.fill(record_, replicas_.keep_going());
   record_keys();
   record_.steps = latest_step();
+  if (record_.predicted_step_s && record_.steps > 0)
+    record_.prediction_error =
+        *record_.predicted_step_s * static_cast<double>(record_.steps) / record_.simulated_s - 1.0;
   record_.stored_bytes = learning_.rows() * learning_.row_bytes();
   if (setup_.options.checkpoint_every_steps > 0)
     record_.stored_bytes += learning_.state_bytes(*setup_.options.optimizer);

@@ -1,0 +1,81 @@
+#include "models/profiles/operator_graph.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+
+namespace simgrad::models {
+
+void OperatorGraph::describe(base::Describer& d) {
+  d.path("path", path,
+         "a CSV file, a line an operator: name, inputs (names with spaces between them), flops, output_bytes, and if "
+         "wanted backward_flops, parameters, activation_bytes; numbers of a sample");
+  d.list("operator", tables, "the operators, in place of a file");
+  if (path.empty() == tables.empty())
+    return d.refuse(path.empty() ? "kind" : "path",
+                    path.empty() ? "kind = \"operator_graph\" needs operators; give path = \"...\" or "
+                                   "[[model.operator]] tables"
+                                 : "path contradicts [[model.operator]]; leave one of them out");
+  try {
+    if (path != path_read_ && !path.empty()) read_ = read_operators(path);
+    path_read_ = path;
+  } catch (const base::ScenarioError& error) {
+    return d.refuse("path", error.what());
+  }
+  graph_ = ordered(table());
+  if (graph_.fault) d.refuse("operator", graph_.fault->text);
+}
+
+std::vector<std::string> OperatorGraph::files() const {
+  if (path.empty()) return {};
+  return {path};
+}
+
+std::vector<Layer> OperatorGraph::profile() const {
+  std::vector<Layer> layers;
+  std::int64_t first = 0;
+  for (const std::size_t number : graph_.order) {
+    const GraphOperator& its = table()[number];
+    Layer& layer = layers.emplace_back();
+    layer.first = first;
+    layer.count = its.parameters;
+    layer.forward_flops = its.flops;
+    layer.backward_flops = its.backward_flops.value_or((its.inputs.empty() ? 1.0 : 2.0) * its.flops);
+    layer.name = its.name;
+    layer.unit = static_cast<std::int64_t>(layers.size()) - 1;
+    layer.kept.bytes = its.activation_bytes.value_or(its.output_bytes);
+    first += layer.count;
+  }
+  return layers;
+}
+
+std::vector<ModelOperator> OperatorGraph::operators(const Problem&) const {
+  std::vector<ModelOperator> all;
+  for (std::size_t i = 0; i < graph_.order.size(); ++i) {
+    const GraphOperator& its = table()[graph_.order[i]];
+    all.push_back({.name = its.name,
+                   .first_layer = i,
+                   .layers = 1,
+                   .inputs = graph_.inputs[i],
+                   .output_bytes = its.output_bytes});
+  }
+  return all;
+}
+
+std::string OperatorGraph::refusal(const Problem&) const {
+  if (totals(profile()).parameters > 0) return {};
+  return "the operators have no parameters, so that there is nothing to train; expected at least one";
+}
+
+double OperatorGraph::entrance_bytes(const std::vector<Layer>&, std::size_t layer) const {
+  std::vector<bool> crosses(layer, false);
+  for (std::size_t i = layer; i < graph_.inputs.size(); ++i)
+    for (const std::size_t input : graph_.inputs[i])
+      if (input < layer) crosses[input] = true;
+  double bytes = 0.0;
+  for (std::size_t i = 0; i < layer; ++i)
+    if (crosses[i]) bytes += table()[graph_.order[i]].output_bytes;
+  return bytes;
+}
+
+}  // namespace simgrad::models

@@ -1,0 +1,90 @@
+#include "strategies/operators/operators.h"
+
+#include "base/errors.h"
+#include "strategies/operators/exhaustive.h"
+#include "strategies/operators/operator_passes.h"
+#include "strategies/operators/placements.h"
+#include "strategies/operators/step_graph.h"
+#include "training/parts/model_parts.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+constexpr std::array placings{
+    base::Choice{"greedy", "from the sources on, each operator to the device that ends it first"},
+    base::Choice{"heft", "by upward rank, each to the device that ends it first, between others if it can"},
+    base::Choice{"balanced", "contiguous stretches with as equal flops as can be, on devices 0, 1, ..."},
+    base::Choice{"by_hand", "as `devices` says"},
+    base::Choice{"exhaustive", "the least makespan of all placements and orders; for small graphs"}};
+
+}  // namespace
+
+void Operators::describe(base::Describer& d) {
+  d.choice("placement", placement, placings, "how operators are given to devices");
+  d.numbers("devices", devices,
+            "placement = \"by_hand\": the worker of each operator, in the order of units (`simgrad explain layers "
+            "SCENARIO` shows them)",
+            base::Bounds::at_least(0));
+  d.integer("micro_batches", micro_batches,
+            "parts of a step's batch that go through the graph one by one, so that devices work at one time; their "
+            "gradients are added up",
+            base::Bounds::between(1, 1e4));
+  if (placement != Placing::by_hand && !devices.empty())
+    d.refuse("devices", "devices places operators by hand; set placement = \"by_hand\", or leave devices out");
+  if (placement == Placing::by_hand && devices.empty())
+    d.refuse("placement", "placement = \"by_hand\" needs a worker for each operator; give devices = [0, ...]");
+  if (placement == Placing::exhaustive && micro_batches > 1)
+    d.refuse("micro_batches",
+             "placement = \"exhaustive\" tries every order, of which micro-batches make too many; set micro_batches = "
+             "1, or take heft");
+}
+
+StepPlan Operators::plan(const training::MemoryTerms& terms) const {
+  std::vector<models::ModelOperator> units = models::operators_of(*terms.model, *terms.problem);
+  const auto parts = static_cast<int>(micro_batches);
+  const PlacementProblem problem = step_problem(terms, units, parts);
+  const auto placed = [&] {
+    switch (placement) {
+      case Placing::greedy:
+        return greedy(problem);
+      case Placing::heft:
+        return heft(problem);
+      case Placing::balanced:
+        return balanced(problem);
+      case Placing::by_hand:
+        return by_hand(problem, std::vector<int>(devices.begin(), devices.end()));
+      case Placing::exhaustive:
+        break;
+    }
+    return exhaustive(problem);
+  };
+  return {std::move(units), parts, placed()};
+}
+
+Traits Operators::traits(int P) const {
+  Traits traits;
+  traits.many_to_many = P > 1;
+  traits.cuts = [this, P](const training::MemoryTerms& whole) {
+    plan_ = std::make_shared<const StepPlan>(plan(whole));
+    training::PerDimension sizes(1);
+    sizes[training::Dimension::pipeline] = P;
+    return training::MeshLayout{training::Mesh(sizes), plan_->chunks()};
+  };
+  return traits;
+}
+
+void Operators::operator()(Worker& worker) const {
+  OperatorPasses passes(worker, *plan_);
+  worker.make_gradients_with(passes);
+  const PlacedSchedule& its = plan_->placement();
+  worker.report_predicted_step(its.makespan_s);
+  if (!its.proven && worker.everyone().rank() == 0)
+    worker.note(
+        "placement = \"exhaustive\": the search ended before it was complete; the placement is the best one "
+        "that it found");
+  State state = worker.start();
+  while (worker.continues(state)) worker.update(state, worker.gradient(state.w));
+}
+
+}  // namespace simgrad::strategies
