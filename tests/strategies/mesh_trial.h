@@ -20,6 +20,7 @@ class ScoredModel final : public models::Model {
 
   models::Predicts predicts() const override { return model_->predicts(); }
   const models::CutModel* cut() const override { return model_->cut(); }
+  const models::MultitaskPerceptron* multitask() const override { return model_->multitask(); }
   const models::SparseModel* sparse() const override { return model_->sparse(); }
   std::vector<models::ExpertLoad> expert_loads(const models::Problem& problem, const models::Samples& rows,
                                                std::span<const double> w, values::Format format) const override {

@@ -32,8 +32,8 @@ std::string cycle_of(const std::vector<GraphOperator>& table, const std::vector<
   }
   std::string text = table[at].name;
   const auto first = std::ranges::find(way, at);
-  for (auto it = first + 1; it != way.end(); ++it) text += " <- " + table[*it].name;
-  return text + " <- " + table[at].name;
+  for (auto it = first + 1; it != way.end(); ++it) text += " reads " + table[*it].name;
+  return text + " reads " + table[at].name;
 }
 
 }  // namespace

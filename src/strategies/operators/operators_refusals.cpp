@@ -87,6 +87,16 @@ std::string Operators::memory_refusal(const training::MemoryTerms& terms, const 
           "batch or model, or set training.memory = \"ignore\"",
           u, units[u].name, text(bytes[u]), text(largest));
   }
+  if (placement == Placing::by_hand && devices.size() == units.size())
+    for (int worker = 0; worker < terms.workers; ++worker) {
+      double given = 0.0;
+      for (std::size_t u = 0; u < units.size(); ++u) given += devices[u] == worker ? bytes[u] : 0.0;
+      if (given > *memory_of(cluster, worker))
+        return fmt::format(
+            "the operators of worker {} need {}, but its device has {}; give some of them to another "
+            "worker, or set training.memory = \"ignore\"",
+            worker, text(given), text(*memory_of(cluster, worker)));
+    }
   if (sum <= all) return {};
   return fmt::format(
       "the operators need {} together, but the devices have {}; take more devices, a smaller batch or "

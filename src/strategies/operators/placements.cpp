@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string_view>
 
 #include "base/errors.h"
@@ -15,16 +16,18 @@ namespace simgrad::strategies {
 
 namespace {
 
-/// Ends the search for a device.
+/// Ends the search for a device.  on: the one that it is given to; nothing: any with room would do.
 [[noreturn]] void refuse_full(const PlacementProblem& problem, const ListSchedule& schedule, std::size_t op,
-                              std::string_view placement) {
+                              std::string_view placement, std::optional<int> on = {}) {
   double most = 0.0;
   for (int d = 0; d < problem.devices.count(); ++d) most = std::max(most, schedule.room(d));
   const auto text = [](double bytes) { return base::format_quantity(bytes, base::Unit::bytes); };
+  const double room = on ? schedule.room(*on) : most;
+  const std::string device = on ? fmt::format("device {}", *on) : "the device with most room";
   throw base::ScenarioError(fmt::format(
-      "placement = \"{}\" has no device with room left for operator {}: it needs {}, and the device with most room has "
-      "{}; take another placement or larger devices, or set training.memory = \"ignore\"",
-      placement, problem.operators[op].name, text(problem.operators[op].memory_bytes), text(most)));
+      "placement = \"{}\" finds no room for operator {}: it needs {}, and {} has {} left; take another placement or "
+      "larger devices, or set training.memory = \"ignore\"",
+      placement, problem.operators[op].name, text(problem.operators[op].memory_bytes), device, text(room)));
 }
 
 /// The device that ends the operator first.
@@ -78,7 +81,7 @@ PlacedSchedule on_given(const PlacementProblem& problem, const std::vector<int>&
       problem, [&](const ListSchedule& schedule, std::size_t op) { return schedule.start_s(op, of[op]); },
       [&](const ListSchedule& schedule, std::size_t op) {
         if (!problem.operators[op].with && problem.operators[op].memory_bytes > schedule.room(of[op]))
-          refuse_full(problem, schedule, op, placement);
+          refuse_full(problem, schedule, op, placement, of[op]);
         return of[op];
       });
 }

@@ -1,0 +1,120 @@
+// Graphs of operators that cannot be placed: each is refused with its place, and with what would do.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "experiment/refused.h"
+#include "models/cut_model.h"
+
+namespace operators_refusals_test {
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+/// A perceptron of three layers on two workers.
+std::string perceptron(const std::string& strategy, const std::string& cluster = "", const std::string& more = "") {
+  return "schema = 1\n[cluster]\nworkers = 2\n" + cluster +
+         "[data]\nsource = \"house_prices\"\nsamples = 100\nfeatures = 8\n[model]\nkind = \"perceptron\"\nhidden = [8, "
+         "8]\n[training]\nbatch_size = 10\n" +
+         more + "[stop]\nsteps = 2\n[[strategy]]\nkind = \"operators\"\n" + strategy;
+}
+
+/// A graph of a scenario's tables, timed.
+std::string graph(const std::string& tables, const std::string& cluster = "") {
+  return "schema = 1\n[cluster]\nworkers = 2\n" + cluster +
+         "[data]\nsamples = 10\n[model]\nkind = \"operator_graph\"\n" + tables +
+         "[training]\nnumbers = false\nbatch_size = 1\n[stop]\nsteps = 2\n[[strategy]]\nkind = \"operators\"\n";
+}
+
+std::string table(const std::string& name, const std::string& inputs, int parameters = 1) {
+  return fmt::format("[[model.operator]]\nname = \"{}\"\nflops = 1e6\noutput_bytes = 8\nparameters = {}\n{}", name,
+                     parameters, inputs.empty() ? "" : fmt::format("inputs = [{}]\n", inputs));
+}
+
+}  // namespace
+
+TEST_CASE("a graph runs that has no cycle, in any order of its tables") {
+  CHECK(planned(graph(table("b", "\"a\"") + table("a", ""))).runs.size() == 1);
+}
+
+TEST_CASE("between two stages of a pipeline go the outputs that are read behind") {
+  // a, b, c and d in this order; c reads a, d reads a, b and c.
+  const Plan plan =
+      planned(graph(table("a", "") + table("b", "") + table("c", "\"a\"") + table("d", "\"a\", \"b\", \"c\"")));
+  const models::CutModel& cut = *plan.runs.front().settings->model.model->cut();
+  for (const auto& [end, outputs] : {std::pair(1, 1), std::pair(2, 2), std::pair(3, 3)})
+    CHECK(cut.segments({}, {.first_unit = 0, .end_unit = end}).back().exit_bytes == 8.0 * outputs);
+}
+
+TEST_CASE("a cycle is refused with the operators on it") {
+  check_refused_text(graph(table("a", "") + table("b", "\"a\", \"d\"") + table("c", "\"b\"") + table("d", "\"c\"")),
+                     "operators read each other in a cycle: b reads d reads c reads b; leave out one of these inputs");
+}
+
+TEST_CASE("unknown, repeated and empty names of operators are refused") {
+  check_refused_text(graph(table("left", "") + table("b", "\"lift\"")),
+                     "operator \"b\" reads \"lift\", which is no operator; did you mean \"left\"?");
+  check_refused_text(graph(table("a", "") + table("a", "")), "a second operator \"a\"; give it another name");
+  check_refused_text(graph(table("a", "") + table("b", "\"a\", \"a\"")), "operator \"b\" reads \"a\" twice");
+  check_refused_text(graph(table("", "")), "an operator without a name");
+  check_refused_text(graph(""), "needs operators; give path = \"...\" or [[model.operator]] tables");
+  check_refused_text(graph(table("a", "", 0)), "the operators have no parameters");
+}
+
+TEST_CASE("a graph of operators is timed alone") {
+  std::string text = graph(table("a", ""));
+  text.replace(text.find("numbers = false"), 15, "numbers = true ");
+  check_refused_text(text, "operator_graph is known by its layers alone");
+}
+
+TEST_CASE("an operator that no device can hold is refused with the largest device") {
+  // 1000 parameters with gradients, float64: 16 kB.
+  check_refused_text(graph(table("a", "") + table("b", "\"a\"", 1000), "memory = \"10kB\"\n"),
+                     "operator 1 (b) needs 16.008kB, but the largest device has 10kB");
+  check_refused_text(graph(table("a", "", 1000) + table("b", "\"a\"", 1000), "memory = \"16.008kB\"\n") +
+                         "placement = \"by_hand\"\ndevices = [1, 1]\n",
+                     "the operators of worker 1 need 32.016kB, but its device has 16.008kB");
+  check_refused_text(
+      graph(table("a", "", 1000) + table("b", "\"a\"", 1000) + table("c", "\"b\"", 1000), "memory = \"20kB\"\n"),
+      "the operators need 48.024kB together, but the devices have 40kB");
+}
+
+TEST_CASE("devices by hand are a worker for each operator") {
+  CHECK(planned(perceptron("placement = \"by_hand\"\ndevices = [0, 1, 1]\n")).runs.size() == 1);
+  check_refused_text(perceptron("placement = \"by_hand\"\ndevices = [0, 1]\n"),
+                     "2 devices for 3 operators; expected a worker for each");
+  check_refused_text(perceptron("placement = \"by_hand\"\ndevices = [0, 1, 2]\n"),
+                     "device 2 of operator 2; expected a worker from 0 to 1");
+  check_refused_text(perceptron("placement = \"by_hand\"\ndevices = [0, 0.5, 1]\n"),
+                     "device 0.5 of operator 1; expected a worker from 0 to 1");
+  check_refused_text(perceptron("placement = \"by_hand\"\n"), "needs a worker for each operator; give devices");
+  check_refused_text(perceptron("devices = [0, 1, 1]\n"), "set placement = \"by_hand\", or leave devices out");
+}
+
+TEST_CASE("exhaustive is for few operators and devices, and for one micro-batch") {
+  check_refused_text(perceptron("placement = \"exhaustive\"\nmicro_batches = 2\n"),
+                     "tries every order, of which micro-batches make too many");
+  std::string large = perceptron("placement = \"exhaustive\"\n");
+  large.replace(large.find("workers = 2"), 11, "workers = 101");
+  // 101^3 ways
+  check_refused_text(large, "\"exhaustive\" has 1e+06 ways to give 3 operators to 101 devices; expected at most 1e+06");
+}
+
+TEST_CASE("circumstances under which operators cannot train") {
+  check_refused_text(perceptron("micro_batches = 11\n"), "11 micro-batches of the 10 rows of a step");
+  check_refused_text(perceptron("", "", "optimizer = \"lamb\"\n"), "optimizer = \"lamb\" needs whole matrices");
+  check_refused_text(perceptron("", "", "precision = \"float16\"\n"), "precision = \"float16\" scales the loss");
+  check_refused_text(perceptron("", "failures = { hosts = { kind = \"exponential\", mtbf = \"1h\" } }\n"),
+                     "cluster.failures beside operators");
+  check_refused_text(perceptron("", "", "[parallel]\npipeline = 2\n"),
+                     "strategy operators gives the model's units to ranks by itself, and so does [parallel]");
+  std::string tied =
+      "schema = 1\n[cluster]\nworkers = 2\n[data]\nsource = \"markov\"\nsamples = 20\n[model]\nkind = "
+      "\"transformer\"\nhidden = 8\nheads = 2\nsequence = 4\n[training]\nbatch_size = 10\n[stop]\nsteps = "
+      "2\n[[strategy]]\nkind = \"operators\"\n";
+  check_refused_text(tied, "set model.tied = false");
+}
+
+}  // namespace operators_refusals_test
