@@ -36,7 +36,7 @@ ParameterStretch of_part(const PlacedChunk& placed, const ParameterStretch& of_c
   const ParameterStretch& copy = placed.copy;
   if (of_chunk.first < copy.first || copy.count == 0) return {placed.first + of_chunk.first, of_chunk.count};
   const std::int64_t behind = of_chunk.first - copy.first - copy.count;
-  if (behind < 0) return {of_chunk.first - copy.first, of_chunk.count};
+  if (behind < 0) return {placed.copy_first + of_chunk.first - copy.first, of_chunk.count};
   return {placed.first + copy.first + behind, of_chunk.count};
 }
 
@@ -46,9 +46,18 @@ void add_of_part(const PlacedChunk& placed, const ParameterStretch& of_chunk, st
 
 }  // namespace
 
+std::vector<ParameterStretch> PlacedChunk::own_parameters(std::size_t segment) const {
+  std::vector<ParameterStretch> own = parameters[segment];
+  if (segments[segment].shared.count > 0) own.pop_back();
+  if (has_original) std::erase(own, ParameterStretch{copy_first, copy.count});
+  return own;
+}
+
 ModelPart::ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks)
     : whole_(std::move(whole)), cut_(cut_into_operators(*whole_)), problem_(problem) {
-  for (const Chunk& chunk : chunks) add_copy(chunk);
+  const bool has_original = std::ranges::any_of(chunks, has_first_unit);
+  for (const Chunk& chunk : chunks)
+    if (!has_original) add_copy(chunk);
   for (const Chunk& chunk : chunks) add(chunk);
   has_loss_ = !chunks.empty() && std::cmp_equal(chunks.back().end_unit, units_of_whole());
 }
@@ -79,6 +88,9 @@ void ModelPart::add(const Chunk& chunk) {
   const ParameterStretch tied = cut_model().tied(problem_, chunk);
   if (tied.count > 0 && !has_first_unit(chunk)) {
     placed.copy = tied;
+    placed.has_original = copied_ == 0;
+    placed.copy_first = placed.has_original ? tied_.first : 0;
+    if (placed.has_original) tied_ = {};
     placed.count -= tied.count;
     layers.back().count -= tied.count;
     if (layers.back().rows * layers.back().columns > layers.back().count)
@@ -114,6 +126,7 @@ std::vector<ParameterStretch> ModelPart::stretches() const {
     for (const ParameterStretch& stretch : cut_model().parameters_of(problem_, placed.chunk)) {
       for (const ParameterStretch& piece : around_copy({at, stretch.count}, placed.copy)) {
         const bool copied = piece.first >= placed.copy.first && piece.first < placed.copy.first + placed.copy.count;
+        if (copied && placed.has_original) continue;
         (copied ? copies : all).push_back({stretch.first + piece.first - at, piece.count});
       }
       at += stretch.count;

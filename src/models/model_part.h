@@ -17,6 +17,8 @@ struct PlacedChunk {
   std::int64_t first = 0;       ///< where its parameters begin in the part's w
   std::int64_t count = 0;       ///< how many they are, a copy of what another part holds not counted
   ParameterStretch copy = {};   ///< that copy, in the chunk's w; empty: none
+  std::int64_t copy_first = 0;  ///< where the copy begins in the part's w
+  bool has_original = false;    ///< the copy is the original itself, which another chunk of this part has as its own
   std::size_t first_layer = 0;  ///< of the part's layers
   std::vector<Segment> segments;
   /// By segment: the stretches of the part's w that make up StepInputs::w. Where Segment::shared is not empty, it is
@@ -24,10 +26,7 @@ struct PlacedChunk {
   std::vector<std::vector<ParameterStretch>> parameters;
 
   /// Those of them that are no other segment's.
-  std::span<const ParameterStretch> own_parameters(std::size_t segment) const {
-    const std::span<const ParameterStretch> all = parameters[segment];
-    return all.first(all.size() - (segments[segment].shared.count > 0 ? 1 : 0));
-  }
+  std::vector<ParameterStretch> own_parameters(std::size_t segment) const;
 };
 
 /// w holds the copy of a tied matrix first, if there is one, then the chunks' parameters. So the copy is complete last

@@ -110,11 +110,20 @@ TEST_CASE("circumstances under which operators cannot train") {
                      "cluster.failures beside operators");
   check_refused_text(perceptron("", "", "[parallel]\npipeline = 2\n"),
                      "strategy operators gives the model's units to ranks by itself, and so does [parallel]");
-  std::string tied =
-      "schema = 1\n[cluster]\nworkers = 2\n[data]\nsource = \"markov\"\nsamples = 20\n[model]\nkind = "
-      "\"transformer\"\nhidden = 8\nheads = 2\nsequence = 4\n[training]\nbatch_size = 10\n[stop]\nsteps = "
-      "2\n[[strategy]]\nkind = \"operators\"\n";
-  check_refused_text(tied, "set model.tied = false");
+}
+
+TEST_CASE("operators that share a matrix are on one device") {
+  const auto transformer = [](const std::string& devices) {
+    return "schema = 1\n[cluster]\nworkers = 2\n[data]\nsource = \"markov\"\nsamples = 20\n[model]\nkind = "
+           "\"transformer\"\nlayers = 1\nhidden = 8\nheads = 2\nsequence = 4\n[training]\nbatch_size = "
+           "10\n[stop]\nsteps "
+           "= 2\n[[strategy]]\nkind = \"operators\"\nplacement = \"by_hand\"\ndevices = " +
+           devices + "\n";
+  };
+  CHECK(planned(transformer("[1, 0, 1]")).runs.size() == 1);
+  check_refused_text(
+      transformer("[1, 0, 0]"),
+      "the first operator is on device 1 and the last one on 0, but they share a matrix (tied embedding)");
 }
 
 }  // namespace operators_refusals_test

@@ -67,7 +67,7 @@ TEST_CASE("faults of a file of operators have their line and column") {
   CHECK(refused(head + "a,c,1,1\nb,a,1,1\nc,a b,1,1\n") ==
         "graph.csv:2:3: operators read each other in a cycle: a reads c reads a; leave out one of these inputs");
   CHECK(refused(head + "left,,1,1\nb,lift,1,1\n") ==
-        "graph.csv:3:3: operator \"b\" reads \"lift\", which is no operator; did you mean \"left\"?");
+        "graph.csv:3:3: operator \"b\" reads \"lift\", which is no operator; did you mean \"left\"? Known: left, b");
   CHECK(refused(head + "a,,1,1\na,,1,1\n") == "graph.csv:3:1: a second operator \"a\"; give it another name");
   CHECK(refused(head + "a,,x,1\n") == "graph.csv:2:4: flops must be a number of at least 0, found \"x\"");
   CHECK(refused(head + "a,,1\n") == "graph.csv:2:1: 3 cells, expected 4 as in the first line");

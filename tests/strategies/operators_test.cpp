@@ -105,6 +105,19 @@ TEST_CASE("parameters are those of one device, whatever the placement") {
     check_equal(run(trial, {.placement = placement, .micro_batches = 5}), single);
 }
 
+TEST_CASE("operators that share a matrix are on one device, and have it once") {
+  const MeshTrial trial = on_three(transformer_trial(2, true));
+  const Outcome single = alone(trial);
+  for (const std::vector<double>& devices :
+       {std::vector{0.0, 1.0, 2.0, 0.0}, {2.0, 2.0, 1.0, 2.0}, {1.0, 1.0, 1.0, 1.0}}) {
+    const Outcome outcome = run(trial, {.placement = Placing::by_hand, .devices = devices});
+    check_equal(outcome, single);
+    CHECK(outcome.record.prediction_error.value() == Approx(0.0).margin(1e-9));
+  }
+  for (const Placing placement : {Placing::greedy, Placing::heft, Placing::balanced, Placing::exhaustive})
+    check_equal(run(trial, {.placement = placement}), single);
+}
+
 TEST_CASE("formats: the numbers of one device in bfloat16, bit for bit") {
   MeshTrial trial = on_three(perceptron_trial());
   trial.training.precision = training::Precision::bfloat16;

@@ -43,6 +43,7 @@ void Operators::describe(base::Describer& d) {
 StepPlan Operators::plan(const training::MemoryTerms& terms) const {
   std::vector<models::ModelOperator> units = models::operators_of(*terms.model, *terms.problem);
   const auto parts = static_cast<int>(micro_batches);
+  const std::size_t count = units.size();
   const PlacementProblem problem = step_problem(terms, units, parts);
   const auto placed = [&] {
     switch (placement) {
@@ -53,7 +54,7 @@ StepPlan Operators::plan(const training::MemoryTerms& terms) const {
       case Placing::balanced:
         return balanced(problem);
       case Placing::by_hand:
-        return by_hand(problem, std::vector<int>(devices.begin(), devices.end()));
+        return by_hand(problem, {devices.begin(), devices.end() - (tied(*terms.model, *terms.problem, count) ? 1 : 0)});
       case Placing::exhaustive:
         break;
     }

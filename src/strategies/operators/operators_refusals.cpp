@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/units.h"
 #include "strategies/circumstances.h"
@@ -18,12 +19,6 @@ std::optional<Refusal> Operators::model_refusal(const Circumstances& of) const {
     return Refusal{"kind", fmt::format("{} has no operators with dense gradients; take another model, or strategy "
                                        "single",
                                        of.model_kind)};
-  const models::CutModel* const cut = of.model.cut();
-  const auto units = static_cast<std::int64_t>(models::operators_of(of.model, *of.problem).size());
-  if (cut && of.workers > 1 && cut->tied(*of.problem, {.first_unit = units - 1, .end_unit = units}).count > 0)
-    return Refusal{"kind",
-                   "the first and the last operator of the model share a matrix (tied embedding), which can live on "
-                   "one device alone; set model.tied = false"};
   return {};
 }
 
@@ -40,6 +35,12 @@ std::optional<Refusal> Operators::placement_refusal(const Circumstances& of) con
     if (devices[i] != std::floor(devices[i]) || devices[i] >= static_cast<double>(of.workers))
       return Refusal{"devices", fmt::format("device {} of operator {}; expected a worker from 0 to {}", devices[i], i,
                                             of.workers - 1)};
+  if (placement == Placing::by_hand && tied(of.model, *of.problem, count) && devices.front() != devices.back())
+    return Refusal{
+        "devices",
+        fmt::format("the first operator is on device {} and the last one on {}, but they share a matrix (tied "
+                    "embedding); give them one device, or set model.tied = false",
+                    devices.front(), devices.back())};
   const double ways = std::pow(static_cast<double>(of.workers), static_cast<double>(count));
   if (placement == Placing::exhaustive && ways > most_placements)
     return Refusal{
@@ -70,7 +71,7 @@ std::optional<Refusal> Operators::refusal(const Circumstances& of) const {
 
 std::string Operators::memory_refusal(const training::MemoryTerms& terms, const cluster::Options& cluster) const {
   const std::vector<models::ModelOperator> units = models::operators_of(*terms.model, *terms.problem);
-  const std::vector<double> bytes = memory_of_units(terms, units, static_cast<int>(micro_batches));
+  std::vector<double> bytes = memory_of_units(terms, units, static_cast<int>(micro_batches));
   double largest = 0.0, all = 0.0, sum = 0.0;
   for (int worker = 0; worker < terms.workers; ++worker) {
     const std::optional<double> its = memory_of(cluster, worker);
@@ -79,6 +80,7 @@ std::string Operators::memory_refusal(const training::MemoryTerms& terms, const 
     all += *its;
   }
   const auto text = [](double size) { return base::format_quantity(size, base::Unit::bytes); };
+  if (tied(*terms.model, *terms.problem, units.size())) bytes.front() += std::exchange(bytes.back(), 0.0);
   for (std::size_t u = 0; u < units.size(); ++u) {
     sum += bytes[u];
     if (bytes[u] > largest)

@@ -26,6 +26,12 @@ std::vector<std::vector<std::size_t>> readers_of(const std::vector<ModelOperator
   return readers;
 }
 
+bool tied(const models::Model& model, const models::Problem& problem, std::size_t units) {
+  const auto last = static_cast<std::int64_t>(units) - 1;
+  return units > 1 &&
+         models::cut_into_operators(model)->tied(problem, {.first_unit = last, .end_unit = last + 1}).count > 0;
+}
+
 namespace {
 
 /// The layers of the model as it is cut.
@@ -42,6 +48,7 @@ class StepCosts {
         units_(units),
         readers_(readers_of(units)),
         numbers_(units.size(), micro_batches),
+        tied_(tied(*terms.model, *terms.problem, units.size())),
         layers_(cut_layers(terms, units.size())),
         memory_(memory_of_units(terms, units, micro_batches)),
         devices_(terms, layers_) {}
@@ -66,25 +73,30 @@ class StepCosts {
   OperatorCost costs(const StepOperator& op) const {
     const ModelOperator& unit = units_[op.unit];
     OperatorCost its{.name = unit.name + (op.backward ? ", backward" : ""), .seconds = {}};
-    const bool leads = !op.backward && op.micro == 0;
+    const bool updates = !op.backward && op.micro == 0, joins = tied_ && op.unit + 1 == units_.size();
     double parameters = 0.0;
-    for (std::size_t l = unit.first_layer; l < unit.first_layer + unit.layers; ++l) {
+    for (std::size_t l = unit.first_layer; l < unit.first_layer + unit.layers; ++l)
       parameters += static_cast<double>(layers_[l].count);
-      if (leads) its.flops += layers_[l].forward_flops + layers_[l].backward_flops;
-    }
     for (int d = 0; d < devices_.count(); ++d) {
       double seconds = 0.0;
       for (std::size_t l = unit.first_layer; l < unit.first_layer + unit.layers; ++l)
         seconds += devices_.pass_s(d, l, rows(op), op.backward);
       its.seconds.push_back(seconds);
-      if (leads) its.update_s.push_back(devices_.update_s(d, parameters));
+      if (updates) its.update_s.push_back(devices_.update_s(d, parameters));
     }
-    if (leads)
-      its.memory_bytes = memory_[op.unit];
+    if (!updates || joins)
+      its.with = numbers_.of({updates ? 0 : op.unit, 0, false});
     else
-      its.with = numbers_.of({op.unit, 0, false});
+      add_unit(its, op.unit);
+    if (updates && !joins && tied_ && op.unit == 0) add_unit(its, units_.size() - 1);
     its.inputs = inputs(op);
     return its;
+  }
+  /// What the device of an operator must have for a unit.
+  void add_unit(OperatorCost& its, std::size_t unit) const {
+    its.memory_bytes += memory_[unit];
+    for (std::size_t l = units_[unit].first_layer; l < units_[unit].first_layer + units_[unit].layers; ++l)
+      its.flops += layers_[l].forward_flops + layers_[l].backward_flops;
   }
   std::vector<OperatorCost::Input> inputs(const StepOperator& op) const {
     std::vector<OperatorCost::Input> all;
@@ -103,6 +115,7 @@ class StepCosts {
   const std::vector<ModelOperator>& units_;
   std::vector<std::vector<std::size_t>> readers_;
   StepNumbers numbers_;
+  bool tied_;  ///< the last unit is where the first one is
   std::vector<models::Layer> layers_;
   std::vector<double> memory_;
   ClusterDevices devices_;

@@ -44,6 +44,9 @@ class StepNumbers {
 /// The units that read each unit's output.
 std::vector<std::vector<std::size_t>> readers_of(const std::vector<models::ModelOperator>& units);
 
+/// Whether the first and the last unit share parameters, so that they must be on one device.
+bool tied(const models::Model& model, const models::Problem& problem, std::size_t units);
+
 /// Bytes that a device must have for each unit: parameters, gradients, the optimizer's vectors, and the activations
 /// that the unit's forward operators keep on a step's rows.
 std::vector<double> memory_of_units(const training::MemoryTerms& terms, const std::vector<models::ModelOperator>& units,
