@@ -10,6 +10,12 @@ using training::AlongScope;
 using training::Dimension;
 using values::Tensor;
 
+/// Waits for the messages of the step before, which may have been under way beside the update.
+void OperatorPasses::finish_sends() {
+  const AlongScope timed(worker_.mesh_time(), everyone_, Dimension::pipeline);
+  cluster::wait_for_sends(sent_);
+}
+
 /// Receives are posted before the step, so that a sender never waits for this rank's work.
 void OperatorPasses::post_receives() {
   for (int from = 0; from < everyone_.size(); ++from)

@@ -10,7 +10,6 @@
 namespace simgrad::strategies {
 
 using training::AlongScope;
-using training::Dimension;
 using training::MicroBatch;
 using values::Tensor;
 
@@ -42,6 +41,7 @@ Tensor OperatorPasses::gradient(const Tensor& w, std::int64_t step, MicroBatch, 
   step_ = step;
   step_work_ = worker_.step_work(plan_.numbers().micro_batches());
   gradient_.emplace(worker_, segments_.followed());
+  finish_sends();
   post_receives();
   for (const std::size_t number : plan_.order(everyone_.rank())) {
     const StepOperator op = plan_.numbers().at(number);
@@ -50,10 +50,6 @@ Tensor OperatorPasses::gradient(const Tensor& w, std::int64_t step, MicroBatch, 
       backward(number, op);
     else
       forward(number, op);
-  }
-  {
-    const AlongScope timed(worker_.mesh_time(), everyone_, Dimension::pipeline);
-    cluster::wait_for_sends(sent_);
   }
   Tensor g = gradient_->whole();
   gradient_.reset();

@@ -23,7 +23,7 @@ class OperatorPasses final : public training::Worker::GradientMaker {
   OperatorPasses(training::Worker& worker, const StepPlan& plan);
 
   /// Virtual time: of the rank's operators, one after the other, and of waiting for what they read. Messages are sent
-  /// beside them; all have arrived when it returns.
+  /// beside them, and beside the update that follows.
   values::Tensor gradient(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
                           const training::Worker::LayerReady& ready) override;
   /// Never: parameters stay with their operators.
@@ -42,6 +42,7 @@ class OperatorPasses final : public training::Worker::GradientMaker {
   using Key = std::pair<int, int>;  ///< chunk, micro-batch
 
   void find_places();
+  void finish_sends();
   void post_receives();
   MicroBatchPass& under_way(int chunk, int micro);
   void forward(std::size_t number, const StepOperator& op);

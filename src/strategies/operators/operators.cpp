@@ -66,6 +66,8 @@ StepPlan Operators::plan(const training::MemoryTerms& terms) const {
 Traits Operators::traits(int P) const {
   Traits traits;
   traits.many_to_many = P > 1;
+  traits.replicas_differ = true;
+  traits.recoveries = {cluster::Recovery::restart};  // a lost rank's parameters are in the last checkpoint alone
   traits.cuts = [this, P](const training::MemoryTerms& whole) {
     plan_ = std::make_shared<const StepPlan>(plan(whole));
     training::PerDimension sizes(1);
@@ -81,9 +83,7 @@ void Operators::operator()(Worker& worker) const {
   const PlacedSchedule& its = plan_->placement();
   worker.report_predicted_step(its.makespan_s);
   if (!its.proven && worker.everyone().rank() == 0)
-    worker.note(
-        "placement = \"exhaustive\": the search ended before it was complete; the placement is the best one "
-        "that it found");
+    worker.note("the exhaustive search ended before it was complete; the placement is the best one that it found");
   State state = worker.start();
   while (worker.continues(state)) worker.update(state, worker.gradient(state.w));
 }

@@ -56,9 +56,10 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
         "under [parallel] a strategy works among ranks that hold the same part of the model, each a replica, "
         "in lockstep; take allreduce, zero, fsdp, local_sgd, diloco, gossip, d2, gradient_tracking, sgp or single"};
   if (traits.cuts)
-    return Refusal{"kind",
-                   "strategy operators gives the model's units to ranks by itself, and so does [parallel]; leave one of "
-                   "them out"};
+    return Refusal{
+        "kind",
+        "strategy operators gives the model's units to ranks by itself, and so does [parallel]; leave one of "
+        "them out"};
   if (traits.gathers_units && parallel_.pipeline > 1 && parallel_.schedule->asynchronous())
     return Refusal{
         "kind", fmt::format("schedule = \"{}\" keeps several versions of a stage's weights, but the strategy gathers "
