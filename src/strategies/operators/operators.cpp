@@ -67,7 +67,7 @@ Traits Operators::traits(int P) const {
   Traits traits;
   traits.many_to_many = P > 1;
   traits.replicas_differ = true;
-  traits.recoveries = {cluster::Recovery::restart};  // a lost rank's parameters are in the last checkpoint alone
+  traits.recoveries = {cluster::Recovery::restart};
   traits.cuts = [this, P](const training::MemoryTerms& whole) {
     plan_ = std::make_shared<const StepPlan>(plan(whole));
     training::PerDimension sizes(1);
