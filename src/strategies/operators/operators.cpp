@@ -24,7 +24,7 @@ void Operators::describe(base::Describer& d) {
   d.choice("placement", placement, placings, "how operators are given to devices");
   d.numbers("devices", devices,
             "placement = \"by_hand\": the worker of each operator, in the order of units (`simgrad explain layers "
-            "SCENARIO` shows them)",
+            "SCENARIO` shows them; of a multitask_perceptron the shared layers, then the tasks)",
             base::Bounds::at_least(0));
   d.integer("micro_batches", micro_batches,
             "parts of a step's batch that go through the graph one by one, so that devices work at one time; their "
