@@ -25,7 +25,7 @@ LABELS = {
     "09": ["H = 1", "H = 4", "H = 16", "H = 64", "one average"], "10": ["allreduce"], "11": ["allreduce"],
     "12": ["allreduce"], "13": ["one device"],
     "14": ["replicas", "buckets", "stage 1", "stage 2", "stage 3", "no prefetch", "offload"],
-    "15": ["pipeline"], "16": ["64 devices"],
+    "15": ["pipeline"], "16": ["64 devices"], "17": ["allreduce"],
 }
 #: The keys of the grids of the lessons that have one.
 GRIDS = {
@@ -33,6 +33,7 @@ GRIDS = {
     "10": "cluster.workers", "11": "cluster.workers", "12": "cluster.workers",
     "13": "training.recompute", "15": "parallel.schedule parallel.micro_batches",
     "16": "parallel.tensor parallel.pipeline parallel.micro_batches",
+    "17": "cluster.workers cluster.speed prices.worker",
 }
 
 
@@ -236,6 +237,28 @@ def costs(lesson, figure):
     axes.legend()
 
 
+def rent(lesson, figure):
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    machines = {"100MF": ("slow machines", 2560, 1e-4), "200MF": ("fast machines", 1280, 0.8 / 3600)}
+    for place, (speed, (name, serial, price)) in enumerate(machines.items()):
+        runs = [run for run in lesson.runs if run["param.cluster.speed"] == speed]
+        for run in runs:
+            a, b = run["workers"], math.log2(run["workers"]) * 10.64
+            agree("time", [a], [run["simulated_s"]], lambda _: serial / a + b)
+            agree("cost", [a], [run["cost_usd"]], lambda _: price * (serial + a * b))
+            axes.annotate(f"{a:g}", (run["simulated_s"], run["cost_usd"]), (5, 5), textcoords="offset points")
+        axes.plot([run["simulated_s"] for run in runs], [run["cost_usd"] for run in runs], label=name, **dots(place))
+        n = [2 ** (i / 20) for i in range(121)]
+        exchange = [math.log2(each) * 10.64 for each in n]
+        axes.plot([serial / a + b for a, b in zip(n, exchange)], [price * (serial + a * b) for a, b in zip(n, exchange)],
+                  **style(place))
+    axes.axvline(150, color=GREY, linewidth=0.8, linestyle="--", label="150 seconds")
+    numbers_on(axes.xaxis, [100, 200, 500, 1000, 2000])
+    axes.set(xlabel="simulated time [s]", ylabel="cost [$]", ylim=(0, 1.3))
+    axes.legend()
+
+
 def same_step(lesson, figure):
     by_samples, by_time = figure.subplots(1, 2, sharey=True)
     named = [(f"{run['workers']:g} workers" if run["workers"] > 1 else "1 worker", run) for run in lesson.runs]
@@ -280,7 +303,7 @@ def memory_for_messages(lesson, figure):
 FIGURES = {
     "01": speed_up, "02": latency_or_bandwidth, "03": fewer_bytes, "04": slowest_worker, "05": stale, "06": servers,
     "07": ring_and_tree, "08": gossip, "09": fewer_rounds, "10": failures, "11": costs, "12": same_step, "13": does_it_fit,
-    "14": memory_for_messages, "15": bubbles, "16": best_layout,
+    "14": memory_for_messages, "15": bubbles, "16": best_layout, "17": rent,
 }
 
 
@@ -293,7 +316,7 @@ def main(words=None):
         for directory in map(Path, chosen.directories):
             draw = FIGURES.get(directory.name[:2])
             if draw is None:
-                raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 16_...")
+                raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 17_...")
             figure = plt.figure(figsize=(7.2, 3.8), layout="constrained")
             try:
                 draw(Lesson(directory), figure)

@@ -55,6 +55,7 @@ std::vector<Kind> everything() {
   all.push_back(kind("strategies", "strategy", "[[strategy]] kind", strategies::registry()));
   all.push_back(collectives_kind());
   all.push_back(kind("models", "model", "[model] kind", models::registry()));
+  all.push_back(kind("objectives", "objective", "plan.objective", experiment::objectives()));
   all.push_back(kind("data", "data", "[data] source", data::sources()));
   all.push_back(kind("topologies", "topology", "cluster.topology", cluster::topologies()));
   all.push_back(kind("devices", "device", "cluster.device, [[cluster.hosts]] device", cluster::devices()));
@@ -85,6 +86,7 @@ std::vector<Kind> everything() {
       section<strategies::Parallel>("parallel", "how the model is cut among ranks"),
       section<training::InputOptions>("input", "the storage from which batches are read"),
       section<outputs::Prices>("prices", "the prices of hosts, bytes and energy"),
+      section<experiment::Goal>("plan", "the goal, the limits and the search space of `simgrad plan`"),
       section<experiment::CapacitySection>("capacity", "a fleet of servers over a long time, for `simgrad capacity`"),
       section<training::StopOptions>("stop", "the rules that end the training"),
       section<training::EvaluateOptions>("evaluate", "the times and data of the loss's evaluation"),

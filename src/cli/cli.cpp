@@ -21,7 +21,7 @@ namespace simgrad::cli {
 namespace {
 
 /// Commands of the contract that a later release brings: they are refused by name.
-constexpr std::array later_commands{"plan", "init"};
+constexpr std::array later_commands{"init"};
 
 bool is_later(std::string_view command) {
   return std::find(later_commands.begin(), later_commands.end(), command) != later_commands.end();

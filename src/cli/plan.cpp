@@ -42,7 +42,7 @@ struct PlanCommand {
   std::string language;
 };
 
-constexpr std::size_t plain_width = 100;
+constexpr std::size_t plain_width = 140;
 
 std::size_t width_of_terminal() {
   winsize size = {};

@@ -13,6 +13,7 @@
 #include "cli/language.h"
 #include "experiment/run/origin.h"
 #include "outputs/files/sqlite.h"
+#include "outputs/report/charts/plan.h"
 #include "outputs/report/files.h"
 #include "outputs/report/page.h"
 #include "outputs/results_digest.h"
@@ -84,9 +85,10 @@ void write_report(ReportOptions& options) {
 void write_page(const outputs::Results& results, const std::string& directory, const std::string& file,
                 std::string_view page) {
   const outputs::report::Foot foot{.scenario_toml = scenario::toml(results.scenario), .command = results.command};
+  const std::string plan = results.plan.is_null() ? "" : base::hash(outputs::report::plan_data(results.plan));
   const std::string made_of =
-      base::hash(fmt::format("{} {} {} {}", outputs::digest(results), outputs::name(outputs::language()),
-                             outputs::report::state_of_timelines(directory, results), base::hash(page)));
+      base::hash(fmt::format("{} {} {} {} {}", outputs::digest(results), outputs::name(outputs::language()),
+                             outputs::report::state_of_timelines(directory, results), base::hash(page), plan));
   outputs::renew_file(file, made_of, [&](const outputs::Sink& sink) {
     const std::string data = outputs::report::data(results, outputs::report::timelines_in(directory), foot);
     sink(outputs::report::filled(page, data));

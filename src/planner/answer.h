@@ -70,7 +70,8 @@ struct Answer {
   bool interrupted = false;
   double slack = 0.0;  ///< candidates within this share of the best were compared over seeds
   Tally tally;
-  Effort effort;
+  Effort effort;                    ///< of the search, the front and the comparison over seeds
+  Effort of_assumptions;            ///< beside it, of the simulations with other assumptions
   std::vector<Standing> standings;  ///< of all candidates, by the first seed
 };
 

@@ -59,7 +59,9 @@ class Json {
                      {"lost", answer_.tally.lost},
                      {"open", answer_.tally.open}};
     json["simulated"] = {{"runs", answer_.effort.runs}, {"worker_steps", answer_.effort.worker_steps}};
-    json["wall_s"] = answer_.effort.real_s;
+    json["simulated_for_assumptions"] = {{"runs", answer_.of_assumptions.runs},
+                                         {"worker_steps", answer_.of_assumptions.worker_steps}};
+    json["wall_s"] = answer_.effort.real_s + answer_.of_assumptions.real_s;
     return json;
   }
 

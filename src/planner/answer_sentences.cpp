@@ -101,10 +101,12 @@ std::string tie_text(const Answer& answer) {
 std::string decided_text(const Answer& answer) {
   const Tally& tally = answer.tally;
   const std::size_t all = answer.candidates.all.size();
-  std::string text = answer.decided ? tr("All {} candidates are decided: ", all)
-                     : answer.interrupted
-                         ? tr("Interrupted: {} of {} candidates are decided: ", tally.decided(), all)
-                         : tr("The time was up: {} of {} candidates are decided: ", tally.decided(), all);
+  const bool seeds_missing = !answer.decided && tally.open == 0;
+  std::string text =
+      seeds_missing        ? tr("All {} candidates are decided by the first seed, but not over further ones: ", all)
+      : answer.decided     ? tr("All {} candidates are decided: ", all)
+      : answer.interrupted ? tr("Interrupted: {} of {} candidates are decided: ", tally.decided(), all)
+                           : tr("The time was up: {} of {} candidates are decided: ", tally.decided(), all);
   std::vector<std::string> parts;
   const auto add = [&](std::size_t count, const std::string& what) {
     if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
@@ -120,9 +122,13 @@ std::string decided_text(const Answer& answer) {
 }
 
 std::string effort_text(const Answer& answer) {
-  return tr("Simulated: {} with {} worker steps.",
-            counted(static_cast<std::size_t>(answer.effort.runs), "{} run", "{} runs"),
-            outputs::count(answer.effort.worker_steps));
+  const auto part = [](const Effort& effort) {
+    return tr("{} with {} worker steps", counted(static_cast<std::size_t>(effort.runs), "{} run", "{} runs"),
+              outputs::count(effort.worker_steps));
+  };
+  std::string text = tr("Simulated: {}", part(answer.effort));
+  if (answer.of_assumptions.runs > 0) text += tr(", and {} for other assumptions", part(answer.of_assumptions));
+  return text + tr(".");
 }
 
 std::vector<std::string> limit_texts(const Answer& answer) {
@@ -138,12 +144,12 @@ std::vector<std::string> limit_texts(const Answer& answer) {
     if (price.without)
       all.push_back(tr("Without {} the best would be {}, with {} in place of {}.", name,
                        choice_text(of(answer, *price.without)), objective.text(value(*price.without)),
-                       objective.text(answer.winner->rank.value)));
+                       objective.text(value(answer.winner->candidate))));
     else
       all.push_back(tr("Without {} the best would be the same.", name));
     if (!price.tighter) continue;
     const Measures& tighter = answer.standings[*price.tighter].expected;
-    const double more = value(*price.tighter) - answer.winner->rank.value;
+    const double more = value(*price.tighter) - value(answer.winner->candidate);
     if (time)
       all.push_back(tr("{} less time costs {} more: {}, in {}.", outputs::duration(price.is - tighter.time_s),
                        objective.text(more), choice_text(of(answer, *price.tighter)),

@@ -104,11 +104,15 @@ class Text {
     if (answer_.runner_up && !shown(*answer_.runner_up))
       table.add(row(tr("runner-up of another kind"), *answer_.runner_up));
     std::size_t rows = 0;
-    for (const Choice& choice : answer_.front)
+    const Measures* last = nullptr;
+    for (const Choice& choice : answer_.front) {
+      if (last && *last == choice.mean) continue;  // the strategy of one worker, by another name
+      last = &choice.mean;
       if (++rows <= front_most)
         table.add(row(
             by_chance(answer_.candidates.all[choice.candidate]) ? tr("Pareto front, first seed") : tr("Pareto front"),
             choice));
+    }
     return table.text(width_) + (rows > front_most ? tr("{} more are on the front", rows - front_most) + "\n" : "");
   }
 

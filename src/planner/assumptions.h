@@ -9,7 +9,7 @@
 namespace simgrad::planner {
 
 struct Assumption {
-  std::string name;  ///< "bandwidth", "latency", "speed", "interruptions", "price", "spot price", "power"
+  std::string name;  ///< "bandwidth", "latency", "speed", "interruptions", "price", "spot price", "power", ..
   std::string noun;  ///< "the bandwidth of all links"
   std::string key;   ///< its one number in a scenario; empty: it has several
 };

@@ -82,14 +82,15 @@ bool alike_links(const Settings& settings) {
 
 }  // namespace
 
-double StepBound::step_s() const { return std::max(compute_s, bytes_s + rounds_s); }
+double StepBound::step_s() const { return std::max(compute_s + bubble_s, bytes_s + rounds_s); }
 
 StepBound step_bound(const Candidate& candidate) {
   const Settings& settings = *candidate.settings;
   const Timed timed = timed_of(settings);
   const auto workers = static_cast<double>(std::max<std::int64_t>(candidate.run.workers, 1));
   StepBound bound;
-  bound.compute_s = serial_s(candidate, timed, workers) / workers * (1.0 + bubble_share(settings.parallel));
+  bound.compute_s = serial_s(candidate, timed, workers) / workers;
+  bound.bubble_s = bound.compute_s * bubble_share(settings.parallel);
   if (!sums_whole_gradients(candidate) || period_of(candidate) > 1 || !alike_links(settings)) return bound;
   const auto& parallel = settings.parallel;
   const double replicas = workers / static_cast<double>(parallel.cuts() ? parallel.ranks_a_replica() : 1);

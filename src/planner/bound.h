@@ -7,7 +7,8 @@ namespace simgrad::planner {
 
 /// The terms of the bound, in seconds of one step over all workers.
 struct StepBound {
-  double compute_s = 0.0;  ///< the flops of the batch's gradient, shared out evenly, and a pipeline's bubble
+  double compute_s = 0.0;  ///< the flops of the batch's gradient, shared out evenly
+  double bubble_s = 0.0;   ///< of a pipeline: computing of other stages
   double bytes_s = 0.0;    ///< the gradient's bytes that leave and enter a host, over its fastest link
   double rounds_s = 0.0;   ///< the rounds of a sum among all replicas, each a latency
 

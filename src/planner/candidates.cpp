@@ -144,6 +144,11 @@ class Reading {
       goal_faults_.add(
           experiment::place(document, "plan.tokens"),
           "the goal is a number of tokens, but the samples of this model are no text; expected plan.samples");
+    if (samples && settings->cluster.failures.any())
+      goal_faults_.add(
+          experiment::place(document, "cluster.failures"),
+          "the goal is an amount of training, whose time is that of a few simulated steps, and these see no "
+          "failures; expected a target loss, or no failures (`simgrad capacity` has long trainings with them)");
     made.samples = samples.value_or(0.0);
     if (!samples) {
       made.numbers_key = experiment::numbers_key(made.run);

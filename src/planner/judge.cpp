@@ -17,17 +17,20 @@ using record::Status;
 
 namespace {
 
-constexpr double first_updates = 16.0;  ///< of a trial of a training
+constexpr double first_updates = 24.0;  ///< of a trial of a training, after a glimpse at it
 constexpr double longer = 4.0;          ///< the next trial's length over the last one's
 constexpr double steps_most = 256.0;    ///< of times; longer trainings go on from there
 
-/// A lower bound without any simulation.
+/// A lower bound without any simulation. Hosts draw at least their idle power, and computing takes more.
 Measures by_formula(const Candidate& candidate, double samples) {
   const Rates rates = rates_of(candidate);
   const double steps = samples / static_cast<double>(candidate.batch);
-  const double time_s = steps * step_bound(candidate).step_s();
-  const auto in_time = [&](const std::optional<double>& rate) { return rate ? std::optional(*rate * time_s) : rate; };
-  return {.time_s = time_s, .usd = in_time(rates.usd_per_s), .energy_j = in_time(rates.idle_w)};
+  const StepBound bound = step_bound(candidate);
+  Measures least{.time_s = steps * bound.step_s()};
+  if (rates.usd_per_s) least.usd = *rates.usd_per_s * least.time_s;
+  if (rates.idle_w)
+    least.energy_j = *rates.idle_w * least.time_s + (*rates.busy_w - *rates.idle_w) * steps * bound.compute_s;
+  return least;
 }
 
 /// The amount in whole steps.
@@ -71,7 +74,9 @@ const std::optional<RunPlan>& Judge::planned(const Candidate& candidate, Trial t
   if (!fresh) return at->second;
   const bool timing = trial == Trial::timing, shared = !timing && !candidate.numbers_key.empty();
   const std::vector<std::string> sets = changes_ && !shared ? changes_(candidate) : std::vector<std::string>();
-  at->second = timing ? timing_run(candidate, samples, seed_, sets) : learning_run(candidate, samples, seed_, sets);
+  at->second = timing                    ? timing_run(candidate, samples, seed_, sets)
+               : trial == Trial::glimpse ? glimpse(candidate, seed_, sets)
+                                         : learning_run(candidate, samples, seed_, sets);
   return at->second;
 }
 
@@ -120,6 +125,14 @@ Standing Judge::of_amount(const Candidate& candidate) {
 
 const Outcome* Judge::training(const Candidate& candidate, Standing& standing) {
   const Outcome* longest = nullptr;
+  if (!whole_ && planned(candidate, Trial::glimpse, 0.0)) {
+    longest = outcome(candidate, Trial::glimpse, 0.0, standing);
+    if (!longest) return nullptr;
+    if (longest->failed() || longest->status == Status::diverged) {
+      standing.lost = why_lost(*longest);
+      return longest;
+    }
+  }
   for (double length = whole_ ? 0.0 : first_learning(candidate);; length *= longer) {
     const Outcome* seen = outcome(candidate, Trial::learning, length, standing);
     if (!seen) {

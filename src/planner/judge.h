@@ -49,7 +49,7 @@ class Judge {
   static double first_learning(const Candidate& candidate);
 
  private:
-  enum class Trial { timing, learning };
+  enum class Trial { timing, glimpse, learning };
   /// The outcome of a trial; if it is not known, the trial becomes the next one.
   const Outcome* outcome(const Candidate& candidate, Trial trial, double samples, Standing& standing);
   const std::optional<experiment::RunPlan>& planned(const Candidate& candidate, Trial trial, double samples);

@@ -37,6 +37,7 @@ class Planning {
       answer_.front_decided = search.find_front();
       // The front may hold one that the search for the best has not needed.
       if (laboratory_.left_s() > 0.0) answer_.decided = answer_.decided && search.find_best(answer_.slack);
+      answer_.effort = laboratory_.effort();
       look_at_assumptions();
     }
     describe(search);
@@ -115,7 +116,7 @@ class Planning {
     }
   }
 
-  /// The winner, those that it ties with, the runner-up, and the best of each strategy that is known.
+  /// The winner, the runner-up, those that it ties with, and the best of each strategy and of each kind of hosts.
   std::vector<std::size_t> rivals() const {
     constexpr std::size_t rivals_most = 5;
     std::vector<std::size_t> all{answer_.winner->candidate};
@@ -124,9 +125,10 @@ class Planning {
     };
     if (answer_.runner_up) add(answer_.runner_up->candidate);
     for (const Tie& tie : answer_.ties) add(tie.choice.candidate);
-    std::set<std::string> strategies;
-    for (const std::size_t c : search_->known())
-      if (strategies.insert(answer_.candidates.all[c].run.kind).second) add(c);
+    std::set<std::string> kinds;
+    for (const std::size_t k : {std::size_t{0}, std::size_t{1}})  // strategies, then hosts
+      for (const std::size_t c : search_->known())
+        if (kinds.insert(kinds_of(answer_.candidates.all[c])[k]).second) add(c);
     for (const std::size_t c : search_->known()) add(c);
     return all;
   }
@@ -150,7 +152,11 @@ class Planning {
     std::ranges::stable_sort(answer_.front, {}, [](const Choice& each) { return each.mean.time_s; });
     if (answer_.winner) price_limits();
     answer_.tally = search.tally(answer_.slack);
-    answer_.effort = laboratory_.effort();
+    const Effort& all = laboratory_.effort();
+    if (!answer_.winner) answer_.effort = all;
+    answer_.of_assumptions = {.runs = all.runs - answer_.effort.runs,
+                              .worker_steps = all.worker_steps - answer_.effort.worker_steps,
+                              .real_s = all.real_s - answer_.effort.real_s};
     answer_.interrupted = experiment::interrupted();
   }
 
@@ -158,7 +164,10 @@ class Planning {
 
   /// The winner without each limit, and the best that meets a tighter one.
   void price_limits() {
-    for (const Limited& limited : limits_of(goal(), answer_.winner->mean)) {
+    // As the others are known: under the first seed.
+    const Measures& winner = search_->standing(answer_.winner->candidate).expected;
+    const double value = goal().objective->value(winner);
+    for (const Limited& limited : limits_of(goal(), winner)) {
       LimitPrice price{.of = limited.of, .limit = limited.limit, .is = limited.is, .without = {}, .tighter = {}};
       const Choice* without = nullptr;
       const Choice* tighter = nullptr;
@@ -173,7 +182,7 @@ class Planning {
         if (!without || each.rank.value < without->rank.value) without = &each;
         if (its < limited.is * (1.0 - 1e-9) && (!tighter || each.rank.value < tighter->rank.value)) tighter = &each;
       }
-      if (without && without->rank.value < answer_.winner->rank.value) price.without = without->candidate;
+      if (without && without->rank.value < value) price.without = without->candidate;
       if (tighter) price.tighter = tighter->candidate;
       answer_.limits.push_back(price);
     }

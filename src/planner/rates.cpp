@@ -51,11 +51,14 @@ Rates rates_of(const Candidate& candidate) {
     second.ranks.resize(1);
     second.ranks.front().wait_s = 1.0;
     const outputs::Bill bill = outputs::bill(second, candidate.settings->prices);
+    second.hosts.front().busy_s = 1.0;
+    const outputs::Bill busy = outputs::bill(second, candidate.settings->prices);
     const auto times = [&](std::optional<double> one) {
       return one ? std::optional(*one * static_cast<double>(each.count)) : one;
     };
     add(rates.usd_per_s, times(bill.cost_usd));
     add(rates.idle_w, times(bill.energy_j));
+    add(rates.busy_w, times(busy.energy_j));
   }
   return rates;
 }

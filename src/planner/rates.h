@@ -11,6 +11,7 @@ namespace simgrad::planner {
 struct Rates {
   std::optional<double> usd_per_s = {};  ///< of all hosts while they are up
   std::optional<double> idle_w = {};     ///< of all hosts and their overhead, if none of them computes
+  std::optional<double> busy_w = {};     ///< likewise, if all of them compute
 };
 
 /// Nulls where no price says so, and on a platform's file.

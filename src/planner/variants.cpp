@@ -83,6 +83,16 @@ std::optional<RunPlan> learning_run(const Candidate& candidate, double samples, 
   return planned(candidate, document, seed);
 }
 
+std::optional<RunPlan> glimpse(const Candidate& candidate, std::uint64_t seed, const std::vector<std::string>& sets) {
+  constexpr double batches = 6.0;
+  Document document = changed(candidate, sets);
+  for (const char* key : {"stop", "evaluate.every_s"}) document.erase(key);
+  const bool lockstep = candidate.run.strategy->traits(static_cast<int>(candidate.run.workers)).lockstep();
+  document.set(fmt::format("evaluate.every_steps={}", lockstep ? 1 : candidate.run.workers));
+  document.set(fmt::format("stop.samples={}", std::llround(batches * static_cast<double>(candidate.batch))));
+  return planned(candidate, document, seed);
+}
+
 std::optional<RunPlan> confirming_run(const Candidate& candidate) {
   constexpr double steps = 8.0;
   const double period = static_cast<double>(period_of(candidate));

@@ -23,6 +23,10 @@ std::optional<experiment::RunPlan> timing_run(const Candidate& candidate, double
 std::optional<experiment::RunPlan> learning_run(const Candidate& candidate, double samples, std::uint64_t seed,
                                                 const std::vector<std::string>& sets = {});
 
+/// The first few updates of the training, evaluated after each batch, whatever the loss.
+std::optional<experiment::RunPlan> glimpse(const Candidate& candidate, std::uint64_t seed,
+                                           const std::vector<std::string>& sets = {});
+
 /// The run of an amount of training as it is confirmed: all of it, or as many steps as its times were simulated for.
 std::optional<experiment::RunPlan> confirming_run(const Candidate& candidate);
 

@@ -41,15 +41,17 @@ std::set<std::string> texts_of_sources() {
   const std::string literal = R"re("((?:[^"\\]|\\.)*)")re";
   const std::regex call(R"re(\b(?:tr|translatable)\(\s*)re" + literal);
   const std::regex count(R"re(\bcounted\([^;"]*)re" + literal + R"re(\s*,\s*)re" + literal);
-  for (const auto& file : std::filesystem::recursive_directory_iterator(SIMGRAD_SOURCE_DIR "/src/outputs")) {
-    if (!file.is_regular_file()) continue;
-    std::ostringstream text;
-    text << std::ifstream(file.path()).rdbuf();
-    const std::string source = text.str();
-    for (const std::regex& each : {call, count})
-      for (std::sregex_iterator at(source.begin(), source.end(), each), end; at != end; ++at)
-        for (std::size_t k = 1; k < at->size(); ++k) found.insert(unescaped((*at)[k]));
-  }
+  for (const char* const folder : {"outputs", "planner"})
+    for (const auto& file :
+         std::filesystem::recursive_directory_iterator(SIMGRAD_SOURCE_DIR "/src/" + std::string(folder))) {
+      if (!file.is_regular_file()) continue;
+      std::ostringstream text;
+      text << std::ifstream(file.path()).rdbuf();
+      const std::string source = text.str();
+      for (const std::regex& each : {call, count})
+        for (std::sregex_iterator at(source.begin(), source.end(), each), end; at != end; ++at)
+          for (std::size_t k = 1; k < at->size(); ++k) found.insert(unescaped((*at)[k]));
+    }
   return found;
 }
 

@@ -121,12 +121,30 @@ export interface Summary {
   notes: string[];
 }
 
+/** Different texts, and the place of each candidate's text among them; -1: it has none. */
+export interface Texts { texts: string[]; places: number[] }
+/** A column a number or text. Numbers are those of the first seed, null where none is expected yet. */
+export interface PlanCandidates {
+  number: number[]; label: Texts; state: Texts;
+  time_s: N[]; cost_usd: N[]; energy_j: N[];
+  keys: (Texts & { name: string })[];
+}
+/** The answer of `simgrad plan`. winner, ties, front: numbers of candidates; bounds: the limits that were set. */
+export interface Plan {
+  sentence: string; objective: 'cheapest' | 'fastest' | 'least_energy'; tie: string; decided: string; effort: string;
+  limits: string[]; turns: string[]; winner: N; ties: number[]; front: number[];
+  bounds: { limit: 'deadline' | 'budget' | 'power'; at_most: number }[];
+  refused: { reason: string; count: number; text: string; fault: string; excess: number }[];  // text, fault, excess: of the nearest
+  candidates: PlanCandidates;
+}
+
 export interface Report {
   schema: number; language?: string; name: string; title: string; version: string; complete: boolean;
   summary: Summary;
   strategies: { label: string; kind: string }[];
   points: { text: string; workers: number; parameters: Record<string, unknown> }[];
   target: N; metric_name: string; has_cost: boolean; has_energy: boolean;
+  plan?: Plan | null;
   points_table?: PointsTable | null;
   overview?: Overview | null;  // of a large experiment: the charts are those of a few grid points then
   curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; memory?: Memory | null; mesh?: Mesh | null; pareto: Pareto | null;

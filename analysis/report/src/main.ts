@@ -15,6 +15,7 @@ import { gantt } from './gantt/gantt';
 import { noTimeline } from './gantt/missing';
 import { setLanguage, t } from './language';
 import { overview } from './overview/overview';
+import { planCard } from './plan/plan';
 import { plots } from './plot';
 import { pointsTable } from './points_table';
 import { choosePoint, state } from './state';
@@ -25,6 +26,7 @@ import { onTheme, dark, toggleTheme, watchTheme } from './theme';
 function charts(report: Report): HTMLElement[] {
   const file = report.name.replace(/[^\w.-]+/g, '_') || 'simgrad';
   const all: (HTMLElement | null)[] = [
+    report.plan ? planCard(report, report.plan, file) : null,
     ...(report.overview ? overview(report, report.overview, file) : []),
     report.points_table ? pointsTable(report, report.points_table, file) : null,
     report.curves && curves(report, report.curves, file),

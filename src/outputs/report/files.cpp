@@ -5,16 +5,27 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "base/hash.h"
+#include "outputs/report/charts/plan.h"
 #include "outputs/results_reading.h"
 #include "outputs/timelines/timeline.h"
 
 namespace simgrad::outputs::report {
 
 Results read_results(const std::string& directory) {
-  return read_results_json((std::filesystem::path(directory) / "results.json").string());
+  const std::filesystem::path path(directory);
+  Results results = read_results_json((path / "results.json").string());
+  const std::string plan = (path / "plan.json").string();
+  std::error_code unknown;
+  if (!std::filesystem::exists(plan, unknown)) return results;
+  results.plan = parsed(plan, [](const nlohmann::ordered_json& json) {
+    plan_data(json);  // refuses what is no plan
+    return json;
+  });
+  return results;
 }
 
 TimelineOf timelines_in(const std::string& directory) {

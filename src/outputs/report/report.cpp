@@ -12,6 +12,7 @@
 #include "outputs/report/charts/mesh.h"
 #include "outputs/report/charts/overview.h"
 #include "outputs/report/charts/pareto.h"
+#include "outputs/report/charts/plan.h"
 #include "outputs/report/charts/points_table.h"
 #include "outputs/report/charts/speedup.h"
 #include "outputs/report/charts/staleness.h"
@@ -125,6 +126,10 @@ std::string data(const Results& results, const TimelineOf& timeline_of, const Fo
   writer.member("title", results.title);
   writer.member("version", results.version);
   writer.member("complete", results.complete);
+  if (!results.plan.is_null()) {
+    writer.key("plan");
+    writer.raw(plan_data(results.plan));
+  }
   if (model.cases.size() > most_in_full && model.points.size() > points_of_closer_look) {
     writer.member("summary", summary_of_many(results, model));
     const bool jobs = model.cases.front().conditions.jobs;

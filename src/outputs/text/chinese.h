@@ -11,6 +11,7 @@ std::span<const Translation> words_in_chinese();      ///< used in several place
 std::span<const Translation> table_in_chinese();      ///< the terminal
 std::span<const Translation> sentences_in_chinese();  ///< the report's summary
 std::span<const Translation> charts_in_chinese();     ///< the sentences of its charts
+std::span<const Translation> plan_in_chinese();       ///< the answer of `simgrad plan`
 /// The notes that a run records, which no text of this folder makes: {} stands for any letters.
 std::span<const Translation> notes_in_chinese();
 
