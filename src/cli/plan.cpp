@@ -90,15 +90,20 @@ double real_s_of(const PlanCommand& command, const experiment::SearchSpace& spac
   }
 }
 
-/// Simulates the winner and its rivals in full, and writes the results and the page.
+/// Simulates the winner and its rivals in full, and writes the results and the page.  run_s: a run may take so long.
 void confirm(const PlanCommand& command, experiment::Plan plan, const planner::Answer& answer,
-             const nlohmann::ordered_json& json) {
+             const nlohmann::ordered_json& json, double run_s) {
   planner::add_confirmed(plan, answer);
   if (plan.runs.empty()) return;
   plan.command = command_of(command.chosen);
   std::unique_ptr<const experiment::ResultsDirectory> directory;
-  outputs::Results results = experiment::run_plan(
-      plan, {.out = command.out, .jobs = command.jobs, .threads = command.threads, .again = command.force}, directory);
+  outputs::Results results = experiment::run_plan(plan,
+                                                  {.out = command.out,
+                                                   .jobs = command.jobs,
+                                                   .threads = command.threads,
+                                                   .again = command.force,
+                                                   .limits = {.time_s = run_s}},
+                                                  directory);
   results.plan = json;
   if (!outputs::page().empty() && !results.runs.empty())
     write_page(results, command.out, command.out + "/report.html", outputs::page());
@@ -116,10 +121,14 @@ nlohmann::ordered_json write_files(const planner::Answer& answer, const std::str
 }
 
 Exit plan(PlanCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
   experiment::watch_for_interrupts();
   const std::string& file = command.chosen.scenario;
   const experiment::SearchSpace space = experiment::make_search_space(file, command.chosen.selection);
-  const double real_s = real_s_of(command, space);
+  const double all_s = real_s_of(command, space);
+  const auto left_s = [&] {
+    return all_s - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
   planner::Candidates candidates = planner::candidates_of(space, command.chosen.selection.strategies);
   if (command.out.empty()) command.out = "out/" + space.name;
   const experiment::Plan none = planner::without_runs(space);
@@ -128,7 +137,7 @@ Exit plan(PlanCommand& command) {
   Line line(command.quiet);
   const planner::Answer answer = planner::planned(space, std::move(candidates),
                                                   {.out = command.out,
-                                                   .real_s = real_s,
+                                                   .real_s = left_s(),
                                                    .jobs = command.jobs,
                                                    .threads = command.threads,
                                                    .again = command.force,
@@ -136,7 +145,8 @@ Exit plan(PlanCommand& command) {
   line.clear();
   const nlohmann::ordered_json json = write_files(answer, command.out);
   directory.reset();
-  if (!command.no_confirm && answer.winner && !experiment::interrupted()) confirm(command, none, answer, json);
+  if (!command.no_confirm && answer.winner && !experiment::interrupted() && left_s() > 0.0)
+    confirm(command, none, answer, json, left_s());
   if (command.json)
     fmt::print("{}\n", json.dump(1));
   else if (!command.quiet)
@@ -158,7 +168,8 @@ void add_plan(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   command
       ->add_option("--seconds", options->seconds,
-                   "Real time of the simulations (default plan.seconds, 60 s); the same command goes on afterwards")
+                   "Real time of the search (default plan.seconds, 60 s), after which nothing is begun; the same "
+                   "command goes on")
       ->type_name("TIME");
   add_pace(*command, options->jobs, options->threads);
   command->add_flag("--json", options->json, "Prints plan.json and nothing else");
