@@ -12,6 +12,7 @@
 
 #include "base/errors.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/language.h"
@@ -95,7 +96,10 @@ void confirm(const PlanCommand& command, experiment::Plan plan, const planner::A
              const nlohmann::ordered_json& json, double run_s) {
   planner::add_confirmed(plan, answer);
   if (plan.runs.empty()) return;
-  plan.command = command_of(command.chosen);
+  if (command.chosen.no_baseline) plan.baselines.clear();
+  std::vector<std::string> words = words_of(command.chosen);
+  words.at(1) = "plan";
+  plan.command = base::shell_line(words);
   std::unique_ptr<const experiment::ResultsDirectory> directory;
   outputs::Results results = experiment::run_plan(plan,
                                                   {.out = command.out,
@@ -124,6 +128,11 @@ Exit plan(PlanCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   experiment::watch_for_interrupts();
   const std::string& file = command.chosen.scenario;
+  if (!command.chosen.selection.seeds.empty())
+    throw base::ScenarioError(fmt::format(
+        "--seeds {}: a plan chooses its seeds, from the scenario's on; expected --set plan.seeds=N, the most "
+        "of them, or --set seed=N, the first",
+        command.chosen.selection.seeds));
   const experiment::SearchSpace space = experiment::make_search_space(file, command.chosen.selection);
   const double all_s = real_s_of(command, space);
   const auto left_s = [&] {

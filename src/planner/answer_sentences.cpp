@@ -133,7 +133,7 @@ std::string effort_text(const Answer& answer) {
 
 std::vector<std::string> limit_texts(const Answer& answer) {
   std::vector<std::string> all;
-  if (!answer.winner) return all;
+  if (!answer.winner || !answer.front_decided) return all;  // a cheaper one that misses a limit may not be known
   const experiment::Objective& objective = *of(answer, answer.winner->candidate).settings->goal.objective;
   const auto value = [&](std::size_t candidate) {
     return rank_of(of(answer, candidate).settings->goal, answer.standings[candidate].expected).value;
@@ -168,18 +168,17 @@ std::vector<std::string> turn_texts(const Answer& answer) {
     const std::string times = fmt::format("{:.3g}", turn.factor > 1.0 ? turn.factor : 1.0 / turn.factor);
     const std::string value = turn.value.empty() ? "" : fmt::format(" ({})", turn.value);
     const std::string then = choice_text(of(answer, turn.then));
-    all.push_back(
-        turn.factor > 1.0
-            ? tr("With {1} times {0}{2} or more, {3} is better.", tr(turn.assumption), times, value, then)
-            : tr("With {0} divided by {1}{2} or more, {3} is better.", tr(turn.assumption), times, value, then));
+    all.push_back(turn.factor > 1.0
+                      ? tr("At {1} times {0}{2}, {3} is better.", tr(turn.assumption), times, value, then)
+                      : tr("At {0} divided by {1}{2}, {3} is better.", tr(turn.assumption), times, value, then));
   }
   if (answer.tried.empty()) return all;
   std::vector<std::string> unmoved;
   for (const std::string& noun : answer.tried)
     if (std::ranges::find(answer.turns, noun, &Turn::assumption) == answer.turns.end()) unmoved.push_back(tr(noun));
   if (!unmoved.empty())
-    all.push_back(tr("The winner stays the best of those compared if {} changes by up to {} times to either side.",
-                     outputs::listed(unmoved, unmoved.size()), fmt::format("{:g}", answer.tried_factor)));
+    all.push_back(tr("At a quarter, half, twice and four times {}, the winner stays the best of those compared.",
+                     outputs::listed(unmoved, unmoved.size())));
   return all;
 }
 

@@ -32,7 +32,8 @@ double serial_s(const Candidate& candidate, const Timed& timed, double workers) 
   const Settings& settings = *candidate.settings;
   const auto rows = static_cast<double>(candidate.batch);
   if (settings.cluster.device_of(0) == nullptr) {
-    if (!settings.cluster.platform.empty()) return 0.0;  // speeds are known once it is loaded
+    // Speeds of a platform are known once it is loaded; measured seconds are not flops.
+    if (!settings.cluster.platform.empty() || training::any_measured(timed.model.layers(timed.problem))) return 0.0;
     double speeds = 0.0;
     for (int worker = 0; worker < static_cast<int>(workers); ++worker) {
       const auto& relative = settings.cluster.relative_speeds;
@@ -55,9 +56,9 @@ double serial_s(const Candidate& candidate, const Timed& timed, double workers) 
       for (const models::Layer& layer : layers) sum += times.forward_s(layer, rows);
     fastest = std::min(fastest, sum);
   }
-  for (const double speed : settings.cluster.relative_speeds)
-    if (speed > 1.0) fastest /= speed;
-  return std::isfinite(fastest) ? fastest : 0.0;
+  double best_speed = 1.0;
+  for (const double speed : settings.cluster.relative_speeds) best_speed = std::max(best_speed, speed);
+  return std::isfinite(fastest) ? fastest / best_speed : 0.0;
 }
 
 /// The part of the computing that a pipeline idles besides.
@@ -70,7 +71,7 @@ double bubble_share(const strategies::Parallel& parallel) {
 /// Whether each step ends with the sum of all gradients on every replica, uncompressed.
 bool sums_whole_gradients(const Candidate& candidate) {
   const auto& options = candidate.run.options;
-  const bool plain = !options.contains("compressor") || options.at("compressor") == "none";
+  const bool plain = !options.contains("compression") || options.at("compression") == "none";
   return plain && (candidate.run.kind == "allreduce" || candidate.run.kind == "zero" || candidate.run.kind == "fsdp");
 }
 

@@ -166,6 +166,7 @@ Standing Judge::of_shared_numbers(const Candidate& candidate) {
     to_target = {learned->samples, learned->samples};
   else if (learned && learned->curve.size() >= 2)
     to_target = samples_to_target(learned->curve, *candidate.settings->stop.loss);
+  standing.by_curve = learned && !known;
   standing.samples = to_target.expected;
   standing.least = by_formula(candidate, to_target.least);
   standing.next = of_times.next ? of_times.next : of_numbers.next;
@@ -203,6 +204,7 @@ Standing Judge::of_own_numbers(const Candidate& candidate) {
   }
   const SamplesToTarget to_target = samples_to_target(learned->curve, *candidate.settings->stop.loss);
   standing.known = Standing::Known::begun;
+  standing.by_curve = true;
   standing.samples = to_target.expected;
   standing.least = pace.least(to_target.least);
   standing.expected = pace.expected(to_target.expected);

@@ -26,6 +26,7 @@ struct Standing {
   Known known = Known::bounded;
   Measures least = {};                           ///< less is not possible, or would be a surprise
   Measures expected = {};                        ///< as far as it is begun; exact if it is whole
+  bool by_curve = false;                         ///< `least` is judged from the beginning of a learning curve
   bool projected = false;                        ///< `expected` goes on from steps that were simulated
   double samples = 0.0;                          ///< to the goal, likewise
   std::string lost = {};                         ///< the reason why it does not come to the goal, or empty

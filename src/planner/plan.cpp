@@ -33,10 +33,11 @@ class Planning {
     search_ = &search;
     decide();
     if (answer_.winner) {
-      find_runner_up();
       answer_.front_decided = search.find_front();
-      // The front may hold one that the search for the best has not needed.
-      if (laboratory_.left_s() > 0.0) answer_.decided = answer_.decided && search.find_best(answer_.slack);
+      find_runner_up();
+      // What was simulated for these two may be better than what was dropped for its learning curve.
+      decide();
+      find_runner_up();
       answer_.effort = laboratory_.effort();
       look_at_assumptions();
     }
@@ -47,6 +48,7 @@ class Planning {
  private:
   /// The winner, over seeds where these matter.
   void decide() {
+    answer_.decided = false;
     const auto tick = [this] { tell(*search_); };
     const std::vector<Candidate>& all = answer_.candidates.all;
     bool sure = search_->find_best(0.0);
@@ -56,6 +58,8 @@ class Planning {
       sure = slack && search_->find_best(answer_.slack);
     }
     const std::vector<std::size_t> finalists = close_ones();
+    finals_.clear();
+    answer_.ties.clear();
     if (finalists.empty()) return expect_winner();
     std::optional<Final> last;
     if (sure) last = last_comparison(all, laboratory_, finalists, tick);
@@ -110,6 +114,7 @@ class Planning {
     const auto other = [&](std::size_t c) {
       return c != answer_.winner->candidate && distinction(winner, all[c]) == coarsest;
     };
+    answer_.runner_up.reset();
     if (const auto best = search_->find_best_of(other)) {
       const auto seen = std::ranges::find(finals_, *best, &Choice::candidate);
       answer_.runner_up = seen == finals_.end() ? by_first_seed(*best) : *seen;
@@ -135,7 +140,7 @@ class Planning {
 
   void look_at_assumptions() {
     answer_.tried_factor = off_most;
-    if (answer_.interrupted || laboratory_.over()) return;
+    if (laboratory_.over()) return;
     const std::vector<std::size_t> chosen = rivals();
     Sensitivity found = sensitivity_of(answer_.candidates.all, laboratory_, chosen, [this] { tell(*search_); });
     answer_.tried = std::move(found.tried);

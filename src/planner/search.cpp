@@ -94,12 +94,11 @@ bool Search::simulate(const std::vector<std::size_t>& chosen) {
 }
 
 bool Search::find_best(double slack) {
-  while (!laboratory_.over()) {
+  for (;;) {
     const std::vector<std::size_t> chosen = most_promising(slack);
     if (chosen.empty()) return true;
-    if (!simulate(chosen)) return false;
+    if (laboratory_.over() || !simulate(chosen)) return false;
   }
-  return false;
 }
 
 std::optional<std::size_t> Search::find_best_of(const std::function<bool(std::size_t candidate)>& part) {
@@ -108,18 +107,17 @@ std::optional<std::size_t> Search::find_best_of(const std::function<bool(std::si
     const bool begun = standing.known != Standing::Known::bounded;
     return rank_of(candidates_[c].settings->goal, begun ? standing.expected : standing.least);
   };
-  while (!laboratory_.over()) {
+  for (;;) {
     std::optional<std::size_t> best;
     for (std::size_t c = 0; c < candidates_.size(); ++c)
       if (part(c) && standings_[c].lost.empty() && (!best || seems(c) < seems(*best))) best = c;
     if (!best || standings_[*best].known == Standing::Known::whole) return best;
-    if (!simulate({*best})) return {};
+    if (laboratory_.over() || !simulate({*best})) return {};
   }
-  return {};
 }
 
 bool Search::find_front() {
-  while (!laboratory_.over()) {
+  for (;;) {
     std::vector<std::size_t> front = known();
     std::vector<std::size_t> chosen;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
@@ -135,9 +133,8 @@ bool Search::find_front() {
     std::ranges::stable_sort(
         chosen, {}, [&](std::size_t c) { return rank_of(candidates_[c].settings->goal, standings_[c].least); });
     keep_first(chosen, round_by_bounds + round_by_expectation);
-    if (!simulate(chosen)) return false;
+    if (laboratory_.over() || !simulate(chosen)) return false;
   }
-  return false;
 }
 
 Tally Search::tally(double slack) const {
@@ -152,7 +149,7 @@ Tally Search::tally(double slack) const {
       ++tally.whole;
     else if (may_win(c, leader, slack))
       ++tally.open;
-    else if (standing.known == Standing::Known::begun && candidates_[c].samples == 0.0)
+    else if (standing.by_curve)
       ++tally.dropped;
     else
       ++tally.behind;

@@ -240,6 +240,78 @@ TEST_CASE("Layouts that do not fit are counted, with the nearest of them") {
   CHECK(plan["space"].get<std::size_t>() == refused + plan["candidates"].size());
 }
 
+TEST_CASE("No run is faster than its candidate's bound, and some bounds are near") {
+  const std::string text = R"([cluster]
+workers = 4
+speed = "1TF"
+bandwidth = "10Mbps"
+latency = "2ms"
+
+[data]
+samples = 640
+features = 500
+
+[model]
+kind = "least_squares"
+
+[training]
+batch_size = 64
+numbers = false
+
+[stop]
+samples = 640
+
+[plan]
+objective = "fastest"
+
+[grid]
+"cluster.workers" = [2, 4, 8]
+"cluster.bandwidth" = ["1Mbps", "1Gbps"]
+"cluster.speed" = ["1MF", "1TF"]
+
+[[strategy]]
+kind = "allreduce"
+algorithm = "rabenseifner"
+[[strategy]]
+kind = "allreduce"
+label = "int8"
+compression = "int8"
+[[strategy]]
+kind = "allreduce"
+label = "top"
+compression = { kind = "top_k", fraction = 0.01 }
+[[strategy]]
+kind = "zero"
+[[strategy]]
+kind = "local_sgd"
+[[strategy]]
+kind = "gossip"
+)";
+  const Json grid = results_of(text, "--no-baseline --no-why");
+  const Json plan = plan_of(text, "--seconds 1us");
+  REQUIRE(plan["candidates"].size() == grid["runs"].size());
+  double nearest = 0.0;
+  for (std::size_t c = 0; c < grid["runs"].size(); ++c) {
+    const Json& run = grid["runs"][c];
+    const Json& candidate = plan["candidates"][c];
+    CAPTURE(candidate.dump());
+    CHECK(candidate["label"] == run["label"]);
+    CHECK(candidate["state"] == "bounded");
+    const double share = candidate["least"]["time_s"].get<double>() / run["simulated_s"].get<double>();
+    CHECK(share <= 1.0 + 1e-9);
+    nearest = std::max(nearest, share);
+  }
+  CHECK(nearest > 0.9);
+}
+
+TEST_CASE("A plan chooses its seeds itself") {
+  const Scratch scratch;
+  scratch.write("x.toml", twelve);
+  const Called called = program("plan x.toml --seeds 1..3", scratch);
+  CHECK(called.exit_code == 2);
+  CHECK(contains(called.err, "--seeds 1..3: a plan chooses its seeds"));
+}
+
 TEST_CASE("Ways that are the same are a tie") {
   const Json plan = plan_of(with(with(twelve, "\"cluster.workers\" = [1, 2, 4]", "\"cluster.workers\" = [1]"),
                                  "kind = \"parameter_server\"\nconsistency = \"asp\"",
