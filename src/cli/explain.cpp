@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/cost_letters.h"
 #include "cli/explain_layers.h"
+#include "cli/explain_layouts.h"
 #include "cli/explain_metrics.h"
 #include "cli/explain_network.h"
 #include "cli/explain_origins.h"
@@ -137,6 +138,7 @@ std::vector<std::string> known_names() {
   for (const ResultField& field : result_fields()) add(field.name);
   add(metrics_name);
   add(layers_name);
+  add(layouts_name);
   add(origins_name);
   return known;
 }
@@ -145,11 +147,12 @@ std::vector<std::string> known_names() {
 /// layers of a scenario's model, or the numbers that its times rest on.
 void explain_on(const std::string& wanted, const std::string& scenario, const std::vector<std::string>& sets) {
   if (wanted == layers_name) return print_layers(experiment::make_plan(scenario, {.sets = sets}).runs.front());
+  if (wanted == layouts_name) return print_layouts(experiment::make_plan(scenario, {.sets = sets}).runs.front());
   if (wanted == origins_name) return print_origins(experiment::make_plan(scenario, {.sets = sets}).runs.front());
   if (wanted != "network_model" && wanted != "network_models") {
     if (!scenario.empty() || !sets.empty())
       throw base::ScenarioError(
-          fmt::format("explain {}: takes no scenario; explain network_model, layers and origins do", wanted));
+          fmt::format("explain {}: takes no scenario; explain network_model, layers, layouts and origins do", wanted));
     return;
   }
   if (scenario.empty() && !sets.empty())
@@ -235,9 +238,10 @@ void add_explain(CLI::App& app, int& exit_code) {
                    "A strategy, model, section, ...: any name that `list` shows; an option; a column of a result file")
       ->required();
   auto scenario = std::make_shared<std::string>();
-  command->add_option("scenario", *scenario,
-                      "For network_model: the scenario on whose links messages are timed; default a star. For layers "
-                      "and origins: the scenario whose model, or whose speeds and work, are shown");
+  command->add_option(
+      "scenario", *scenario,
+      "For network_model: the scenario on whose links messages are timed; default a star. For layers, "
+      "layouts and origins: the scenario whose model, whose ways to be cut, or whose speeds and work, are shown");
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("--set", *sets, "Sets any key of that scenario: --set cluster.bandwidth=10Gbps (repeatable)")
       ->take_all()
@@ -246,9 +250,11 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->callback([wanted, scenario, sets, &exit_code] {
     if (*wanted == layers_name && scenario->empty())
       throw base::ScenarioError("explain layers: shows the layers of a scenario's model; name the scenario");
+    if (*wanted == layouts_name && scenario->empty())
+      throw base::ScenarioError("explain layouts: shows ways to cut a scenario's model; name the scenario");
     if (*wanted == origins_name && scenario->empty())
       throw base::ScenarioError("explain origins: shows the origins of a scenario's numbers; name the scenario");
-    if (*wanted != layers_name && *wanted != origins_name) explain(*wanted);
+    if (*wanted != layers_name && *wanted != layouts_name && *wanted != origins_name) explain(*wanted);
     explain_on(*wanted, *scenario, *sets);
     exit_code = Exit::ok;
   });

@@ -11,16 +11,17 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 
-MemberRoute route_of_ranks(const World& world, int source, int target, LinkNumbers& numbers) {
+MemberRoute route_of_hosts(const Cluster& cluster, int source, int target, LinkNumbers& numbers) {
   MemberRoute route;
-  const Cluster& cluster = world.cluster();
-  const auto links =
-      route_between(cluster.host(world.host(source)), cluster.host(world.host(target)), &route.latency_s);
-  for (const sg4::Link* link : links) {
+  for (const sg4::Link* link : route_between(cluster.host(source), cluster.host(target), &route.latency_s)) {
     route.bandwidth_bytes_per_s = std::min(route.bandwidth_bytes_per_s, cluster.bandwidth(*link));
     if (link->get_sharing_policy() != sg4::Link::SharingPolicy::FATPIPE) route.links.push_back(numbers.of(*link));
   }
   return route;
+}
+
+MemberRoute route_of_ranks(const World& world, int source, int target, LinkNumbers& numbers) {
+  return route_of_hosts(world.cluster(), world.host(source), world.host(target), numbers);
 }
 
 const MemberRoute& NetworkRoutes::between(int source, int target) const {

@@ -11,6 +11,7 @@
 
 namespace simgrad::cluster {
 
+class Cluster;
 class World;
 
 /// A group's routes. SimGrid is asked for each once.
@@ -30,6 +31,8 @@ class NetworkRoutes final : public MemberRoutes {
   mutable std::unordered_map<std::uint64_t, MemberRoute> known_;
 };
 
+/// The route from a host to another.
+MemberRoute route_of_hosts(const Cluster& cluster, int source, int target, LinkNumbers& numbers);
 /// The route from the host of a rank to that of another.
 MemberRoute route_of_ranks(const World& world, int source, int target, LinkNumbers& numbers);
 

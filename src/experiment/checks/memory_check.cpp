@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "base/text.h"
@@ -36,6 +37,29 @@ std::string written_out(const MemoryParts& parts) {
   return text;
 }
 
+/// The rows of the largest worker's share of a step, of so many workers.
+std::int64_t rows_of_worker(const Settings& settings, std::int64_t workers, std::int64_t rows) {
+  const std::int64_t batch = settings.training.batch_size_per_worker
+                                 ? *settings.training.batch_size_per_worker * workers
+                                 : settings.training.batch_size.value_or(rows);
+  return (batch + workers - 1) / workers;
+}
+
+/// The memory of the smallest device of each stage; infinite where none is known.
+std::vector<double> memory_of_stages(const Settings& settings, const strategies::Parallel& parallel) {
+  const training::Mesh mesh = parallel.mesh(settings.cluster.workers);
+  std::vector<double> least(static_cast<std::size_t>(parallel.pipeline), std::numeric_limits<double>::infinity());
+  for (int rank = 0; rank < mesh.ranks(); ++rank) {
+    double& its = least[static_cast<std::size_t>(mesh.place(rank)[training::Dimension::pipeline])];
+    const cluster::Device* const device = settings.cluster.device_of(rank);
+    if (settings.cluster.memory_bytes)
+      its = *settings.cluster.memory_bytes;
+    else if (device && device->memory_bytes > 0.0)
+      its = std::min(its, device->memory_bytes);
+  }
+  return least;
+}
+
 /// A worker's memory under a scenario, and under changes of it.
 class MemoryFit {
  public:
@@ -44,25 +68,16 @@ class MemoryFit {
       : settings_(settings),
         strategy_(strategy),
         rows_(rows),
-        limit_bytes_(device_memory_bytes(settings).value_or(0.0)) {
-    terms_.layers = settings.model.model->layers(problem);
-    terms_.model = settings.model.model.shared().get();
-    terms_.problem = &problem;
-    terms_.recompute = settings.training.recompute;
-    terms_.bytes = training::number_bytes(settings.training.precision);
-    terms_.workers = strategy.workers(settings.cluster.workers);
-    terms_.rows = rows_of(terms_.workers);
-    terms_.batch = settings.batch(rows);
-    terms_.optimizer_vectors = training::vectors_of(*settings.training.optimizer);
-    terms_.precision = settings.training.precision;
-    terms_.update_flops = settings.training.optimizer->flops();
-  }
+        limit_bytes_(device_memory_bytes(settings).value_or(0.0)),
+        terms_(memory_terms(settings, strategy, problem, rows)) {}
 
   double worker_bytes() const { return strategy_.memory(terms_).sum(); }
 
   std::string refusal() const {
     if (const auto* const placed = dynamic_cast<const strategies::Operators*>(&strategy_))
       return placed->memory_refusal(terms_, settings_.cluster);
+    if (const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy_))
+      return refusal_of_stages(*on_mesh);
     const MemoryParts worker = strategy_.memory(terms_);
     const training::Traits traits = strategy_.traits(static_cast<int>(terms_.workers));
     if (!fits(worker))
@@ -78,8 +93,19 @@ class MemoryFit {
   }
 
  private:
+  /// Each stage of a pipeline has devices of its own.
+  std::string refusal_of_stages(const strategies::OnMesh& on_mesh) const {
+    const std::vector<MemoryParts> needed = on_mesh.memory_of_stages(terms_);
+    const std::vector<double> has = memory_of_stages(settings_, on_mesh.parallel());
+    std::size_t fullest = 0;
+    for (std::size_t stage = 1; stage < needed.size(); ++stage)
+      if (needed[stage].sum() * has[fullest] > needed[fullest].sum() * has[stage]) fullest = stage;
+    if (needed[fullest].sum() <= has[fullest]) return {};
+    return fmt::format("a worker needs {}, but its device has {}{}", written_out(needed[fullest]),
+                       outputs::byte_count(has[fullest]), settings_.advises ? "; " + changes_of(on_mesh) : "");
+  }
+
   std::string nearest_changes() const {
-    if (const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy_)) return changes_of(*on_mesh);
     return changes_that_fit(settings_, strategy_, terms_, limit_bytes_,
                             [&](std::int64_t workers) { return rows_of(workers); });
   }
@@ -96,12 +122,7 @@ class MemoryFit {
 
   bool fits(const MemoryParts& parts) const { return parts.sum() <= limit_bytes_; }
 
-  std::int64_t rows_of(std::int64_t workers) const {
-    const std::int64_t batch = settings_.training.batch_size_per_worker
-                                   ? *settings_.training.batch_size_per_worker * workers
-                                   : settings_.training.batch_size.value_or(rows_);
-    return (batch + workers - 1) / workers;
-  }
+  std::int64_t rows_of(std::int64_t workers) const { return rows_of_worker(settings_, workers, rows_); }
 
   const Settings& settings_;
   const strategies::Strategy& strategy_;
@@ -138,6 +159,24 @@ std::string recompute_refusal(const Settings& settings, const models::Problem& p
         "them, but {} has none; take \"full\", or leave it out",
         settings.model.model.kind());
   return {};
+}
+
+MemoryTerms memory_terms(const Settings& settings, const strategies::Strategy& strategy, const models::Problem& problem,
+                         std::int64_t rows) {
+  MemoryTerms terms;
+  terms.layers = settings.model.model->layers(problem);
+  terms.model = settings.model.model.shared().get();
+  terms.problem = &problem;
+  terms.recompute = settings.training.recompute;
+  terms.bytes = training::number_bytes(settings.training.precision);
+  terms.workers = strategy.workers(settings.cluster.workers);
+  terms.rows = rows_of_worker(settings, terms.workers, rows);
+  terms.batch = settings.batch(rows);
+  terms.optimizer_vectors = training::vectors_of(*settings.training.optimizer);
+  terms.precision = settings.training.precision;
+  terms.update_flops = settings.training.optimizer->flops();
+  terms.fits_memory = settings.training.memory == training::MemoryCheck::refuse;
+  return terms;
 }
 
 double worker_memory_bytes(const Settings& settings, const strategies::Strategy& strategy,

@@ -7,11 +7,17 @@
 #include <string_view>
 
 #include "experiment/plan/settings.h"
+#include "training/memory/formula.h"
 
 namespace simgrad::experiment {
 
 /// cluster.memory, or the least of the workers' devices; none: not known.
 std::optional<double> device_memory_bytes(const Settings& settings);
+
+/// The facts that the memory of that strategy's workers depends on, before the cluster is built.  problem: outlives
+/// them.
+training::MemoryTerms memory_terms(const Settings& settings, const strategies::Strategy& strategy,
+                                   const models::Problem& problem, std::int64_t rows);
 
 /// The memory that a worker of that strategy needs at its fullest.  rows: of the training set.
 double worker_memory_bytes(const Settings& settings, const strategies::Strategy& strategy,

@@ -111,6 +111,7 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (!all["model"].is_null()) identify_model(all["model"], settings);
   if (!settings.parallel.cuts()) all.erase("parallel");
   if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
+  if (all.contains("parallel")) all["parallel"].erase("automatic");  // the layout that was found is there
   leave_out_later_options_of_devices(all["cluster"]);
   for (const char* table : {"cluster", "parallel", "model", "training"})
     if (all.contains(table)) leave_out_later_options(all[table], table);

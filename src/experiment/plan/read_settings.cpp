@@ -14,6 +14,7 @@
 #include "experiment/checks/prices_check.h"
 #include "experiment/checks/recoveries.h"
 #include "experiment/checks/training_check.h"
+#include "experiment/plan/automatic_layout.h"
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/places.h"
 #include "strategies/parallel/on_mesh.h"
@@ -68,7 +69,7 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults) {
   settings.places.parallel_table = document.position("parallel");
   for (auto& [key, position] : document.written("parallel")) settings.places.parallel.emplace(key, std::move(position));
   for (StrategyEntry& entry : settings.strategies) entry.on_mesh = nullptr;
-  if (!faults.empty()) return;
+  if (!faults.empty() || (parallel.automatic && !parallel.predicted_step_s)) return;
   const std::int64_t replica = parallel.ranks_a_replica(), workers = settings.cluster.workers;
   const std::int64_t data = parallel.data.value_or(workers / replica);
   if (data * replica != workers || data < 1)
@@ -85,9 +86,11 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults) {
       faults.add(document.position(fmt::format("strategy.{}", i)),
                  fmt::format("strategy {} cuts the model of a scenario with [[job]]s; take another one", its.kind()));
   if (!parallel.cuts()) return;
-  const std::string warning = strategies::tensor_outside(parallel, settings.cluster);
+  std::vector<std::string> warnings;
+  for (const std::string& text : {strategies::tensor_outside(parallel, settings.cluster), parallel.found})
+    if (!text.empty()) warnings.push_back(text);
   for (StrategyEntry& entry : settings.strategies)
-    if (entry.strategy) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), parallel, warning);
+    if (entry.strategy) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), parallel, warnings);
 }
 
 void check_strategies(Settings& settings, const Document& document, Faults& faults) {
@@ -244,7 +247,10 @@ Settings read_settings(const Document& document, Faults& faults, const std::vect
     check_jobs(settings, document, faults);
     check_capacity(settings.capacity, document, faults);
     fill_in(settings, document, faults);
-    if (one_training) check_fitness(settings, document, faults);
+    choose_layout(settings, document, faults);
+    if (settings.parallel.predicted_step_s) lay_on_mesh(settings, document, faults);
+    const bool laid = !settings.parallel.automatic || settings.parallel.predicted_step_s;
+    if (one_training && laid) check_fitness(settings, document, faults);
   }
   faults.add(of_jobs);
   return settings;

@@ -106,20 +106,27 @@ std::vector<std::int64_t> firsts_by_memory(const Parallel& parallel, const Stage
 
 }  // namespace
 
+std::vector<std::int64_t> firsts_of_pieces(const Strategy& strategy, const Parallel& parallel,
+                                           const PipelineTable& table, const training::MemoryTerms& terms) {
+  const bool by_memory = parallel.balance == Balance::memory && parallel.stages.empty() && parallel.pipeline > 1;
+  return by_memory ? firsts_by_memory(parallel, StageMemory(strategy, parallel, table, terms), terms.layers)
+                   : firsts_of_pieces(parallel, terms.layers);
+}
+
 std::vector<std::vector<models::Chunk>> chunks_of_parts(const Strategy& strategy, const Parallel& parallel,
                                                         const PipelineTable& table,
                                                         const training::MemoryTerms& terms) {
-  const bool by_memory = parallel.balance == Balance::memory && parallel.stages.empty() && parallel.pipeline > 1;
-  return chunks_of_parts(
-      parallel, by_memory ? firsts_by_memory(parallel, StageMemory(strategy, parallel, table, terms), terms.layers)
-                          : firsts_of_pieces(parallel, terms.layers));
+  return chunks_of_parts(parallel, firsts_of_pieces(strategy, parallel, table, terms));
+}
+
+std::vector<MemoryParts> memory_of_stages(const Strategy& strategy, const Parallel& parallel,
+                                          const PipelineTable& table, const training::MemoryTerms& terms) {
+  return StageMemory(strategy, parallel, table, terms).of_all(chunks_of_parts(strategy, parallel, table, terms));
 }
 
 MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, const PipelineTable& table,
                          const training::MemoryTerms& terms) {
-  const std::vector<MemoryParts> all =
-      StageMemory(strategy, parallel, table, terms).of_all(chunks_of_parts(strategy, parallel, table, terms));
-  return *std::ranges::max_element(all, {}, &MemoryParts::sum);
+  return std::ranges::max(memory_of_stages(strategy, parallel, table, terms), {}, &MemoryParts::sum);
 }
 
 namespace {

@@ -9,8 +9,8 @@
 
 namespace simgrad::strategies {
 
-OnMesh::OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::string warning)
-    : strategy_(std::move(strategy)), parallel_(std::move(parallel)), warning_(std::move(warning)) {}
+OnMesh::OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::vector<std::string> warnings)
+    : strategy_(std::move(strategy)), parallel_(std::move(parallel)), warnings_(std::move(warnings)) {}
 
 const PipelineTable& OnMesh::table() const {
   if (!table_) table_ = table_of(parallel_);
@@ -19,6 +19,7 @@ const PipelineTable& OnMesh::table() const {
 
 void OnMesh::operator()(Worker& worker) const {
   StagePasses passes(worker, parallel_, table());
+  if (parallel_.predicted_step_s) worker.report_predicted_step(*parallel_.predicted_step_s);
   worker.make_gradients_with(passes);
   (*strategy_)(worker);
 }
@@ -39,7 +40,7 @@ Traits OnMesh::traits(int P) const {
 
 std::vector<std::string> OnMesh::warnings(std::int64_t P, std::uint64_t seed) const {
   std::vector<std::string> all = strategy_->warnings(replicas(P), seed);
-  if (!warning_.empty()) all.push_back(warning_);
+  all.insert(all.end(), warnings_.begin(), warnings_.end());
   return all;
 }
 
@@ -47,10 +48,14 @@ record::MemoryParts OnMesh::memory(const training::MemoryTerms& terms) const {
   return largest_part(*strategy_, parallel_, table(), terms);
 }
 
+std::vector<record::MemoryParts> OnMesh::memory_of_stages(const training::MemoryTerms& terms) const {
+  return strategies::memory_of_stages(*strategy_, parallel_, table(), terms);
+}
+
 std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,
-                                        std::string warning) {
+                                        std::vector<std::string> warnings) {
   if (!parallel.cuts()) return strategy;
-  return std::make_shared<const OnMesh>(std::move(strategy), parallel, std::move(warning));
+  return std::make_shared<const OnMesh>(std::move(strategy), parallel, std::move(warnings));
 }
 
 }  // namespace simgrad::strategies

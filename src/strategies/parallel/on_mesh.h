@@ -16,8 +16,8 @@ namespace simgrad::strategies {
 
 class OnMesh final : public Strategy {
  public:
-  /// warning: a sentence about this mesh on this cluster, or empty.
-  OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::string warning = {});
+  /// warnings: sentences about this mesh on this cluster.
+  OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::vector<std::string> warnings = {});
 
   void operator()(Worker& worker) const override;
   Traits traits(int P) const override;
@@ -27,6 +27,8 @@ class OnMesh final : public Strategy {
   std::shared_ptr<const Strategy> alone() const override { return strategy_->alone(); }
 
   const Parallel& parallel() const { return parallel_; }
+  /// The memory of a rank of each stage.
+  std::vector<record::MemoryParts> memory_of_stages(const training::MemoryTerms& terms) const;
   /// The strategy among the ranks with one part.
   const std::shared_ptr<const Strategy>& strategy() const { return strategy_; }
 
@@ -39,12 +41,12 @@ class OnMesh final : public Strategy {
 
   std::shared_ptr<const Strategy> strategy_;
   Parallel parallel_;
-  std::string warning_;
+  std::vector<std::string> warnings_;
   mutable std::optional<PipelineTable> table_;  ///< made by the first rank; the same for all
 };
 
 /// The strategy among the ranks of the mesh; itself if the model is not cut.
 std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,
-                                        std::string warning = "");
+                                        std::vector<std::string> warnings = {});
 
 }  // namespace simgrad::strategies

@@ -32,6 +32,10 @@ constexpr double ranks_most = 131'072;
 
 void Parallel::describe(base::Describer& d) {
   const Bounds ranks = Bounds::between(1, ranks_most);
+  d.flag("automatic", automatic,
+         "of tensor, pipeline, context, expert, micro_batches and stages, those that are not written are found: the "
+         "layout whose step is predicted to be the shortest of all that fit into memory (`simgrad explain layouts "
+         "SCENARIO` shows the best ones); stages by dynamic programming, unless balance is written");
   d.integer("tensor", tensor, "ranks that share the products of each layer (tensor parallelism)", ranks);
   d.integer("pipeline", pipeline, "stages, each of them some layers on a rank of its own (pipeline parallelism)",
             ranks);

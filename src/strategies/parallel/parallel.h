@@ -28,6 +28,7 @@ enum class Simulate : unsigned char {
 };
 
 struct Parallel : base::Described {
+  bool automatic = false;  ///< options that are not written are found when the scenario is read
   std::int64_t tensor = 1;
   std::int64_t pipeline = 1;
   std::int64_t context = 1;
@@ -42,6 +43,9 @@ struct Parallel : base::Described {
   bool sequence_parallel = false;
   bool scatter_gather = false;
   Simulate simulate = Simulate::one_of_alike;
+  // No options: of a layout that was found.
+  std::optional<double> predicted_step_s = {};
+  std::string found = {};  ///< a sentence about it; empty: none was
 
   void describe(base::Describer& d) override;
 

@@ -38,18 +38,18 @@ void Parallel::refuse_contradictions(base::Describer& d) const {
     d.refuse("order", fault +
                           "; order names each dimension of the mesh once: \"tensor\", \"context\", \"expert\", "
                           "\"data\", \"pipeline\"; context and expert may be left out where they are 1");
-  if (sequence_parallel && tensor == 1)
+  if (sequence_parallel && tensor == 1 && !automatic)
     d.refuse("sequence_parallel",
              "sequence_parallel deals a sequence's tokens to tensor ranks, but tensor = 1; set tensor "
              "to 2 or more, or leave sequence_parallel out");
-  if (!stages.empty() && static_cast<std::int64_t>(stages.size()) != pipeline * chunks)
+  if (!stages.empty() && static_cast<std::int64_t>(stages.size()) != pipeline * chunks && !automatic)
     d.refuse("stages", fmt::format("{} numbers in stages, but pipeline x chunks = {}; expected one a piece",
                                    stages.size(), pipeline * chunks));
   if (std::ranges::any_of(stages,
                           [](double units) { return units != static_cast<double>(static_cast<std::int64_t>(units)); }))
     d.refuse("stages", "units are counted: expected whole numbers, as in stages = [3, 3, 2]");
   // A schedule and a balance may stand beside one stage, for a grid that begins there.
-  if (pipeline == 1 && chunks > 1)
+  if (pipeline == 1 && chunks > 1 && !automatic)
     d.refuse("chunks",
              fmt::format("chunks = {} is about the stages of a pipeline, but pipeline = 1; set pipeline to 2 or "
                          "more, or leave chunks out",

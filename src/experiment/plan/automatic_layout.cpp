@@ -1,0 +1,164 @@
+#include "experiment/plan/automatic_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/child_process.h"
+#include "base/errors.h"
+#include "base/text.h"
+#include "cluster/fabric/cluster.h"
+#include "experiment/checks/memory_check.h"
+#include "experiment/plan/places.h"
+#include "experiment/plan/proxy.h"
+#include "outputs/text/number_text.h"
+
+namespace simgrad::experiment {
+
+using nlohmann::ordered_json;
+using strategies::FreeOptions;
+using strategies::LayoutSearch;
+using strategies::Parallel;
+using strategies::PredictedLayout;
+
+namespace {
+
+ordered_json to_json(const LayoutSearch& search) {
+  ordered_json best = ordered_json::array(), refused = ordered_json::array();
+  for (const PredictedLayout& its : search.best) {
+    const Parallel& p = its.parallel;
+    best.push_back(
+        {{"sizes", {p.tensor, p.pipeline, p.context, p.expert, its.data, p.micro_batch_count()}},
+         {"sequence_parallel", p.sequence_parallel},
+         {"stages", p.stages},
+         {"seconds", {its.step_s, its.computing_s, its.exchanges_s, its.waiting_s, its.sums_s, its.update_s}},
+         {"memory_bytes", its.memory_bytes}});
+  }
+  for (const auto& [reason, count] : search.refused) refused.push_back({{"reason", reason}, {"count", count}});
+  return {{"best", best}, {"refused", refused}, {"predicted", search.predicted}};
+}
+
+LayoutSearch from_json(const ordered_json& json, const Parallel& given) {
+  LayoutSearch search{.best = {}, .predicted = json["predicted"], .refused = {}};
+  for (const ordered_json& each : json["best"]) {
+    const ordered_json &sizes = each["sizes"], &seconds = each["seconds"];
+    PredictedLayout& its = search.best.emplace_back(PredictedLayout{.parallel = given});
+    its.parallel.tensor = sizes[0];
+    its.parallel.pipeline = sizes[1];
+    its.parallel.context = sizes[2];
+    its.parallel.expert = sizes[3];
+    its.data = sizes[4];
+    its.parallel.micro_batches = sizes[5];
+    its.parallel.sequence_parallel = each["sequence_parallel"];
+    its.parallel.stages = each["stages"].get<std::vector<double>>();
+    its.step_s = seconds[0];
+    its.computing_s = seconds[1];
+    its.exchanges_s = seconds[2];
+    its.waiting_s = seconds[3];
+    its.sums_s = seconds[4];
+    its.update_s = seconds[5];
+    its.memory_bytes = each["memory_bytes"];
+    its.parallel.predicted_step_s = its.step_s;
+  }
+  for (const ordered_json& each : json["refused"]) search.refused[each["reason"].get<std::string>()] = each["count"];
+  return search;
+}
+
+/// The reason why no layouts can be predicted, or empty.
+std::string refusal(const Settings& settings) {
+  if (!known_rows(settings) && !settings.own_problem())
+    return "the shape of the data is known once they are read, but layouts are predicted before; take a source that "
+           "generates data, or training.numbers = false, or leave automatic out";
+  if (settings.model.model->takes_sparse_rows() || settings.model.model->cut() == nullptr)
+    return fmt::format("{} cannot be cut; leave automatic out", settings.model.model.kind());
+  if (settings.parallel.schedule->asynchronous())
+    return fmt::format(
+        "the steps of schedule = \"{}\" are not predicted, since its stages do not wait for each other; "
+        "take another schedule, or leave automatic out",
+        settings.parallel.schedule.kind());
+  return {};
+}
+
+std::string counted_refusals(const LayoutSearch& search) {
+  std::vector<std::string> all;
+  for (const auto& [reason, count] : search.refused) all.push_back(fmt::format("{} ({})", reason, count));
+  return all.empty() ? "none is possible" : base::joined(all, ", ");
+}
+
+/// "7, 7, 6"
+std::string stages_text(const std::vector<double>& stages) {
+  std::vector<std::string> units;
+  for (const double count : stages) units.push_back(fmt::format("{}", count));
+  return base::joined(units, ", ");
+}
+
+}  // namespace
+
+FreeOptions free_options(const Settings& settings) {
+  const auto& written = settings.places.parallel;
+  const auto left = [&](const char* key) { return !written.contains(key); };
+  return {.tensor = left("tensor"),
+          .pipeline = left("pipeline"),
+          .context = left("context"),
+          .expert = left("expert"),
+          .micro_batches = left("micro_batches"),
+          .stages = left("stages") && left("balance")};
+}
+
+LayoutSearch best_layouts(const Settings& settings, const FreeOptions& free, std::size_t most) {
+  const std::int64_t known = known_rows(settings).value_or(settings.batch(0));
+  const Settings of_large = settings.model.proxied() ? timed_settings(settings, known, {}) : settings;
+  if (const std::string why = refusal(of_large); !why.empty()) throw base::ScenarioError(why);
+  const models::Problem problem = of_large.problem();
+  const std::int64_t rows = known_rows(of_large).value_or(known);
+  const strategies::Strategy& strategy = *of_large.strategies.front().strategy;
+  const base::ChildEnd end = base::run_in_child([&] {
+    const auto workers = static_cast<int>(of_large.cluster.workers);
+    const cluster::Cluster cluster(of_large.cluster, workers);
+    training::MemoryTerms terms = memory_terms(of_large, strategy, problem, rows);
+    terms.cluster = &cluster;
+    return to_json(strategies::search_layouts(strategy, of_large.parallel, free, terms, most)).dump();
+  });
+  if (end.kind == base::ChildEnd::Kind::threw) throw base::ScenarioError(end.text);
+  if (end.kind == base::ChildEnd::Kind::died)
+    throw base::ScenarioError(fmt::format("the process that predicts layouts {}", end.death));
+  return from_json(ordered_json::parse(end.text), settings.parallel);
+}
+
+std::string layout_text(const PredictedLayout& layout) {
+  const Parallel& its = layout.parallel;
+  std::string text = fmt::format("tensor {} x pipeline {}", its.tensor, its.pipeline);
+  if (its.context > 1) text += fmt::format(" x context {}", its.context);
+  if (its.expert > 1) text += fmt::format(" x expert {}", its.expert);
+  text += fmt::format(" x data {}, {} micro-batch{}", layout.data, its.micro_batch_count(),
+                      its.micro_batch_count() == 1 ? "" : "es");
+  if (!its.stages.empty()) text += fmt::format(", stages of {} units", stages_text(its.stages));
+  return text;
+}
+
+void choose_layout(Settings& settings, const scenario::Document& document, scenario::Faults& faults) {
+  if (!settings.parallel.automatic || !faults.empty()) return;
+  const scenario::Position at = place(document, "parallel.automatic");
+  if (!settings.jobs.empty())
+    return faults.add(at, "automatic cuts the model of a scenario with [[job]]s; leave one of them out");
+  try {
+    const LayoutSearch search = best_layouts(settings, free_options(settings), 2);
+    if (search.best.empty())
+      return faults.add(at, fmt::format("no layout is possible on {} workers: {}; expected other workers, another "
+                                        "batch_size, or a smaller model",
+                                        settings.cluster.workers, counted_refusals(search)));
+    settings.parallel = search.best.front().parallel;
+    std::string note = fmt::format("automatic layout: {}; a step of {} is predicted", layout_text(search.best.front()),
+                                   outputs::duration(search.best.front().step_s));
+    if (search.best.size() > 1)
+      note += fmt::format(", and {} with {}", outputs::duration(search.best[1].step_s), layout_text(search.best[1]));
+    settings.parallel.found = note;
+  } catch (const base::ScenarioError& error) {
+    faults.add(at, error.what());
+  }
+}
+
+}  // namespace simgrad::experiment

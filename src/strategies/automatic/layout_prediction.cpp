@@ -1,0 +1,144 @@
+#include "strategies/automatic/layout_prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "models/operators.h"
+#include "strategies/automatic/stage_program.h"
+#include "strategies/automatic/step_end.h"
+#include "strategies/parallel/mesh_memory.h"
+#include "strategies/parallel/stages.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+constexpr std::size_t cuts_tried_most = 64;  ///< for their memory, of one layout
+
+std::vector<double> counts_of(const std::vector<std::int64_t>& firsts) {
+  std::vector<double> units;
+  for (std::size_t piece = 0; piece + 1 < firsts.size(); ++piece)
+    units.push_back(static_cast<double>(firsts[piece + 1] - firsts[piece]));
+  return units;
+}
+
+}  // namespace
+
+LayoutPredictor::LayoutPredictor(const Strategy& strategy, const training::MemoryTerms& whole)
+    : strategy_(strategy), whole_(whole), messages_(*whole.cluster) {}
+
+LayoutTimes LayoutPredictor::times_of_layout(const Parallel& parallel) {
+  const auto [at, fresh] =
+      units_.try_emplace({parallel.tensor, parallel.sequence_parallel, parallel.context, parallel.expert});
+  if (fresh) at->second = units_shared(*whole_.model, *whole_.problem, parallel.shares());
+  const std::int64_t data = whole_.workers / parallel.ranks_a_replica();
+  return {parallel, strategy_.traits(static_cast<int>(data)).micro_batches, at->second, whole_, messages_};
+}
+
+/// The fastest stages in which no stage has what is too much for it; empty: there are none. With several chunks a
+/// piece is dealt as though it were a stage.
+LayoutPredictor::Firsts LayoutPredictor::programmed(const LayoutTimes& times,
+                                                    const std::vector<TooMuch>& too_much) const {
+  const PipelineShape shape = times.shape();
+  const auto stages = static_cast<std::size_t>(shape.stages);
+  const auto holds = [&](std::size_t stage, std::int64_t first, std::int64_t end) {
+    return std::ranges::none_of(
+        too_much, [&](const TooMuch& its) { return its.stage == stage && first <= its.first && its.end <= end; });
+  };
+  return program_stages(static_cast<std::int64_t>(times.units().size()), static_cast<std::size_t>(shape.pieces()),
+                        shape.micro_batches,
+                        [&](std::size_t piece, std::int64_t first, std::int64_t end) -> StageCost {
+                          if (!holds(piece, first, end)) return {.passes_s = StageCost::impossible};
+                          return {.passes_s = times.of(piece % stages, first, end).passes_s(),
+                                  .hops_s = 2.0 * times.hop_s(piece % stages, end)};
+                        })
+      .firsts;
+}
+
+PredictedLayout LayoutPredictor::timed_with(const LayoutTimes& times, const Firsts& firsts) const {
+  PredictedLayout its{.parallel = times.parallel(), .data = times.data()};
+  if (its.parallel.pipeline > 1) its.parallel.stages = counts_of(firsts);
+  const TimedTable table = timed(table_of(its.parallel), times.shape(), times.pieces(firsts));
+  const auto stages = static_cast<std::size_t>(its.parallel.pipeline);
+  const auto micro_batches =
+      static_cast<double>(times.shape().micro_batches) * static_cast<double>(times.own_micro_batches());
+  double passes_s = 0.0;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    UnitTimes sum;
+    for (std::size_t piece = stage; piece + 1 < firsts.size(); piece += stages)
+      sum += times.of(stage, firsts[piece], firsts[piece + 1]);
+    if (micro_batches * sum.passes_s() <= passes_s) continue;
+    passes_s = micro_batches * sum.passes_s();
+    its.exchanges_s = micro_batches * sum.exchanges_s;
+    its.computing_s = passes_s - its.exchanges_s;
+  }
+  const StepEnd end = end_of_step(strategy_, times, table, firsts);
+  its.waiting_s = std::max(end.passes_s - passes_s, 0.0);
+  its.sums_s = end.sums_s;
+  its.update_s = end.update_s;
+  its.step_s = end.passes_s + end.sums_s + end.update_s;
+  return its;
+}
+
+PredictedLayout LayoutPredictor::predict(const Parallel& parallel, bool programs) {
+  const LayoutTimes times = times_of_layout(parallel);
+  const auto units = static_cast<std::int64_t>(times.units().size());
+  if (parallel.pipeline == 1) return timed_with(times, {0, units});
+  if (!programs) return timed_with(times, firsts_of_pieces(strategy_, parallel, table_of(parallel), whole_));
+  PredictedLayout best = timed_with(times, programmed(times, {}));
+  if (parallel.chunks == 1) return best;
+  for (const Balance balance : {Balance::flops, Balance::blocks}) {
+    Parallel dealt = parallel;
+    dealt.balance = balance;
+    PredictedLayout other = timed_with(times, firsts_of_pieces(dealt, whole_.layers));
+    if (other.step_s < best.step_s) best = std::move(other);
+  }
+  return best;
+}
+
+/// The stages whose ranks need more than the smallest of their devices has. Sets the memory of the fullest one.
+std::vector<LayoutPredictor::TooMuch> LayoutPredictor::too_full(PredictedLayout& layout,
+                                                                const LayoutTimes& times) const {
+  const std::vector<record::MemoryParts> needed =
+      memory_of_stages(strategy_, layout.parallel, table_of(layout.parallel), whole_);
+  std::vector<TooMuch> all;
+  double fullest = -1.0;
+  std::int64_t first = 0;
+  for (std::size_t stage = 0; stage < needed.size(); ++stage) {
+    const double bytes = needed[stage].sum(), has = times.devices(stage).memory_bytes;
+    const std::int64_t units = layout.parallel.stages.empty()
+                                   ? static_cast<std::int64_t>(times.units().size())
+                                   : static_cast<std::int64_t>(layout.parallel.stages[stage]);
+    if (whole_.fits_memory && bytes > has) all.push_back({stage, first, first + units});
+    if (const double share = std::isfinite(has) ? bytes / has : bytes; share > fullest) {
+      fullest = share;
+      layout.memory_bytes = bytes;
+    }
+    first += units;
+  }
+  return all;
+}
+
+std::optional<PredictedLayout> LayoutPredictor::fitting(PredictedLayout layout, bool programs) {
+  const LayoutTimes times = times_of_layout(layout.parallel);
+  const bool deals = programs && layout.parallel.pipeline > 1;
+  std::vector<TooMuch> known;
+  for (std::size_t tried = 0; tried < cuts_tried_most; ++tried) {
+    const std::vector<TooMuch> full = too_full(layout, times);
+    if (full.empty()) return layout;
+    if (!deals) return {};
+    if (layout.parallel.chunks > 1) break;
+    known.insert(known.end(), full.begin(), full.end());
+    const Firsts firsts = programmed(times, known);
+    if (firsts.empty()) return {};
+    layout = timed_with(times, firsts);
+  }
+  Parallel by_memory = layout.parallel;
+  by_memory.stages.clear();
+  by_memory.balance = Balance::memory;
+  layout = timed_with(times, firsts_of_pieces(strategy_, by_memory, table_of(by_memory), whole_));
+  return too_full(layout, times).empty() ? std::optional(layout) : std::nullopt;
+}
+
+}  // namespace simgrad::strategies

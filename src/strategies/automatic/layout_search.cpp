@@ -1,0 +1,130 @@
+#include "strategies/automatic/layout_search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/operators.h"
+#include "strategies/parallel/stages.h"
+#include "strategies/parallel/uneven_batch.h"
+#include "training/learning/units.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+/// Ascending.
+std::vector<std::int64_t> divisors(std::int64_t number) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t d = 1; d * d <= number; ++d)
+    if (number % d == 0) {
+      all.push_back(d);
+      if (d * d < number) all.push_back(number / d);
+    }
+  std::ranges::sort(all);
+  return all;
+}
+
+class Search {
+ public:
+  Search(const Strategy& strategy, const Parallel& given, const FreeOptions& free, const training::MemoryTerms& whole)
+      : strategy_(strategy),
+        given_(given),
+        free_(free),
+        whole_(whole),
+        predictor_(strategy, whole),
+        units_(static_cast<std::int64_t>(training::units_of(whole.layers).size())) {}
+
+  LayoutSearch best(std::size_t most) {
+    shares();
+    found_.predicted = static_cast<std::int64_t>(predicted_.size());
+    const auto before = [](const PredictedLayout& a, const PredictedLayout& b) {
+      return std::pair(a.step_s, a.parallel.ranks_a_replica()) < std::pair(b.step_s, b.parallel.ranks_a_replica());
+    };
+    std::ranges::stable_sort(predicted_, before);
+    const bool programs = free_.stages;
+    for (const PredictedLayout& layout : predicted_) {
+      // Room in memory makes no step shorter: the best ones are known once the next one is behind them all.
+      if (found_.best.size() >= most && found_.best[most - 1].step_s <= layout.step_s) break;
+      if (auto fits = predictor_.fitting(layout, programs))
+        found_.best.insert(std::ranges::upper_bound(found_.best, *fits, before), std::move(*fits));
+      else
+        refuse("memory of the devices");
+    }
+    if (found_.best.size() > most) found_.best.resize(most);
+    return std::move(found_);
+  }
+
+ private:
+  void refuse(const char* reason) { ++found_.refused[reason]; }
+
+  std::vector<std::int64_t> values(bool is_free, std::int64_t given, std::int64_t of) const {
+    return is_free ? divisors(of) : std::vector{given};
+  }
+
+  /// All ways to share out the ranks of a replica.
+  void shares() {
+    const std::int64_t most = given_.data ? whole_.workers / *given_.data : whole_.workers;
+    for (const std::int64_t tensor : values(free_.tensor, given_.tensor, most))
+      for (const std::int64_t context : values(free_.context, given_.context, most))
+        for (const std::int64_t expert : values(free_.expert, given_.expert, most))
+          if (most % (tensor * context * expert) == 0) with_shares(tensor, context, expert, most);
+  }
+
+  void with_shares(std::int64_t tensor, std::int64_t context, std::int64_t expert, std::int64_t most) {
+    Parallel its = given_;
+    its.tensor = tensor;
+    its.context = context;
+    its.expert = expert;
+    if (free_.tensor && tensor == 1) its.sequence_parallel = false;
+    const bool shares = tensor * context * expert > 1;
+    if (shares && !models::cut_into_operators(*whole_.model)->refusal(*whole_.problem, its.shares()).empty())
+      return refuse("heads, widths, tokens or experts that do not divide");
+    for (const std::int64_t pipeline :
+         values(free_.pipeline, given_.pipeline, most / its.tensor / its.context / its.expert)) {
+      its.pipeline = pipeline;
+      const std::int64_t replica = its.ranks_a_replica();
+      if (whole_.workers % replica == 0 && (!given_.data || *given_.data * replica == whole_.workers))
+        with_replicas(its, whole_.workers / replica);
+    }
+  }
+
+  void with_replicas(Parallel its, std::int64_t data) {
+    if (!given_.stages.empty() && static_cast<std::int64_t>(given_.stages.size()) != its.pipeline * its.chunks) return;
+    if (!stages_refusal(its, units_).empty() || (its.pipeline == 1 && its.chunks > 1))
+      return refuse("more pieces than units, or chunks without stages");
+    const std::int64_t own = strategy_.traits(static_cast<int>(data)).micro_batches;
+    const std::int64_t shares = data * its.expert * own;
+    if (whole_.batch % shares != 0) return refuse("a batch that does not divide");
+    for (const std::int64_t micro_batches :
+         values(free_.micro_batches, given_.micro_batches.value_or(its.pipeline), whole_.batch / shares)) {
+      its.micro_batches = micro_batches;
+      if (!uneven_batch(whole_.batch, data, own, its).empty()) {
+        refuse("a batch that does not divide");
+        continue;
+      }
+      if (its.pipeline > 1 && !its.schedule->refusal(its.shape()).empty()) {
+        refuse("a schedule that does not take as many micro-batches");
+        continue;
+      }
+      predicted_.push_back(predictor_.predict(its, free_.stages));
+    }
+  }
+
+  const Strategy& strategy_;
+  const Parallel& given_;
+  const FreeOptions& free_;
+  const training::MemoryTerms& whole_;
+  LayoutPredictor predictor_;
+  std::int64_t units_;
+  std::vector<PredictedLayout> predicted_;
+  LayoutSearch found_;
+};
+
+}  // namespace
+
+LayoutSearch search_layouts(const Strategy& strategy, const Parallel& given, const FreeOptions& free,
+                            const training::MemoryTerms& whole, std::size_t most) {
+  return Search(strategy, given, free, whole).best(most);
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,52 @@
+/// A layout of a model on a mesh, and the times of its units on each stage.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "strategies/automatic/unit_times.h"
+#include "strategies/parallel/parallel.h"
+#include "strategies/parallel/schedules/timed_table.h"
+
+namespace simgrad::strategies {
+
+class LayoutTimes {
+ public:
+  /// own: micro-batches of the strategy, each of which the mesh cuts further.  units: outlive this object, as `whole`
+  /// does: the terms of the whole model and all ranks.
+  LayoutTimes(const Parallel& parallel, std::int64_t own, const std::vector<SharedUnit>& units,
+              const training::MemoryTerms& whole, ConcurrentMessages& messages);
+
+  const Parallel& parallel() const { return parallel_; }
+  PipelineShape shape() const { return parallel_.shape(); }
+  std::int64_t data() const { return data_; }
+  std::int64_t own_micro_batches() const { return own_; }
+  const std::vector<SharedUnit>& units() const { return *units_; }
+  const training::MemoryTerms& whole() const { return *whole_; }
+  const StageDevices& devices(std::size_t stage) const { return stages_[stage]; }
+
+  /// Of the units first .. end - 1 on that stage.
+  UnitTimes of(std::size_t stage, std::int64_t first, std::int64_t end) const;
+  /// That a rank has of these units; a tied matrix counts once.
+  double parameters(std::int64_t first, std::int64_t end) const;
+  /// Of the hop behind a piece of that stage whose last unit is end - 1, tensor ranks' gathering of parts included.
+  double hop_s(std::size_t stage, std::int64_t end) const;
+  /// By piece of the model, cut so.
+  std::vector<PieceTimes> pieces(const std::vector<std::int64_t>& firsts) const;
+  /// Of the sum of the matrix that the first and the last stage both have; 0: none.
+  double tied_sum_s() const;
+
+ private:
+  Parallel parallel_;
+  std::int64_t data_, own_;
+  const std::vector<SharedUnit>* units_;
+  const training::MemoryTerms* whole_;
+  training::MemoryTerms of_rank_;
+  std::vector<StageDevices> stages_;
+  std::vector<std::size_t> kind_of_stage_;     ///< stages with equal devices and links have equal times
+  std::vector<std::vector<UnitTimes>> until_;  ///< by kind and unit: the sum of the units before it
+  std::vector<double> parameters_until_;
+  double tied_ = 0.0;  ///< numbers of the matrix that the first and the last unit both have; 0: none
+};
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,29 @@
+/// The units of a cut model as each of the ranks that share them has them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/cut_model.h"
+
+namespace simgrad::strategies {
+
+int ranks_among(const models::Shares& shares, models::Among among);
+
+/// One unit as each of the ranks that share it has it.
+struct SharedUnit {
+  std::vector<models::Layer> layers;
+  std::vector<models::Segment> segments;
+  std::int64_t parameters = 0;
+  bool passes_on = true;  ///< whether other units are behind it
+  /// By kind of sharing: numbers of each segment's gradient that are added up over these ranks once a step.
+  std::array<std::vector<double>, models::kinds_of_shares> partial;
+};
+std::vector<SharedUnit> units_shared(const models::Model& model, const models::Problem& problem,
+                                     const models::Shares& shares);
+
+/// The numbers of the matrix that the first unit has and the last one, too, on a rank; 0: none is tied.
+double tied_numbers(const models::Model& model, const models::Problem& problem, const models::Shares& shares);
+
+}  // namespace simgrad::strategies

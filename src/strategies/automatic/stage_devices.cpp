@@ -1,0 +1,130 @@
+#include "strategies/automatic/stage_devices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/fabric/device.h"
+#include "strategies/parallel/sharing_ranks.h"
+
+namespace simgrad::strategies {
+
+using models::Among;
+using training::Dimension;
+using training::Mesh;
+using Then = models::Step::Then;
+
+namespace {
+
+using Messages = std::vector<std::pair<int, int>>;
+
+/// From each rank to the one so many places further on among those along a dimension.
+Messages shifted(const Mesh& mesh, const std::vector<int>& ranks, Dimension along, int places) {
+  Messages all;
+  for (const int rank : ranks) {
+    training::MeshPlace to = mesh.place(rank);
+    to[along] = (to[along] + places) % mesh.size(along);
+    all.emplace_back(rank, mesh.rank(to));
+  }
+  return all;
+}
+
+DeviceKind kind_of(const cluster::Cluster& cluster, int rank) {
+  const std::vector<double>& relative = cluster.options().relative_speeds;
+  const auto place = static_cast<std::size_t>(rank);
+  const double nominal = cluster.speed(rank);
+  return {.device = cluster.device(rank),
+          .nominal_flops_per_s = nominal,
+          .flops_per_s = nominal * (place < relative.size() ? relative[place] : 1.0)};
+}
+
+double memory_of(const cluster::Cluster& cluster, int rank) {
+  if (cluster.options().memory_bytes) return *cluster.options().memory_bytes;
+  const cluster::Device* const device = cluster.device(rank);
+  return device && device->memory_bytes > 0.0 ? device->memory_bytes : std::numeric_limits<double>::infinity();
+}
+
+StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& messages, const Mesh& mesh,
+                        const std::vector<int>& ranks) {
+  StageDevices its;
+  its.charges_additions = cluster.options().charge_reductions;
+  its.memory_bytes = std::numeric_limits<double>::infinity();
+  for (const int rank : ranks) {
+    its.memory_bytes = std::min(its.memory_bytes, memory_of(cluster, rank));
+    const DeviceKind kind = kind_of(cluster, rank);
+    if (std::ranges::find(its.kinds, kind) == its.kinds.end()) its.kinds.push_back(kind);
+  }
+  const auto shift = [&](Dimension along, int places) { return messages.slowest(shifted(mesh, ranks, along, places)); };
+  for (std::size_t k = 0; k < models::kinds_of_shares; ++k) {
+    const Dimension along = dimension_of(static_cast<Among>(k));
+    const int n = mesh.size(along);
+    if (n == 1) continue;
+    its.rings[k] = shift(along, 1);
+    for (int places = 1; places < n && along == Dimension::expert; ++places) {
+      const MessageCost cost = shift(along, places);
+      its.exchanges[k].latency_s += cost.latency_s / (n - 1);
+      its.exchanges[k].s_per_byte += cost.s_per_byte / (n - 1);
+    }
+  }
+  if (mesh.size(Dimension::data) > 1) its.data_ring = shift(Dimension::data, 1);
+  if (mesh.size(Dimension::pipeline) > 1) {
+    Messages back = shifted(mesh, ranks, Dimension::pipeline, 1);
+    its.hop = messages.slowest(back);
+    for (auto& [from, to] : back) std::swap(from, to);
+    const MessageCost other = messages.slowest(back);
+    its.hop.latency_s = std::max(its.hop.latency_s, other.latency_s);
+    its.hop.s_per_byte = std::max(its.hop.s_per_byte, other.s_per_byte);
+  }
+  return its;
+}
+
+}  // namespace
+
+double DeviceKind::addition_s(double bytes) const {
+  return (device ? bytes / 8.0 : 1.0) / flops_per_s;  // a device adds as fast as its memory brings the numbers
+}
+
+double StageDevices::ring_sum_s(const MessageCost& ring, double numbers, int n, double number_bytes) const {
+  if (n == 1) return 0.0;
+  const double chunk = std::ceil(numbers / n);
+  double addition_s = 0.0;
+  for (const DeviceKind& kind : kinds) addition_s = std::max(addition_s, kind.addition_s(number_bytes));
+  if (!charges_additions) addition_s = 0.0;
+  return (n - 1) * (2.0 * ring.seconds(chunk * number_bytes) + chunk * addition_s);
+}
+
+double StageDevices::collective_s(Then then, Among among, double numbers, int n, double number_bytes) const {
+  const auto k = static_cast<std::size_t>(among);
+  if (n == 1 || then == Then::nothing) return 0.0;
+  const double chunk = std::ceil(numbers / n);
+  const double half = (n - 1) * rings[k].seconds(chunk * number_bytes);  // once around the ring, chunk by chunk
+  switch (then) {
+    case Then::gather:
+      return (n - 1) * rings[k].seconds(numbers * number_bytes);
+    case Then::sum_shard:
+      return ring_sum_s(rings[k], numbers, n, number_bytes) - half;
+    case Then::all_to_all:
+    case Then::all_to_all_back:
+      return (n - 1) * exchanges[k].seconds(chunk * number_bytes);
+    default:
+      return ring_sum_s(rings[k], numbers, n, number_bytes);
+  }
+}
+
+bool alike_in_passes(const StageDevices& a, const StageDevices& b) {
+  return a.kinds == b.kinds && a.rings == b.rings && a.exchanges == b.exchanges;
+}
+
+std::vector<StageDevices> devices_of_stages(const cluster::Cluster& cluster, ConcurrentMessages& messages,
+                                            const Mesh& mesh) {
+  std::vector<std::vector<int>> ranks(static_cast<std::size_t>(mesh.size(Dimension::pipeline)));
+  for (int rank = 0; rank < mesh.ranks(); ++rank)
+    ranks[static_cast<std::size_t>(mesh.place(rank)[Dimension::pipeline])].push_back(rank);
+  std::vector<StageDevices> all;
+  for (const std::vector<int>& its : ranks) all.push_back(devices_of(cluster, messages, mesh, its));
+  return all;
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,53 @@
+/// The devices of a pipeline's stages under a layout, and the network among them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/cut_model.h"
+#include "strategies/automatic/concurrent_messages.h"
+#include "training/parts/mesh.h"
+
+namespace simgrad::cluster {
+class Cluster;
+struct Device;
+}  // namespace simgrad::cluster
+
+namespace simgrad::strategies {
+
+/// Ranks whose work takes as long.
+struct DeviceKind {
+  const cluster::Device* device = nullptr;  ///< null: flops alone count
+  double nominal_flops_per_s = 0.0;         ///< of the host
+  double flops_per_s = 0.0;                 ///< likewise, slower or faster ranks included
+  bool operator==(const DeviceKind&) const = default;
+
+  /// Of one addition in a sum, of numbers with so many bytes.
+  double addition_s(double bytes) const;
+};
+
+/// The ranks of one stage: those with its part of the model, in every replica. All of a kind of group send at one time.
+struct StageDevices {
+  std::vector<DeviceKind> kinds;                                    ///< each once
+  std::array<MessageCost, models::kinds_of_shares> rings = {};      ///< to the next rank that shares units, by kind
+  std::array<MessageCost, models::kinds_of_shares> exchanges = {};  ///< to each of the others in turn: the mean
+  MessageCost data_ring = {};                                       ///< to the next rank with the same part
+  MessageCost hop = {};                                             ///< to the next stage, or back: the slower one
+  double memory_bytes = 0.0;                                        ///< of the smallest device; infinite: not known
+  bool charges_additions = true;
+
+  /// Of a collective among n of the stage's ranks that share units, which begins with so many numbers on each.
+  double collective_s(models::Step::Then then, models::Among among, double numbers, int n, double number_bytes) const;
+  /// Of an allreduce around a ring of n ranks.
+  double ring_sum_s(const MessageCost& ring, double numbers, int n, double number_bytes) const;
+};
+
+/// Whether passes take as long on both.
+bool alike_in_passes(const StageDevices& a, const StageDevices& b);
+
+/// By stage of the mesh.
+std::vector<StageDevices> devices_of_stages(const cluster::Cluster& cluster, ConcurrentMessages& messages,
+                                            const training::Mesh& mesh);
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,88 @@
+#include "strategies/automatic/step_end.h"
+
+#include <algorithm>
+
+#include "cluster/fabric/device.h"
+#include "strategies/replicas/allreduce.h"
+#include "strategies/sharded/fsdp.h"
+#include "strategies/sharded/zero.h"
+#include "training/learning/layer_times.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+/// A strategy's sums of gradients.
+struct Sums {
+  double rings = 1.0;      ///< in allreduces of the gradient: 2 (d - 1) / d of its bytes a rank
+  bool overlaps = false;   ///< with the last backward pass
+  std::int64_t times = 1;  ///< a step
+  bool shards = false;     ///< whether a rank updates a d-th of its part
+};
+
+Sums sums_of(const Strategy& strategy) {
+  const auto times = [](const auto& its) { return its.no_sync ? 1 : its.micro_batches; };
+  constexpr double by_units = 1.5;  // gathered forward and back, and reduced: 3 (d - 1) / d
+  if (const auto* const its = dynamic_cast<const Allreduce*>(&strategy))
+    return {.overlaps = its->bucket_bytes.has_value(), .times = times(*its)};
+  if (const auto* const its = dynamic_cast<const Zero*>(&strategy))
+    return {.rings = its->stage == 3 ? by_units : 1.0,
+            .overlaps = its->stage == 3 || its->bucket_bytes.has_value(),
+            .times = times(*its),
+            .shards = true};
+  if (const auto* const its = dynamic_cast<const Fsdp*>(&strategy))
+    return {.rings = by_units, .overlaps = its->prefetch, .times = times(*its), .shards = true};
+  return {};
+}
+
+double update_s(const StageDevices& stage, const training::MemoryTerms& terms, double parameters) {
+  double slowest = 0.0;
+  const double bytes =
+      training::update_bytes(terms.precision, static_cast<std::size_t>(terms.optimizer_vectors)) * parameters;
+  for (const DeviceKind& kind : stage.kinds)
+    slowest = std::max(slowest, kind.device ? kind.device->memory_s(bytes) * kind.nominal_flops_per_s / kind.flops_per_s
+                                            : terms.update_flops * parameters / kind.flops_per_s);
+  return stage.charges_additions ? slowest : 0.0;
+}
+
+/// A stage's last task is a backward pass, or a part of one.
+double last_task_s(const std::vector<TimedTask>& tasks) { return tasks.back().end - tasks.back().start; }
+
+}  // namespace
+
+StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const TimedTable& table,
+                    const std::vector<std::int64_t>& firsts) {
+  const Sums sums = sums_of(strategy);
+  const std::size_t stages = table.tasks.size();
+  const double before_s = static_cast<double>(times.own_micro_batches() - 1) * table.makespan;
+  StepEnd end;
+  end.passes_s = before_s + table.makespan;
+  double summed_s = 0.0, updated_s = 0.0;
+  const double tied_s = times.tied_sum_s();
+  // Ranks that share units add up gradients in the last backward pass, for which the stages before wait.
+  double shared_s = 0.0;
+  for (std::size_t stage = stages; stage-- > 0;) {
+    UnitTimes its;
+    double parameters = 0.0;
+    for (std::size_t piece = stage; piece + 1 < firsts.size(); piece += stages) {
+      its += times.of(stage, firsts[piece], firsts[piece + 1]);
+      parameters += times.parameters(firsts[piece], firsts[piece + 1]);
+    }
+    shared_s += its.sums_s;
+    const StageDevices& devices = times.devices(stage);
+    double sum_s =
+        static_cast<double>(sums.times) * sums.rings *
+        devices.ring_sum_s(devices.data_ring, parameters, static_cast<int>(times.data()), times.whole().bytes.gradient);
+    if (sums.overlaps) sum_s = std::max(sum_s - last_task_s(table.tasks[stage]), 0.0);
+    const double ready_s = before_s + table.tasks[stage].back().end + shared_s + sum_s +
+                           (stage == 0 || stage + 1 == stages ? tied_s : 0.0);
+    const double shards = sums.shards ? static_cast<double>(times.data()) : 1.0;
+    summed_s = std::max(summed_s, ready_s);
+    updated_s = std::max(updated_s, ready_s + update_s(devices, times.whole(), parameters / shards));
+  }
+  end.sums_s = std::max(summed_s - end.passes_s, 0.0);
+  end.update_s = updated_s - end.passes_s - end.sums_s;
+  return end;
+}
+
+}  // namespace simgrad::strategies
