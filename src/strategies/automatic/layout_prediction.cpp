@@ -14,8 +14,6 @@ namespace simgrad::strategies {
 
 namespace {
 
-constexpr std::size_t cuts_tried_most = 64;  ///< for their memory, of one layout
-
 std::vector<double> counts_of(const std::vector<std::int64_t>& firsts) {
   std::vector<double> units;
   for (std::size_t piece = 0; piece + 1 < firsts.size(); ++piece)
@@ -29,9 +27,10 @@ LayoutPredictor::LayoutPredictor(const Strategy& strategy, const training::Memor
     : strategy_(strategy), whole_(whole), messages_(*whole.cluster) {}
 
 LayoutTimes LayoutPredictor::times_of_layout(const Parallel& parallel) {
+  const bool whole = parallel.pipeline == 1;
   const auto [at, fresh] =
-      units_.try_emplace({parallel.tensor, parallel.sequence_parallel, parallel.context, parallel.expert});
-  if (fresh) at->second = units_shared(*whole_.model, *whole_.problem, parallel.shares());
+      units_.try_emplace({parallel.tensor, parallel.sequence_parallel, parallel.context, parallel.expert, whole});
+  if (fresh) at->second = units_shared(*whole_.model, *whole_.problem, parallel.shares(), whole);
   const std::int64_t data = whole_.workers / parallel.ranks_a_replica();
   return {parallel, strategy_.traits(static_cast<int>(data)).micro_batches, at->second, whole_, messages_};
 }
@@ -95,50 +94,6 @@ PredictedLayout LayoutPredictor::predict(const Parallel& parallel, bool programs
     if (other.step_s < best.step_s) best = std::move(other);
   }
   return best;
-}
-
-/// The stages whose ranks need more than the smallest of their devices has. Sets the memory of the fullest one.
-std::vector<LayoutPredictor::TooMuch> LayoutPredictor::too_full(PredictedLayout& layout,
-                                                                const LayoutTimes& times) const {
-  const std::vector<record::MemoryParts> needed =
-      memory_of_stages(strategy_, layout.parallel, table_of(layout.parallel), whole_);
-  std::vector<TooMuch> all;
-  double fullest = -1.0;
-  std::int64_t first = 0;
-  for (std::size_t stage = 0; stage < needed.size(); ++stage) {
-    const double bytes = needed[stage].sum(), has = times.devices(stage).memory_bytes;
-    const std::int64_t units = layout.parallel.stages.empty()
-                                   ? static_cast<std::int64_t>(times.units().size())
-                                   : static_cast<std::int64_t>(layout.parallel.stages[stage]);
-    if (whole_.fits_memory && bytes > has) all.push_back({stage, first, first + units});
-    if (const double share = std::isfinite(has) ? bytes / has : bytes; share > fullest) {
-      fullest = share;
-      layout.memory_bytes = bytes;
-    }
-    first += units;
-  }
-  return all;
-}
-
-std::optional<PredictedLayout> LayoutPredictor::fitting(PredictedLayout layout, bool programs) {
-  const LayoutTimes times = times_of_layout(layout.parallel);
-  const bool deals = programs && layout.parallel.pipeline > 1;
-  std::vector<TooMuch> known;
-  for (std::size_t tried = 0; tried < cuts_tried_most; ++tried) {
-    const std::vector<TooMuch> full = too_full(layout, times);
-    if (full.empty()) return layout;
-    if (!deals) return {};
-    if (layout.parallel.chunks > 1) break;
-    known.insert(known.end(), full.begin(), full.end());
-    const Firsts firsts = programmed(times, known);
-    if (firsts.empty()) return {};
-    layout = timed_with(times, firsts);
-  }
-  Parallel by_memory = layout.parallel;
-  by_memory.stages.clear();
-  by_memory.balance = Balance::memory;
-  layout = timed_with(times, firsts_of_pieces(strategy_, by_memory, table_of(by_memory), whole_));
-  return too_full(layout, times).empty() ? std::optional(layout) : std::nullopt;
 }
 
 }  // namespace simgrad::strategies

@@ -40,7 +40,8 @@ class LayoutPredictor {
   /// Memory is not looked at.
   PredictedLayout predict(const Parallel& parallel, bool programs);
   /// That layout if its stages fit into memory, or the fastest one found with the same sizes whose stages do; sets
-  /// `memory_bytes`.  Nothing: none is found.
+  /// `memory_bytes`. Where stages are dealt, units then go to the stage beside theirs as long as that makes the step
+  /// shorter.  Nothing: none is found.
   std::optional<PredictedLayout> fitting(PredictedLayout layout, bool programs);
 
  private:
@@ -54,12 +55,13 @@ class LayoutPredictor {
   LayoutTimes times_of_layout(const Parallel& parallel);
   Firsts programmed(const LayoutTimes& times, const std::vector<TooMuch>& too_much) const;
   PredictedLayout timed_with(const LayoutTimes& times, const Firsts& firsts) const;
+  PredictedLayout improved(PredictedLayout layout, const LayoutTimes& times) const;
   std::vector<TooMuch> too_full(PredictedLayout& layout, const LayoutTimes& times) const;
 
   const Strategy& strategy_;
   const training::MemoryTerms& whole_;
   ConcurrentMessages messages_;
-  std::map<std::tuple<std::int64_t, bool, std::int64_t, std::int64_t>, std::vector<SharedUnit>> units_;
+  std::map<std::tuple<std::int64_t, bool, std::int64_t, std::int64_t, bool>, std::vector<SharedUnit>> units_;
 };
 
 }  // namespace simgrad::strategies

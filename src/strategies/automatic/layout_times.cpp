@@ -49,9 +49,7 @@ UnitTimes LayoutTimes::of(std::size_t stage, std::int64_t first, std::int64_t en
 }
 
 double LayoutTimes::parameters(std::int64_t first, std::int64_t end) const {
-  const bool both_ends = first == 0 && end == static_cast<std::int64_t>(units_->size());
-  return parameters_until_[static_cast<std::size_t>(end)] - parameters_until_[static_cast<std::size_t>(first)] -
-         (both_ends ? tied_ : 0.0);
+  return parameters_until_[static_cast<std::size_t>(end)] - parameters_until_[static_cast<std::size_t>(first)];
 }
 
 double LayoutTimes::hop_s(std::size_t stage, std::int64_t end) const {

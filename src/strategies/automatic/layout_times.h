@@ -27,7 +27,6 @@ class LayoutTimes {
 
   /// Of the units first .. end - 1 on that stage.
   UnitTimes of(std::size_t stage, std::int64_t first, std::int64_t end) const;
-  /// That a rank has of these units; a tied matrix counts once.
   double parameters(std::int64_t first, std::int64_t end) const;
   /// Of the hop behind a piece of that stage whose last unit is end - 1, tensor ranks' gathering of parts included.
   double hop_s(std::size_t stage, std::int64_t end) const;

@@ -11,8 +11,9 @@ using models::Among;
 
 namespace {
 
-std::int64_t common(const models::ParameterStretch& a, const models::ParameterStretch& b) {
-  return std::max<std::int64_t>(std::min(a.first + a.count, b.first + b.count) - std::max(a.first, b.first), 0);
+models::ParameterStretch common(const models::ParameterStretch& a, const models::ParameterStretch& b) {
+  const std::int64_t first = std::max(a.first, b.first);
+  return {first, std::max<std::int64_t>(std::min(a.first + a.count, b.first + b.count) - first, 0)};
 }
 
 models::Chunk chunk_of(std::int64_t unit, const models::Shares& shares) {
@@ -39,7 +40,7 @@ int ranks_among(const models::Shares& shares, Among among) {
 }
 
 std::vector<SharedUnit> units_shared(const models::Model& model, const models::Problem& problem,
-                                     const models::Shares& shares) {
+                                     const models::Shares& shares, bool whole) {
   const auto cut = models::cut_into_operators(model);
   const auto count = static_cast<std::int64_t>(training::units_of(model.layers(problem)).size());
   std::vector<SharedUnit> units;
@@ -48,14 +49,19 @@ std::vector<SharedUnit> units_shared(const models::Model& model, const models::P
     SharedUnit& its = units.emplace_back(
         SharedUnit{.layers = cut->layers(problem, chunk), .segments = cut->segments(problem, chunk), .partial = {}});
     its.passes_on = unit + 1 < count;
+    const models::ParameterStretch copy =
+        whole && unit + 1 == count ? cut->tied(problem, chunk) : models::ParameterStretch();
     for (const models::Layer& layer : its.layers) its.parameters += layer.count;
+    its.parameters -= copy.count;
     for (std::size_t k = 0; k < models::kinds_of_shares; ++k) {
       const auto among = static_cast<Among>(k);
       if (ranks_among(shares, among) == 1) continue;
       for (const models::Segment& segment : its.segments) {
         std::int64_t numbers = 0;
-        for (const models::ParameterStretch& partial : cut->partial(problem, chunk, among))
-          numbers += common({segment.first, segment.count}, partial);
+        for (const models::ParameterStretch& partial : cut->partial(problem, chunk, among)) {
+          const models::ParameterStretch own = common({segment.first, segment.count}, partial);
+          numbers += own.count - common(own, copy).count;
+        }
         if (numbers > 0) its.partial[k].push_back(static_cast<double>(numbers));
       }
     }

@@ -20,10 +20,11 @@ struct SharedUnit {
   /// By kind of sharing: numbers of each segment's gradient that are added up over these ranks once a step.
   std::array<std::vector<double>, models::kinds_of_shares> partial;
 };
+/// whole: whether one stage has all units, so that the last one has no copy of a matrix tied to the first one's.
 std::vector<SharedUnit> units_shared(const models::Model& model, const models::Problem& problem,
-                                     const models::Shares& shares);
+                                     const models::Shares& shares, bool whole);
 
-/// The numbers of the matrix that the first unit has and the last one, too, on a rank; 0: none is tied.
+/// The numbers of a rank's copy of the matrix that is tied to the first unit's; 0: none is tied.
 double tied_numbers(const models::Model& model, const models::Problem& problem, const models::Shares& shares);
 
 }  // namespace simgrad::strategies

@@ -1,0 +1,83 @@
+/// Layouts whose stages fit into the memory of their devices.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "strategies/automatic/layout_prediction.h"
+#include "strategies/parallel/mesh_memory.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+constexpr std::size_t cuts_tried_most = 64;  ///< for their memory, of one layout
+
+}  // namespace
+
+/// The stages whose ranks need more than the smallest of their devices has. Sets the memory of the fullest one.
+std::vector<LayoutPredictor::TooMuch> LayoutPredictor::too_full(PredictedLayout& layout,
+                                                                const LayoutTimes& times) const {
+  const std::vector<record::MemoryParts> needed =
+      memory_of_stages(strategy_, layout.parallel, table_of(layout.parallel), whole_);
+  std::vector<TooMuch> all;
+  double fullest = -1.0;
+  std::int64_t first = 0;
+  for (std::size_t stage = 0; stage < needed.size(); ++stage) {
+    const double bytes = needed[stage].sum(), has = times.devices(stage).memory_bytes;
+    const std::int64_t units = layout.parallel.stages.empty()
+                                   ? static_cast<std::int64_t>(times.units().size())
+                                   : static_cast<std::int64_t>(layout.parallel.stages[stage]);
+    if (whole_.fits_memory && bytes > has) all.push_back({stage, first, first + units});
+    if (const double share = std::isfinite(has) ? bytes / has : bytes; share > fullest) {
+      fullest = share;
+      layout.memory_bytes = bytes;
+    }
+    first += units;
+  }
+  return all;
+}
+
+/// The program's step is that of a table only where stages are alike.
+PredictedLayout LayoutPredictor::improved(PredictedLayout layout, const LayoutTimes& times) const {
+  for (bool shorter = true; shorter;) {
+    shorter = false;
+    Firsts firsts{0};
+    for (const double units : layout.parallel.stages)
+      firsts.push_back(firsts.back() + static_cast<std::int64_t>(units));
+    for (std::size_t border = 1; border + 1 < firsts.size() && !shorter; ++border)
+      for (const std::int64_t moved : {firsts[border] - 1, firsts[border] + 1}) {
+        if (moved <= firsts[border - 1] || moved >= firsts[border + 1]) continue;
+        Firsts other = firsts;
+        other[border] = moved;
+        PredictedLayout its = timed_with(times, other);
+        if (its.step_s >= layout.step_s * (1.0 - 1e-9) || !too_full(its, times).empty()) continue;
+        layout = std::move(its);
+        shorter = true;
+        break;
+      }
+  }
+  return layout;
+}
+
+std::optional<PredictedLayout> LayoutPredictor::fitting(PredictedLayout layout, bool programs) {
+  const LayoutTimes times = times_of_layout(layout.parallel);
+  const bool deals = programs && layout.parallel.pipeline > 1;
+  std::vector<TooMuch> known;
+  for (std::size_t tried = 0; tried < cuts_tried_most; ++tried) {
+    const std::vector<TooMuch> full = too_full(layout, times);
+    if (full.empty()) return deals ? improved(std::move(layout), times) : layout;
+    if (!deals) return {};
+    if (layout.parallel.chunks > 1) break;
+    known.insert(known.end(), full.begin(), full.end());
+    const Firsts firsts = programmed(times, known);
+    if (firsts.empty()) return {};
+    layout = timed_with(times, firsts);
+  }
+  Parallel by_memory = layout.parallel;
+  by_memory.stages.clear();
+  by_memory.balance = Balance::memory;
+  layout = timed_with(times, firsts_of_pieces(strategy_, by_memory, table_of(by_memory), whole_));
+  return too_full(layout, times).empty() ? std::optional(layout) : std::nullopt;
+}
+
+}  // namespace simgrad::strategies

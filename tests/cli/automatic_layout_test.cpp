@@ -1,0 +1,163 @@
+// [parallel] automatic: predicted steps are the simulated ones, and what is found is the fastest of all, simulated.
+#include <algorithm>
+#include <cmath>
+
+#include "catch.h"
+#include "cli/scenario.h"
+
+namespace automatic_layout_test {
+
+using namespace simgrad::tests;
+
+namespace {
+
+/// Two hosts of eight devices; all else of [parallel] and the strategy follow.
+const std::string two_hosts = R"([cluster]
+workers = 16
+topology = { kind = "gpu_hosts", devices = 8, nics = 8 }
+device = { kind = "a100_80gb", efficiency = 0.75 }
+latency = "10us"
+
+[data]
+samples = 1000
+
+[model]
+kind = "transformer"
+layers = 6
+hidden = 1024
+heads = 16
+sequence = 1024
+vocabulary = 5120
+
+[training]
+batch_size = 32
+optimizer = "adam"
+precision = "bfloat16"
+numbers = false
+
+[stop]
+steps = 2
+
+[parallel]
+automatic = true
+)";
+
+Json runs_of(const std::string& text, const std::string& options = "") {
+  const Json results = results_of(text, "--no-baseline --no-why " + options);
+  return results.at("runs");
+}
+
+std::string allreduce(const std::string& options = "") { return "[[strategy]]\nkind = \"allreduce\"\n" + options; }
+
+}  // namespace
+
+TEST_CASE("the predicted step of a layout is the simulated one") {
+  struct Case {
+    std::string parallel, sets, strategy;
+  };
+  const std::vector<Case> cases{
+      {"tensor = 4\npipeline = 2\nmicro_batches = 4\nsequence_parallel = true\n", "", allreduce()},
+      {"tensor = 4\npipeline = 2\nmicro_batches = 4\n", "--set training.recompute='\"full\"'", allreduce()},
+      {"tensor = 2\npipeline = 2\nmicro_batches = 4\nsequence_parallel = true\n",
+       "--set training.recompute='\"selective\"'", allreduce()},
+      {"tensor = 2\npipeline = 2\ncontext = 2\nmicro_batches = 4\n", "", allreduce()},
+      {"tensor = 1\npipeline = 4\nmicro_batches = 8\n", "", allreduce()},
+      {"tensor = 16\npipeline = 1\nmicro_batches = 4\n", "", allreduce()},
+      {"tensor = 2\npipeline = 1\ncontext = 1\nmicro_batches = 4\n", "", allreduce()},
+      {"tensor = 1\npipeline = 1\ncontext = 4\nmicro_batches = 4\n", "", allreduce()},
+      {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"zb_h1\"\n", "", allreduce()},
+      {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"gpipe\"\n", "", allreduce()},
+      {"tensor = 2\npipeline = 2\nmicro_batches = 4\n", "", "[[strategy]]\nkind = \"zero\"\n"},
+      {"tensor = 2\npipeline = 2\nexpert = 2\nmicro_batches = 4\n", "--set model.experts=4 --set model.top_k=2",
+       allreduce()},
+      {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.topology='\"star\"'", allreduce()},
+      {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.relative_speeds=[1,1,1,1,0.5]", allreduce()},
+      {"tensor = 2\npipeline = 1\nmicro_batches = 4\n",
+       "--set cluster.topology='{kind=\"gpu_hosts\",devices=8,nics=1}'", allreduce()},
+      {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.device='\"none\"' --set cluster.speed='\"1TF\"'",
+       allreduce()},
+  };
+  for (const Case& its : cases) {
+    const Json runs = runs_of(two_hosts + its.parallel + its.strategy, its.sets);
+    CAPTURE(its.parallel, its.sets, its.strategy);
+    REQUIRE(runs.size() == 1);
+    CHECK(std::abs(runs[0].at("prediction_error").get<double>()) < 1e-9);
+  }
+}
+
+TEST_CASE("of steps whose sums overlap with passes the prediction is near") {
+  for (const std::string& strategy :
+       {allreduce("bucket_size = \"1MB\"\n"), std::string("[[strategy]]\nkind = \"fsdp\"\n"),
+        std::string("[[strategy]]\nkind = \"zero\"\nstage = 3\n")}) {
+    const Json runs = runs_of(two_hosts + "tensor = 2\npipeline = 2\nmicro_batches = 4\n" + strategy);
+    CAPTURE(strategy);
+    CHECK(std::abs(runs[0].at("prediction_error").get<double>()) < 0.05);
+  }
+}
+
+TEST_CASE("the automatic layout is the fastest of all that are simulated one by one") {
+  std::string tensor, pipeline, micro_batches;
+  for (const int t : {1, 2, 4, 8, 16})
+    for (const int p : {1, 2, 4, 8})
+      for (const int m : {1, 2, 4, 8, 16, 32}) {
+        if (t * p > 16 || 32 % (16 / (t * p) * m) != 0 || t * p * m == 1) continue;
+        tensor += std::to_string(t) + ", ";
+        pipeline += std::to_string(p) + ", ";
+        micro_batches += std::to_string(m) + ", ";
+      }
+  const std::string one_context = two_hosts + "context = 1\nexpert = 1\n";
+  const Json all =
+      runs_of(one_context + allreduce() + "[[grid.zip]]\n\"parallel.tensor\" = [" + tensor +
+              "]\n\"parallel.pipeline\" = [" + pipeline + "]\n\"parallel.micro_batches\" = [" + micro_batches + "]\n");
+  const Json found = runs_of(one_context + allreduce());
+  CHECK(all.size() > 40);
+  double least = 1e300;
+  for (const Json& run : all) least = std::min(least, run.at("simulated_s").get<double>());
+  CHECK(found[0].at("simulated_s").get<double>() <= least * (1.0 + 1e-9));
+  CHECK(found[0].at("simulated_s").get<double>() >= least * (1.0 - 1e-9));
+}
+
+TEST_CASE("the automatic stages on unlike devices are the fastest of all cuts that are simulated one by one") {
+  const std::string unlike =
+      with(two_hosts, "latency = \"10us\"\n", "latency = \"10us\"\nrelative_speeds = [1, 0.9, 0.5, 0.3]\n") +
+      "tensor = 1\npipeline = 4\ncontext = 1\nexpert = 1\ndata = 1\nmicro_batches = 8\n";
+  const std::string four = with(unlike, "workers = 16", "workers = 4");
+  std::string cuts;
+  for (int a = 1; a <= 5; ++a)
+    for (int b = 1; a + b <= 6; ++b)
+      for (int c = 1; a + b + c <= 7; ++c)
+        cuts += "[" + std::to_string(a) + ", " + std::to_string(b) + ", " + std::to_string(c) + ", " +
+                std::to_string(8 - a - b - c) + "], ";
+  const Json all = runs_of(four + allreduce() + "[grid]\n\"parallel.stages\" = [" + cuts + "]\n");
+  const Json found = runs_of(four + allreduce());
+  CHECK(all.size() == 35);
+  double least = 1e300, most = 0.0;
+  for (const Json& run : all) {
+    least = std::min(least, run.at("simulated_s").get<double>());
+    most = std::max(most, run.at("simulated_s").get<double>());
+  }
+  CHECK(most > 1.5 * least);
+  CHECK(found[0].at("simulated_s").get<double>() == Approx(least).epsilon(1e-9));
+}
+
+TEST_CASE("explain layouts shows the best ones, and the place of the scenario's own") {
+  const Scratch scratch;
+  scratch.write("x.toml",
+                with(two_hosts, "automatic = true\n", "tensor = 2\npipeline = 2\nmicro_batches = 4\n") + allreduce());
+  const Called called = program("explain layouts x.toml", scratch);
+  CAPTURE(called.out, called.err);
+  REQUIRE(called.exit_code == 0);
+  CHECK(called.out.find("layouts of transformer on 16 workers are predicted, for strategy allreduce") !=
+        std::string::npos);
+  CHECK(called.out.find("the scenario's own sizes are number ") != std::string::npos);
+  // A written option is kept under automatic: one row.
+  scratch.write("y.toml",
+                two_hosts + "tensor = 2\npipeline = 2\ncontext = 1\nexpert = 1\nmicro_batches = 4\n" + allreduce());
+  const Called one = program("explain layouts y.toml", scratch);
+  CHECK(one.out.find("1 layout of transformer on 16 workers is predicted") != std::string::npos);
+  const Called none = program("explain layouts", scratch);
+  CHECK(none.exit_code == 2);
+  CHECK(none.err.find("name the scenario") != std::string::npos);
+}
+
+}  // namespace automatic_layout_test
