@@ -20,18 +20,6 @@ using strategies::PredictedLayout;
 
 constexpr std::size_t shown_most = 20;
 
-/// "2 x 8, 2 x 7": units of stages, those that follow each other with as many together.
-std::string stages_text(const std::vector<double>& stages) {
-  std::vector<std::string> all;
-  for (std::size_t from = 0; from < stages.size();) {
-    std::size_t end = from;
-    while (end < stages.size() && stages[end] == stages[from]) ++end;
-    all.push_back(end - from == 1 ? fmt::format("{}", stages[from]) : fmt::format("{} x {}", end - from, stages[from]));
-    from = end;
-  }
-  return all.empty() ? "-" : base::joined(all);
-}
-
 bool same(const Parallel& a, const Parallel& b) {
   return a.tensor == b.tensor && a.pipeline == b.pipeline && a.context == b.context && a.expert == b.expert &&
          a.micro_batch_count() == b.micro_batch_count();
@@ -52,7 +40,8 @@ void print(const PredictedLayout& its) {
   for (const double seconds : {its.step_s, its.computing_s, its.exchanges_s, its.waiting_s, its.sums_s, its.update_s})
     times.push_back(outputs::duration(seconds));
   print_line(text(p.tensor), text(p.pipeline), text(p.context), text(p.expert), text(its.data),
-             text(p.micro_batch_count()), times, outputs::byte_count(its.memory_bytes), stages_text(p.stages));
+             text(p.micro_batch_count()), times, outputs::byte_count(its.memory_bytes),
+             p.stages.empty() ? "-" : experiment::units_text(p.stages));
 }
 
 }  // namespace

@@ -141,8 +141,8 @@ constexpr auto field_table = std::to_array<ResultField>({
      "token "
      "(source markov)"},
     {"predicted_step_s", of_run, "s",
-     "the time of a step by the cost model of a placement of operators (strategy operators): the last end of its list "
-     "schedule"},
+     "the time of a step by a cost model: of a placement of operators (strategy operators) the last end of its list "
+     "schedule, of a layout that was found ([parallel] automatic, balance = \"time\") the last end of its update"},
     {"prediction_error", of_run, "",
      "predicted_step_s / (simulated_s / steps) - 1: below 0 where messages that share links, or stragglers, make the "
      "simulated step longer"},

@@ -97,6 +97,8 @@ void print_warnings(const experiment::Plan& plan) {
       base::say(fmt::format("simgrad: {}: {}: {}", what, run.label, text));
   };
   for (const auto& run : plan.runs) {
+    if (const std::string& text = run.settings->parallel.found; !text.empty() && said.insert(text).second)
+      base::say(fmt::format("simgrad: note: {}", text));
     for (const std::string& text : run.strategy->warnings(run.workers, run.seed)) say(run, "warning", text);
     if (const auto steps = run.settings->stop.steps)
       say(run, "note", training::about_steps(run.strategy->traits(static_cast<int>(run.workers)), *steps));

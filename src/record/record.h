@@ -185,7 +185,7 @@ struct Record {
   std::optional<double> dropped_share = {};     ///< at the last evaluation
   std::optional<double> expert_imbalance = {};  ///< likewise
   std::optional<double> loss_floor = {};        ///< the least expected loss of any model, where the data tell it
-  std::optional<double> predicted_step_s = {};  ///< a placement's makespan by its cost model; null without placements
+  std::optional<double> predicted_step_s = {};  ///< by a cost model: of a placement, or a layout that was found
   std::optional<double> prediction_error = {};  ///< predicted_step_s over the mean simulated step, less 1
   Throughput throughput = {};
   std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of applications of a gradient by staleness

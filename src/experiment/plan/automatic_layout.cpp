@@ -19,6 +19,7 @@
 namespace simgrad::experiment {
 
 using nlohmann::ordered_json;
+using scenario::Faults;
 using strategies::FreeOptions;
 using strategies::LayoutSearch;
 using strategies::Parallel;
@@ -71,13 +72,13 @@ LayoutSearch from_json(const ordered_json& json, const Parallel& given) {
 std::string refusal(const Settings& settings) {
   if (!known_rows(settings) && !settings.own_problem())
     return "the shape of the data is known once they are read, but layouts are predicted before; take a source that "
-           "generates data, or training.numbers = false, or leave automatic out";
+           "generates data, or training.numbers = false, or give the layout by hand";
   if (settings.model.model->takes_sparse_rows() || settings.model.model->cut() == nullptr)
-    return fmt::format("{} cannot be cut; leave automatic out", settings.model.model.kind());
+    return fmt::format("{} cannot be cut; leave [parallel] out", settings.model.model.kind());
   if (settings.parallel.schedule->asynchronous())
     return fmt::format(
         "the steps of schedule = \"{}\" are not predicted, since its stages do not wait for each other; "
-        "take another schedule, or leave automatic out",
+        "take another schedule, or give the layout by hand",
         settings.parallel.schedule.kind());
   return {};
 }
@@ -88,24 +89,28 @@ std::string counted_refusals(const LayoutSearch& search) {
   return all.empty() ? "none is possible" : base::joined(all, ", ");
 }
 
-/// "7, 7, 6"
-std::string stages_text(const std::vector<double>& stages) {
-  std::vector<std::string> units;
-  for (const double count : stages) units.push_back(fmt::format("{}", count));
-  return base::joined(units, ", ");
+std::string note_of(const Settings& settings, const PredictedLayout& taken, const LayoutSearch& search) {
+  const std::string strategy = settings.strategies.front().name();
+  std::string note = fmt::format("{}, for {}: {}; a step of {} is predicted",
+                                 settings.parallel.automatic ? "automatic layout" : "stages by predicted time",
+                                 strategy, layout_text(taken), outputs::duration(taken.step_s));
+  if (search.best.size() > 1 && &taken == &search.best[0])
+    note += fmt::format(", and {} with {}", outputs::duration(search.best[1].step_s), layout_text(search.best[1]));
+  return note;
 }
 
 }  // namespace
 
 FreeOptions free_options(const Settings& settings) {
   const auto& written = settings.places.parallel;
-  const auto left = [&](const char* key) { return !written.contains(key); };
+  const auto left = [&](const char* key) { return settings.parallel.automatic && !written.contains(key); };
   return {.tensor = left("tensor"),
           .pipeline = left("pipeline"),
           .context = left("context"),
           .expert = left("expert"),
           .micro_batches = left("micro_batches"),
-          .stages = left("stages") && left("balance")};
+          .stages = !written.contains("stages") &&
+                    (settings.parallel.balance == strategies::Balance::time || left("balance"))};
 }
 
 LayoutSearch best_layouts(const Settings& settings, const FreeOptions& free, std::size_t most) {
@@ -119,8 +124,11 @@ LayoutSearch best_layouts(const Settings& settings, const FreeOptions& free, std
     const auto workers = static_cast<int>(of_large.cluster.workers);
     const cluster::Cluster cluster(of_large.cluster, workers);
     training::MemoryTerms terms = memory_terms(of_large, strategy, problem, rows);
+    terms.workers = workers;
     terms.cluster = &cluster;
-    return to_json(strategies::search_layouts(strategy, of_large.parallel, free, terms, most)).dump();
+    strategies::Parallel given = of_large.parallel;
+    if (free.stages) given.stages.clear();
+    return to_json(strategies::search_layouts(strategy, given, free, terms, most)).dump();
   });
   if (end.kind == base::ChildEnd::Kind::threw) throw base::ScenarioError(end.text);
   if (end.kind == base::ChildEnd::Kind::died)
@@ -128,34 +136,55 @@ LayoutSearch best_layouts(const Settings& settings, const FreeOptions& free, std
   return from_json(ordered_json::parse(end.text), settings.parallel);
 }
 
+std::string units_text(const std::vector<double>& stages) {
+  std::vector<std::string> all;
+  for (std::size_t from = 0; from < stages.size();) {
+    std::size_t end = from;
+    while (end < stages.size() && stages[end] == stages[from]) ++end;
+    all.push_back(end - from == 1 ? fmt::format("{}", stages[from]) : fmt::format("{} x {}", end - from, stages[from]));
+    from = end;
+  }
+  return base::joined(all);
+}
+
 std::string layout_text(const PredictedLayout& layout) {
   const Parallel& its = layout.parallel;
   std::string text = fmt::format("tensor {} x pipeline {}", its.tensor, its.pipeline);
   if (its.context > 1) text += fmt::format(" x context {}", its.context);
   if (its.expert > 1) text += fmt::format(" x expert {}", its.expert);
-  text += fmt::format(" x data {}, {} micro-batch{}", layout.data, its.micro_batch_count(),
-                      its.micro_batch_count() == 1 ? "" : "es");
-  if (!its.stages.empty()) text += fmt::format(", stages of {} units", stages_text(its.stages));
-  return text;
+  text += fmt::format(" x data {}, micro_batches = {}", layout.data, its.micro_batch_count());
+  if (its.stages.empty()) return text;
+  return text + fmt::format(", stages = [{}]", units_text(its.stages));
 }
 
-void choose_layout(Settings& settings, const scenario::Document& document, scenario::Faults& faults) {
-  if (!settings.parallel.automatic || !faults.empty()) return;
-  const scenario::Position at = place(document, "parallel.automatic");
+void choose_layout(Settings& settings, const scenario::Document& document,
+                   const std::function<scenario::Faults(Settings& settings)>& check, scenario::Faults& faults) {
+  constexpr std::size_t tried_most = 20;
+  const bool automatic = settings.parallel.automatic;
+  const scenario::Position at = place(document, automatic ? "parallel.automatic" : "parallel.balance");
   if (!settings.jobs.empty())
-    return faults.add(at, "automatic cuts the model of a scenario with [[job]]s; leave one of them out");
+    return faults.add(at, fmt::format("{} cuts the model of a scenario with [[job]]s; leave one of them out",
+                                      automatic ? "automatic" : "balance = \"time\""));
   try {
-    const LayoutSearch search = best_layouts(settings, free_options(settings), 2);
-    if (search.best.empty())
+    const LayoutSearch search = best_layouts(settings, free_options(settings), tried_most);
+    if (search.best.empty() && automatic)
       return faults.add(at, fmt::format("no layout is possible on {} workers: {}; expected other workers, another "
                                         "batch_size, or a smaller model",
                                         settings.cluster.workers, counted_refusals(search)));
-    settings.parallel = search.best.front().parallel;
-    std::string note = fmt::format("automatic layout: {}; a step of {} is predicted", layout_text(search.best.front()),
-                                   outputs::duration(search.best.front().step_s));
-    if (search.best.size() > 1)
-      note += fmt::format(", and {} with {}", outputs::duration(search.best[1].step_s), layout_text(search.best[1]));
-    settings.parallel.found = note;
+    if (search.best.empty()) return faults.add(check(settings));  // they say more about a layout that is written
+    const strategies::Balance balance = settings.parallel.balance;
+    const auto fits = [&](const PredictedLayout& layout) {
+      settings.parallel = layout.parallel;
+      settings.parallel.balance = balance;
+      settings.parallel.found = note_of(settings, layout, search);
+      return check(settings);
+    };
+    const Faults of_first = fits(search.best.front());
+    for (std::size_t k = 1; k < search.best.size() && !of_first.empty(); ++k)
+      if (fits(search.best[k]).empty()) return;
+    if (of_first.empty()) return;
+    fits(search.best.front());
+    faults.add(of_first);
   } catch (const base::ScenarioError& error) {
     faults.add(at, error.what());
   }

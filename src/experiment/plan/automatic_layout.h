@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "experiment/plan/settings.h"
 #include "scenario/document.h"
@@ -18,11 +21,15 @@ strategies::FreeOptions free_options(const Settings& settings);
 /// a cluster that cannot be built.
 strategies::LayoutSearch best_layouts(const Settings& settings, const strategies::FreeOptions& free, std::size_t most);
 
-/// Where `automatic` is set: gives the options that are not written the values of the best layout.  settings: checked,
-/// up to the fitness of strategies.  Adds a fault where no layout is possible.
-void choose_layout(Settings& settings, const scenario::Document& document, scenario::Faults& faults);
+/// Gives the options of [parallel] that are searched for the values of the best layout that `check` finds no fault
+/// with, or of the best one, with its faults.  settings: checked, up to the fitness of strategies.  check: returns the
+/// faults of a layout. Adds a fault where no layout is possible, or predicted.
+void choose_layout(Settings& settings, const scenario::Document& document,
+                   const std::function<scenario::Faults(Settings& settings)>& check, scenario::Faults& faults);
 
-/// "tensor 4 x pipeline 2 x data 8, 16 micro-batches, stages of 7 and 5 units"
+/// "28, 2 x 7": units of stages, those that follow each other with as many together.
+std::string units_text(const std::vector<double>& stages);
+/// "tensor 4 x pipeline 2 x data 8, micro_batches = 16, stages = [7, 5]"
 std::string layout_text(const strategies::PredictedLayout& layout);
 
 }  // namespace simgrad::experiment

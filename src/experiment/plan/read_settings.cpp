@@ -64,12 +64,13 @@ std::string product_of(const strategies::Parallel& parallel) {
 }
 
 /// Refuses a mesh that is not as large as the workers; else the strategies work on it.
-void lay_on_mesh(Settings& settings, const Document& document, Faults& faults) {
+/// found: whether all that is searched for has been.
+void lay_on_mesh(Settings& settings, const Document& document, Faults& faults, bool found) {
   const strategies::Parallel& parallel = settings.parallel;
   settings.places.parallel_table = document.position("parallel");
   for (auto& [key, position] : document.written("parallel")) settings.places.parallel.emplace(key, std::move(position));
   for (StrategyEntry& entry : settings.strategies) entry.on_mesh = nullptr;
-  if (!faults.empty() || (parallel.automatic && !parallel.predicted_step_s)) return;
+  if (!faults.empty() || (parallel.is_searched() && !found)) return;
   const std::int64_t replica = parallel.ranks_a_replica(), workers = settings.cluster.workers;
   const std::int64_t data = parallel.data.value_or(workers / replica);
   if (data * replica != workers || data < 1)
@@ -86,11 +87,9 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults) {
       faults.add(document.position(fmt::format("strategy.{}", i)),
                  fmt::format("strategy {} cuts the model of a scenario with [[job]]s; take another one", its.kind()));
   if (!parallel.cuts()) return;
-  std::vector<std::string> warnings;
-  for (const std::string& text : {strategies::tensor_outside(parallel, settings.cluster), parallel.found})
-    if (!text.empty()) warnings.push_back(text);
+  const std::string warning = strategies::tensor_outside(parallel, settings.cluster);
   for (StrategyEntry& entry : settings.strategies)
-    if (entry.strategy) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), parallel, warnings);
+    if (entry.strategy) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), parallel, warning);
 }
 
 void check_strategies(Settings& settings, const Document& document, Faults& faults) {
@@ -180,7 +179,7 @@ Settings read_sections(const Document& document, Faults& faults) {
   links_by_device(settings.cluster, document);
   settings.places = places_of(document);
   check_strategies(settings, document, faults);
-  lay_on_mesh(settings, document, faults);
+  lay_on_mesh(settings, document, faults, false);
   return settings;
 }
 
@@ -213,7 +212,7 @@ Settings SectionReader::read(const Document& document, Faults& faults) {
     settings.places.strategies = last_.places.strategies;
   else
     check_strategies(settings, document, faults);
-  lay_on_mesh(settings, document, faults);
+  lay_on_mesh(settings, document, faults, false);
   document_.reset();
   if (faults.empty()) {  // those of a section that is not read again would be lost
     document_ = document;
@@ -247,10 +246,16 @@ Settings read_settings(const Document& document, Faults& faults, const std::vect
     check_jobs(settings, document, faults);
     check_capacity(settings.capacity, document, faults);
     fill_in(settings, document, faults);
-    choose_layout(settings, document, faults);
-    if (settings.parallel.predicted_step_s) lay_on_mesh(settings, document, faults);
-    const bool laid = !settings.parallel.automatic || settings.parallel.predicted_step_s;
-    if (one_training && laid) check_fitness(settings, document, faults);
+    const auto check_layout = [&](Settings& its) {
+      Faults found;
+      lay_on_mesh(its, document, found, true);
+      if (found.empty()) check_fitness(its, document, found);
+      return found;
+    };
+    if (settings.parallel.is_searched() && faults.empty())
+      choose_layout(settings, document, check_layout, faults);
+    else if (one_training)
+      check_fitness(settings, document, faults);
   }
   faults.add(of_jobs);
   return settings;

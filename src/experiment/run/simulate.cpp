@@ -290,6 +290,16 @@ class Simulation {
   Numbers numbers_;
 };
 
+/// The layout that was found for the scenario, and how long the step takes that was predicted for the first strategy.
+void add_found_layout(const RunPlan& run, record::Record& record) {
+  const Settings& settings = *run.settings;
+  if (settings.parallel.found.empty() || settings.strategies.empty()) return;
+  record.notes.push_back(settings.parallel.found);
+  if (run.strategy != settings.strategies.front().as_run() || record.steps == 0) return;
+  record.predicted_step_s = settings.parallel.predicted_step_s;
+  record.prediction_error = *record.predicted_step_s * static_cast<double>(record.steps) / record.simulated_s - 1.0;
+}
+
 }  // namespace
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
@@ -318,6 +328,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
         "at the last evaluation {:.3g} % of the tokens' choices of an expert found no room; the busiest expert was "
         "chosen {:.2f} times as often as the mean",
         100.0 * *record.dropped_share, *record.expert_imbalance));
+  add_found_layout(run, record);
   if (record.prediction_error)
     record.notes.push_back(fmt::format("predicted step {}, simulated {} ({:.1f} % off)",
                                        outputs::duration(*record.predicted_step_s),

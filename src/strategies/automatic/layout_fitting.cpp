@@ -10,7 +10,7 @@ namespace simgrad::strategies {
 
 namespace {
 
-constexpr std::size_t cuts_tried_most = 64;  ///< for their memory, of one layout
+constexpr std::size_t cuts_tried_most = 16;  ///< for their memory, of one layout
 
 }  // namespace
 
@@ -37,7 +37,8 @@ std::vector<LayoutPredictor::TooMuch> LayoutPredictor::too_full(PredictedLayout&
   return all;
 }
 
-/// The program's step is that of a table only where stages are alike.
+/// Moves units to the stage beside theirs as long as the step of the schedule's table falls: the dynamic program's
+/// objective is that step only where stages are alike.
 PredictedLayout LayoutPredictor::improved(PredictedLayout layout, const LayoutTimes& times) const {
   for (bool shorter = true; shorter;) {
     shorter = false;

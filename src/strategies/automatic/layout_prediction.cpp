@@ -73,7 +73,8 @@ PredictedLayout LayoutPredictor::timed_with(const LayoutTimes& times, const Firs
     its.computing_s = passes_s - its.exchanges_s;
   }
   const StepEnd end = end_of_step(strategy_, times, table, firsts);
-  its.waiting_s = std::max(end.passes_s - passes_s, 0.0);
+  constexpr double rounding = 1e-12;
+  its.waiting_s = end.passes_s - passes_s > rounding * end.passes_s ? end.passes_s - passes_s : 0.0;
   its.sums_s = end.sums_s;
   its.update_s = end.update_s;
   its.step_s = end.passes_s + end.sums_s + end.update_s;

@@ -4,7 +4,8 @@
 /// with these times and the hops between stages gives the end of each stage; behind it stand the sums of parameters
 /// that ranks of a replica share, the sum of the gradients among replicas as a ring, and the update. Strategies that
 /// exchange less often are predicted as though they summed gradients once a step. Messages have the links to
-/// themselves, but for those that all ranks of a stage send at one time. Neither stragglers nor failures count.
+/// themselves, but for those that all ranks of a stage send at one time, and take latency + bytes / bandwidth, as
+/// network_model "ideal" has it. Neither stragglers nor failures count.
 #pragma once
 
 #include <cstdint>

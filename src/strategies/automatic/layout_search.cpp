@@ -1,6 +1,9 @@
 #include "strategies/automatic/layout_search.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
 #include <utility>
 
 #include "models/operators.h"
@@ -37,13 +40,18 @@ class Search {
   LayoutSearch best(std::size_t most) {
     shares();
     found_.predicted = static_cast<std::int64_t>(predicted_.size());
-    const auto before = [](const PredictedLayout& a, const PredictedLayout& b) {
-      return std::pair(a.step_s, a.parallel.ranks_a_replica()) < std::pair(b.step_s, b.parallel.ranks_a_replica());
+    double least_s = std::numeric_limits<double>::infinity();
+    for (const PredictedLayout& layout : predicted_) least_s = std::min(least_s, layout.step_s);
+    const auto order = [least_s](const PredictedLayout& its) {
+      return std::tuple(std::round(its.step_s / least_s * 1e9), its.parallel.ranks_a_replica(),
+                        its.parallel.micro_batch_count());
     };
+    const auto before = [&](const PredictedLayout& a, const PredictedLayout& b) { return order(a) < order(b); };
     std::ranges::stable_sort(predicted_, before);
     const bool programs = free_.stages;
     for (const PredictedLayout& layout : predicted_) {
-      // Room in memory makes no step shorter: the best ones are known once the next one is behind them all.
+      // The search ends once the next one is behind them all. Units that move between stages may still have made that
+      // one a little shorter than them: they do so in layouts that are looked at alone.
       if (found_.best.size() >= most && found_.best[most - 1].step_s <= layout.step_s) break;
       if (auto fits = predictor_.fitting(layout, programs))
         found_.best.insert(std::ranges::upper_bound(found_.best, *fits, before), std::move(*fits));
@@ -75,7 +83,6 @@ class Search {
     its.tensor = tensor;
     its.context = context;
     its.expert = expert;
-    if (free_.tensor && tensor == 1) its.sequence_parallel = false;
     const bool shares = tensor * context * expert > 1;
     if (shares && !models::cut_into_operators(*whole_.model)->refusal(*whole_.problem, its.shares()).empty())
       return refuse("heads, widths, tokens or experts that do not divide");
@@ -89,10 +96,13 @@ class Search {
   }
 
   void with_replicas(Parallel its, std::int64_t data) {
-    if (!given_.stages.empty() && static_cast<std::int64_t>(given_.stages.size()) != its.pipeline * its.chunks) return;
-    if (!stages_refusal(its, units_).empty() || (its.pipeline == 1 && its.chunks > 1))
-      return refuse("more pieces than units, or chunks without stages");
-    const std::int64_t own = strategy_.traits(static_cast<int>(data)).micro_batches;
+    if (!given_.stages.empty() && static_cast<std::int64_t>(given_.stages.size()) != its.pipeline * its.chunks)
+      return refuse("other stages than those that are written");
+    if (its.pipeline == 1 && its.chunks > 1) return refuse("chunks of one stage");
+    if (!stages_refusal(its, units_).empty()) return refuse("more pieces than units");
+    const training::Traits traits = strategy_.traits(static_cast<int>(data));
+    if (traits.workers.value_or(data) != data) return refuse("more replicas than the strategy has");
+    const std::int64_t own = traits.micro_batches;
     const std::int64_t shares = data * its.expert * own;
     if (whole_.batch % shares != 0) return refuse("a batch that does not divide");
     for (const std::int64_t micro_batches :

@@ -2,7 +2,8 @@
 ///
 /// Every way to share out the ranks is looked at: tensor x context x expert ranks that share a stage's units, stages,
 /// replicas, and micro-batches. For each, stages are dealt by dynamic programming (stage_program.h). All stages are
-/// shared in one way, as in Megatron-LM; Alpa may share each stage in a way of its own.
+/// shared in one way, as in Megatron-LM; Alpa may share each stage in a way of its own. Stages follow the order of the
+/// ranks, and replicas have equal parts of a batch, however fast their devices are: Whale sizes these, too.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +28,8 @@ struct LayoutSearch {
 };
 
 /// The `most` best ones that fit.  given: its schedule and chunks are kept, and its `data` if there is one.  whole: of
-/// the whole model and all ranks, with the run's cluster.  Of steps of one length, the one with fewer ranks a replica
-/// comes first.
+/// the whole model and all ranks, with the run's cluster.  Where steps are equal to a billionth,
+/// fewer ranks a replica come first, then fewer micro-batches.
 LayoutSearch search_layouts(const Strategy& strategy, const Parallel& given, const FreeOptions& free,
                             const training::MemoryTerms& whole, std::size_t most);
 

@@ -25,14 +25,15 @@ class LayoutTimes {
   const training::MemoryTerms& whole() const { return *whole_; }
   const StageDevices& devices(std::size_t stage) const { return stages_[stage]; }
 
-  /// Of the units first .. end - 1 on that stage.
+  /// The times of the units first .. end - 1 on that stage.
   UnitTimes of(std::size_t stage, std::int64_t first, std::int64_t end) const;
   double parameters(std::int64_t first, std::int64_t end) const;
-  /// Of the hop behind a piece of that stage whose last unit is end - 1, tensor ranks' gathering of parts included.
+  /// The time of the hop behind a piece of that stage whose last unit is end - 1, tensor ranks' gathering of parts
+  /// included.
   double hop_s(std::size_t stage, std::int64_t end) const;
-  /// By piece of the model, cut so.
+  /// The times of each piece of the model, cut so.
   std::vector<PieceTimes> pieces(const std::vector<std::int64_t>& firsts) const;
-  /// Of the sum of the matrix that the first and the last stage both have; 0: none.
+  /// The time of the sum of the matrix that the first and the last stage both have; 0: none.
   double tied_sum_s() const;
 
  private:

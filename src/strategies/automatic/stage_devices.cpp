@@ -86,13 +86,16 @@ double DeviceKind::addition_s(double bytes) const {
   return (device ? bytes / 8.0 : 1.0) / flops_per_s;  // a device adds as fast as its memory brings the numbers
 }
 
+double StageDevices::additions_s(double numbers, double number_bytes) const {
+  double slowest_s = 0.0;
+  for (const DeviceKind& kind : kinds) slowest_s = std::max(slowest_s, kind.addition_s(number_bytes));
+  return charges_additions ? numbers * slowest_s : 0.0;
+}
+
 double StageDevices::ring_sum_s(const MessageCost& ring, double numbers, int n, double number_bytes) const {
   if (n == 1) return 0.0;
   const double chunk = std::ceil(numbers / n);
-  double addition_s = 0.0;
-  for (const DeviceKind& kind : kinds) addition_s = std::max(addition_s, kind.addition_s(number_bytes));
-  if (!charges_additions) addition_s = 0.0;
-  return (n - 1) * (2.0 * ring.seconds(chunk * number_bytes) + chunk * addition_s);
+  return (n - 1) * (2.0 * ring.seconds(chunk * number_bytes) + additions_s(chunk, number_bytes));
 }
 
 double StageDevices::collective_s(Then then, Among among, double numbers, int n, double number_bytes) const {

@@ -23,7 +23,7 @@ struct DeviceKind {
   double flops_per_s = 0.0;                 ///< likewise, slower or faster ranks included
   bool operator==(const DeviceKind&) const = default;
 
-  /// Of one addition in a sum, of numbers with so many bytes.
+  /// Seconds of one addition in a sum, of numbers with so many bytes.
   double addition_s(double bytes) const;
 };
 
@@ -37,9 +37,11 @@ struct StageDevices {
   double memory_bytes = 0.0;                                        ///< of the smallest device; infinite: not known
   bool charges_additions = true;
 
-  /// Of a collective among n of the stage's ranks that share units, which begins with so many numbers on each.
+  /// Seconds of so many additions, where these cost anything.
+  double additions_s(double numbers, double number_bytes) const;
+  /// Seconds of a collective among n of the stage's ranks that share units, which begins with so many numbers on each.
   double collective_s(models::Step::Then then, models::Among among, double numbers, int n, double number_bytes) const;
-  /// Of an allreduce around a ring of n ranks.
+  /// Seconds of an allreduce around a ring of n ranks.
   double ring_sum_s(const MessageCost& ring, double numbers, int n, double number_bytes) const;
 };
 

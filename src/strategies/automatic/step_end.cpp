@@ -14,24 +14,23 @@ namespace {
 
 /// A strategy's sums of gradients.
 struct Sums {
-  double rings = 1.0;      ///< in allreduces of the gradient: 2 (d - 1) / d of its bytes a rank
-  bool overlaps = false;   ///< with the last backward pass
-  std::int64_t times = 1;  ///< a step
-  bool shards = false;     ///< whether a rank updates a d-th of its part
+  double rings = 1.0;       ///< in allreduces of the gradient: 2 (d - 1) / d of its bytes a rank
+  bool overlaps = false;    ///< with the last backward pass
+  bool last_alone = false;  ///< whether only the last of the strategy's own micro-batches ends with a sum
+  bool shards = false;      ///< whether a rank updates a d-th of its part
 };
 
 Sums sums_of(const Strategy& strategy) {
-  const auto times = [](const auto& its) { return its.no_sync ? 1 : its.micro_batches; };
   constexpr double by_units = 1.5;  // gathered forward and back, and reduced: 3 (d - 1) / d
   if (const auto* const its = dynamic_cast<const Allreduce*>(&strategy))
-    return {.overlaps = its->bucket_bytes.has_value(), .times = times(*its)};
+    return {.overlaps = its->bucket_bytes.has_value(), .last_alone = its->no_sync};
   if (const auto* const its = dynamic_cast<const Zero*>(&strategy))
     return {.rings = its->stage == 3 ? by_units : 1.0,
             .overlaps = its->stage == 3 || its->bucket_bytes.has_value(),
-            .times = times(*its),
+            .last_alone = its->no_sync,
             .shards = true};
   if (const auto* const its = dynamic_cast<const Fsdp*>(&strategy))
-    return {.rings = by_units, .overlaps = its->prefetch, .times = times(*its), .shards = true};
+    return {.rings = by_units, .overlaps = its->prefetch, .last_alone = its->no_sync, .shards = true};
   return {};
 }
 
@@ -54,11 +53,9 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
                     const std::vector<std::int64_t>& firsts) {
   const Sums sums = sums_of(strategy);
   const std::size_t stages = table.tasks.size();
-  const double before_s = static_cast<double>(times.own_micro_batches() - 1) * table.makespan;
-  StepEnd end;
-  end.passes_s = before_s + table.makespan;
-  double summed_s = 0.0, updated_s = 0.0;
   const double tied_s = times.tied_sum_s();
+  // From the begin of the last of the strategy's own micro-batches, and of one before it.
+  double summed_s = 0.0, updated_s = 0.0, one_before_s = 0.0;
   // Ranks that share units add up gradients in the last backward pass, for which the stages before wait.
   double shared_s = 0.0;
   for (std::size_t stage = stages; stage-- > 0;) {
@@ -70,18 +67,24 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
     }
     shared_s += its.sums_s;
     const StageDevices& devices = times.devices(stage);
-    double sum_s =
-        static_cast<double>(sums.times) * sums.rings *
-        devices.ring_sum_s(devices.data_ring, parameters, static_cast<int>(times.data()), times.whole().bytes.gradient);
+    double sum_s = sums.rings * devices.ring_sum_s(devices.data_ring, parameters, static_cast<int>(times.data()),
+                                                   times.whole().bytes.gradient);
     if (sums.overlaps) sum_s = std::max(sum_s - last_task_s(table.tasks[stage]), 0.0);
-    const double ready_s = before_s + table.tasks[stage].back().end + shared_s + sum_s +
-                           (stage == 0 || stage + 1 == stages ? tied_s : 0.0);
+    const double added_s =
+        times.own_micro_batches() > 1 ? devices.additions_s(parameters, times.whole().bytes.gradient) : 0.0;
+    const double made_s =
+        table.tasks[stage].back().end + shared_s + (stage == 0 || stage + 1 == stages ? tied_s : 0.0) + added_s;
     const double shards = sums.shards ? static_cast<double>(times.data()) : 1.0;
-    summed_s = std::max(summed_s, ready_s);
-    updated_s = std::max(updated_s, ready_s + update_s(devices, times.whole(), parameters / shards));
+    one_before_s = std::max(one_before_s, made_s + (sums.last_alone ? 0.0 : sum_s) - added_s);
+    summed_s = std::max(summed_s, made_s + sum_s);
+    updated_s = std::max(updated_s, made_s + sum_s + update_s(devices, times.whole(), parameters / shards));
   }
-  end.sums_s = std::max(summed_s - end.passes_s, 0.0);
-  end.update_s = updated_s - end.passes_s - end.sums_s;
+  const auto own = static_cast<double>(times.own_micro_batches());
+  StepEnd end;
+  end.passes_s = own * table.makespan;
+  const double before_s = (own - 1.0) * one_before_s;
+  end.sums_s = std::max(before_s + summed_s - end.passes_s, 0.0);
+  end.update_s = before_s + updated_s - end.passes_s - end.sums_s;
   return end;
 }
 

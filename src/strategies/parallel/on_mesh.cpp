@@ -9,8 +9,8 @@
 
 namespace simgrad::strategies {
 
-OnMesh::OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::vector<std::string> warnings)
-    : strategy_(std::move(strategy)), parallel_(std::move(parallel)), warnings_(std::move(warnings)) {}
+OnMesh::OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::string warning)
+    : strategy_(std::move(strategy)), parallel_(std::move(parallel)), warning_(std::move(warning)) {}
 
 const PipelineTable& OnMesh::table() const {
   if (!table_) table_ = table_of(parallel_);
@@ -19,7 +19,6 @@ const PipelineTable& OnMesh::table() const {
 
 void OnMesh::operator()(Worker& worker) const {
   StagePasses passes(worker, parallel_, table());
-  if (parallel_.predicted_step_s) worker.report_predicted_step(*parallel_.predicted_step_s);
   worker.make_gradients_with(passes);
   (*strategy_)(worker);
 }
@@ -40,7 +39,7 @@ Traits OnMesh::traits(int P) const {
 
 std::vector<std::string> OnMesh::warnings(std::int64_t P, std::uint64_t seed) const {
   std::vector<std::string> all = strategy_->warnings(replicas(P), seed);
-  all.insert(all.end(), warnings_.begin(), warnings_.end());
+  if (!warning_.empty()) all.push_back(warning_);
   return all;
 }
 
@@ -53,9 +52,9 @@ std::vector<record::MemoryParts> OnMesh::memory_of_stages(const training::Memory
 }
 
 std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,
-                                        std::vector<std::string> warnings) {
+                                        std::string warning) {
   if (!parallel.cuts()) return strategy;
-  return std::make_shared<const OnMesh>(std::move(strategy), parallel, std::move(warnings));
+  return std::make_shared<const OnMesh>(std::move(strategy), parallel, std::move(warning));
 }
 
 }  // namespace simgrad::strategies

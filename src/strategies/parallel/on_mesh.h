@@ -16,8 +16,8 @@ namespace simgrad::strategies {
 
 class OnMesh final : public Strategy {
  public:
-  /// warnings: sentences about this mesh on this cluster.
-  OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::vector<std::string> warnings = {});
+  /// warning: a sentence about this mesh on this cluster, or empty.
+  OnMesh(std::shared_ptr<const Strategy> strategy, Parallel parallel, std::string warning = {});
 
   void operator()(Worker& worker) const override;
   Traits traits(int P) const override;
@@ -41,12 +41,12 @@ class OnMesh final : public Strategy {
 
   std::shared_ptr<const Strategy> strategy_;
   Parallel parallel_;
-  std::vector<std::string> warnings_;
+  std::string warning_;
   mutable std::optional<PipelineTable> table_;  ///< made by the first rank; the same for all
 };
 
 /// The strategy among the ranks of the mesh; itself if the model is not cut.
 std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,
-                                        std::vector<std::string> warnings = {});
+                                        std::string warning = "");
 
 }  // namespace simgrad::strategies

@@ -17,7 +17,10 @@ constexpr std::array balances{
     base::Choice{"memory",
                  "the stage that needs most memory needs as little as a search finds: stages near the front keep more "
                  "micro-batches"},
-    base::Choice{"blocks", "as many units to each stage, the first and the last unit besides at the two ends"}};
+    base::Choice{"blocks", "as many units to each stage, the first and the last unit besides at the two ends"},
+    base::Choice{"time",
+                 "the predicted step is the shortest, by dynamic programming: passes on each stage's devices, sums "
+                 "among tensor ranks, hops, and the memory of devices count"}};
 
 constexpr std::array simulated{
     base::Choice{"one_of_alike",
@@ -33,9 +36,9 @@ constexpr double ranks_most = 131'072;
 void Parallel::describe(base::Describer& d) {
   const Bounds ranks = Bounds::between(1, ranks_most);
   d.flag("automatic", automatic,
-         "of tensor, pipeline, context, expert, micro_batches and stages, those that are not written are found: the "
-         "layout whose step is predicted to be the shortest of all that fit into memory (`simgrad explain layouts "
-         "SCENARIO` shows the best ones); stages by dynamic programming, unless balance is written");
+         "of tensor, pipeline, context, expert and micro_batches, those that are not written are found: the layout "
+         "whose step is predicted to be the shortest of all that fit into memory (`simgrad explain layouts SCENARIO` "
+         "shows the best ones); balance is then \"time\", unless it or stages is written");
   d.integer("tensor", tensor, "ranks that share the products of each layer (tensor parallelism)", ranks);
   d.integer("pipeline", pipeline, "stages, each of them some layers on a rank of its own (pipeline parallelism)",
             ranks);
@@ -89,7 +92,7 @@ PipelineShape Parallel::shape() const {
 
 models::Shares Parallel::shares() const {
   return {.tensor = static_cast<int>(tensor),
-          .sequence_parallel = sequence_parallel,
+          .sequence_parallel = sequence_parallel && tensor > 1,
           .context = static_cast<int>(context),
           .expert = static_cast<int>(expert)};
 }

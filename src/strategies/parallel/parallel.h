@@ -19,6 +19,7 @@ enum class Balance : unsigned char {
   flops,   ///< the stage with most flops (measured seconds, where a model has them) has as few as possible
   memory,  ///< the stage that needs most memory needs as little as a search finds
   blocks,  ///< as many units between the first and the last to each stage; these two join the ends
+  time,    ///< the predicted step is the shortest; `stages` are found when the scenario is read
 };
 
 /// The ranks that are simulated.
@@ -28,7 +29,7 @@ enum class Simulate : unsigned char {
 };
 
 struct Parallel : base::Described {
-  bool automatic = false;  ///< options that are not written are found when the scenario is read
+  bool automatic = false;  ///< sizes that are not written are found when the scenario is read
   std::int64_t tensor = 1;
   std::int64_t pipeline = 1;
   std::int64_t context = 1;
@@ -52,6 +53,8 @@ struct Parallel : base::Described {
   /// Whether the model is passed through in parts: a rank has one of several, or a step's rows go through it in several
   /// micro-batches.
   bool cuts() const { return ranks_a_replica() > 1 || micro_batches.value_or(1) > 1; }
+  /// Whether anything of it is found when the scenario is read.
+  bool is_searched() const { return automatic || (balance == Balance::time && pipeline > 1 && stages.empty()); }
   /// Ranks that train one replica together.
   std::int64_t ranks_a_replica() const { return tensor * pipeline * context * expert; }
   /// An update's micro-batches on a rank.
