@@ -53,19 +53,20 @@ std::vector<ParameterStretch> PlacedChunk::own_parameters(std::size_t segment) c
   return own;
 }
 
-ModelPart::ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks)
+ModelPart::ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks,
+                     std::int64_t units)
     : whole_(std::move(whole)), cut_(cut_into_operators(*whole_)), problem_(problem) {
   const bool has_original = std::ranges::any_of(chunks, has_first_unit);
   for (const Chunk& chunk : chunks)
     if (!has_original) add_copy(chunk);
   for (const Chunk& chunk : chunks) add(chunk);
-  has_loss_ = !chunks.empty() && std::cmp_equal(chunks.back().end_unit, units_of_whole());
+  has_loss_ = !chunks.empty() && std::cmp_equal(chunks.back().end_unit, units_of_whole(units));
 }
 
-std::int64_t ModelPart::units_of_whole() const {
+std::int64_t ModelPart::units_of_whole(std::int64_t known) const {
   if (const auto* const dataflow = dynamic_cast<const Dataflow*>(cut_.get()))
     return static_cast<std::int64_t>(dataflow->operators(problem_).size());
-  return whole_->layers(problem_).back().unit + 1;
+  return known > 0 ? known : whole_->layers(problem_).back().unit + 1;
 }
 
 /// A chunk with the head, on a rank without the first unit, has a copy of the embedding in its w.

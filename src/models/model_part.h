@@ -35,7 +35,9 @@ struct PlacedChunk {
 class ModelPart final : public Model {
  public:
   /// whole: cut between its operators (models/operators.h).  chunks: in forward order; none in a part without units.
-  ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks);
+  /// units: of the whole model's layers; 0: it is asked for them.
+  ModelPart(std::shared_ptr<const Model> whole, const Problem& problem, const std::vector<Chunk>& chunks,
+            std::int64_t units = 0);
 
   const Model& whole() const { return *whole_; }
   const CutModel& cut_model() const { return *cut_; }
@@ -66,7 +68,7 @@ class ModelPart final : public Model {
 
  private:
   static std::size_t index(Among among) { return static_cast<std::size_t>(among); }
-  std::int64_t units_of_whole() const;
+  std::int64_t units_of_whole(std::int64_t known) const;
   void add_copy(const Chunk& chunk);
   void add(const Chunk& chunk);
 

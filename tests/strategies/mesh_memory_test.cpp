@@ -67,7 +67,9 @@ TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") 
   const std::vector<Case> cases{
       {.name = "1f1b", .pipeline = 4, .micro_batches = 8},
       {.name = "gpipe", .pipeline = 4, .micro_batches = 8, .schedule = "gpipe"},
-      {.name = "naive", .pipeline = 4, .micro_batches = 4, .schedule = "naive"},
+      {.name = "naive", .pipeline = 4, .micro_batches = 8, .schedule = "naive"},
+      {.name = "1f1b of many", .pipeline = 2, .micro_batches = 24},
+      {.name = "interleaved of many", .pipeline = 2, .micro_batches = 16, .chunks = 2, .schedule = "interleaved_1f1b"},
       {.name = "zb_h1", .pipeline = 4, .micro_batches = 8, .schedule = "zb_h1"},
       {.name = "zb_h2", .pipeline = 4, .micro_batches = 8, .schedule = "zb_h2"},
       {.name = "interleaved", .pipeline = 2, .micro_batches = 8, .chunks = 4, .schedule = "interleaved_1f1b"},

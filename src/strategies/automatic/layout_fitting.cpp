@@ -18,7 +18,7 @@ constexpr std::size_t cuts_tried_most = 16;  ///< for their memory, of one layou
 std::vector<LayoutPredictor::TooMuch> LayoutPredictor::too_full(PredictedLayout& layout,
                                                                 const LayoutTimes& times) const {
   const std::vector<record::MemoryParts> needed =
-      memory_of_stages(strategy_, layout.parallel, table_of(layout.parallel), whole_);
+      memory_of_stages(strategy_, layout.parallel, whole_);
   std::vector<TooMuch> all;
   double fullest = -1.0;
   std::int64_t first = 0;
@@ -77,7 +77,7 @@ std::optional<PredictedLayout> LayoutPredictor::fitting(PredictedLayout layout, 
   Parallel by_memory = layout.parallel;
   by_memory.stages.clear();
   by_memory.balance = Balance::memory;
-  layout = timed_with(times, firsts_of_pieces(strategy_, by_memory, table_of(by_memory), whole_));
+  layout = timed_with(times, firsts_of_pieces(strategy_, by_memory, whole_));
   return too_full(layout, times).empty() ? std::optional(layout) : std::nullopt;
 }
 

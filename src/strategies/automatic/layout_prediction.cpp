@@ -8,6 +8,7 @@
 #include "strategies/automatic/stage_program.h"
 #include "strategies/automatic/step_end.h"
 #include "strategies/parallel/mesh_memory.h"
+#include "strategies/parallel/stage_tables.h"
 #include "strategies/parallel/stages.h"
 
 namespace simgrad::strategies {
@@ -85,7 +86,7 @@ PredictedLayout LayoutPredictor::predict(const Parallel& parallel, bool programs
   const LayoutTimes times = times_of_layout(parallel);
   const auto units = static_cast<std::int64_t>(times.units().size());
   if (parallel.pipeline == 1) return timed_with(times, {0, units});
-  if (!programs) return timed_with(times, firsts_of_pieces(strategy_, parallel, table_of(parallel), whole_));
+  if (!programs) return timed_with(times, firsts_of_pieces(strategy_, parallel, whole_));
   PredictedLayout best = timed_with(times, programmed(times, {}));
   if (parallel.chunks == 1) return best;
   for (const Balance balance : {Balance::flops, Balance::blocks}) {

@@ -7,6 +7,7 @@
 
 #include "models/model_part.h"
 #include "strategies/parallel/stage_search.h"
+#include "strategies/parallel/stage_tables.h"
 #include "strategies/parallel/stage_walk.h"
 #include "strategies/parallel/stages.h"
 
@@ -20,13 +21,15 @@ namespace {
 /// The memory of a rank of each stage.
 class StageMemory {
  public:
-  StageMemory(const Strategy& strategy, const Parallel& parallel, const PipelineTable& table,
-              const training::MemoryTerms& terms)
+  StageMemory(const Strategy& strategy, const Parallel& parallel, const training::MemoryTerms& terms)
       : strategy_(strategy),
         parallel_(parallel),
-        table_(table),
+        table_(table_for_memory(parallel)),
+        micro_batches_(static_cast<int>(enough_micro_batches(parallel))),
+        units_(terms.layers.back().unit + 1),
         terms_(terms),
         whole_(std::shared_ptr<const void>(), terms.model) {
+    terms_.layers.clear();
     terms_.workers = terms.workers / parallel.ranks_a_replica();
     const std::int64_t own = strategy.traits(static_cast<int>(terms_.workers)).micro_batches;
     const std::int64_t micro_batches = terms_.workers * parallel.micro_batch_count() * parallel.expert * own;
@@ -35,11 +38,11 @@ class StageMemory {
 
   MemoryParts of(int stage, const std::vector<models::Chunk>& chunks) const {
     training::MemoryTerms its = terms_;
-    const models::ModelPart model(whole_, *terms_.problem, chunks);
+    const models::ModelPart model(whole_, *terms_.problem, chunks, units_);
     its.layers = model.layers(*terms_.problem);
     const PipelineShape shape = parallel_.shape();
     const training::MeshPasses passes =
-        StageWalk(model, its).passes(table_[static_cast<std::size_t>(stage)], shape.micro_batches);
+        StageWalk(model, its).passes(table_[static_cast<std::size_t>(stage)], micro_batches_);
     its.mesh = &passes;
     MemoryParts parts = strategy_.memory(its);
     PipelineShape stream = shape;
@@ -70,7 +73,9 @@ class StageMemory {
  private:
   const Strategy& strategy_;
   const Parallel& parallel_;
-  const PipelineTable& table_;
+  PipelineTable table_;
+  int micro_batches_;
+  std::int64_t units_;
   training::MemoryTerms terms_;
   std::shared_ptr<const models::Model> whole_;
 };
@@ -107,47 +112,24 @@ std::vector<std::int64_t> firsts_by_memory(const Parallel& parallel, const Stage
 }  // namespace
 
 std::vector<std::int64_t> firsts_of_pieces(const Strategy& strategy, const Parallel& parallel,
-                                           const PipelineTable& table, const training::MemoryTerms& terms) {
+                                           const training::MemoryTerms& terms) {
   const bool by_memory = parallel.balance == Balance::memory && parallel.stages.empty() && parallel.pipeline > 1;
-  return by_memory ? firsts_by_memory(parallel, StageMemory(strategy, parallel, table, terms), terms.layers)
+  return by_memory ? firsts_by_memory(parallel, StageMemory(strategy, parallel, terms), terms.layers)
                    : firsts_of_pieces(parallel, terms.layers);
 }
 
 std::vector<std::vector<models::Chunk>> chunks_of_parts(const Strategy& strategy, const Parallel& parallel,
-                                                        const PipelineTable& table,
                                                         const training::MemoryTerms& terms) {
-  return chunks_of_parts(parallel, firsts_of_pieces(strategy, parallel, table, terms));
+  return chunks_of_parts(parallel, firsts_of_pieces(strategy, parallel, terms));
 }
 
 std::vector<MemoryParts> memory_of_stages(const Strategy& strategy, const Parallel& parallel,
-                                          const PipelineTable& table, const training::MemoryTerms& terms) {
-  return StageMemory(strategy, parallel, table, terms).of_all(chunks_of_parts(strategy, parallel, table, terms));
+                                          const training::MemoryTerms& terms) {
+  return StageMemory(strategy, parallel, terms).of_all(chunks_of_parts(strategy, parallel, terms));
 }
 
-MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, const PipelineTable& table,
-                         const training::MemoryTerms& terms) {
-  return std::ranges::max(memory_of_stages(strategy, parallel, table, terms), {}, &MemoryParts::sum);
-}
-
-namespace {
-
-/// The table of one stage: every micro-batch forward and back.
-PipelineTable one_stage(int micro_batches) {
-  PipelineTable table(1);
-  for (int micro = 0; micro < micro_batches; ++micro) {
-    table.front().push_back({Piece::forward, micro, 0});
-    table.front().push_back({Piece::backward, micro, 0});
-  }
-  return table;
-}
-
-}  // namespace
-
-PipelineTable table_of(const Parallel& parallel) {
-  if (parallel.pipeline == 1) return one_stage(static_cast<int>(parallel.micro_batch_count()));
-  PipelineShape shape = parallel.shape();
-  if (parallel.schedule->asynchronous()) shape.micro_batches = 2 * shape.stages;
-  return parallel.schedule->table(shape);
+MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, const training::MemoryTerms& terms) {
+  return std::ranges::max(memory_of_stages(strategy, parallel, terms), {}, &MemoryParts::sum);
 }
 
 }  // namespace simgrad::strategies

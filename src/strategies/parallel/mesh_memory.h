@@ -10,24 +10,20 @@
 namespace simgrad::strategies {
 
 /// The part that needs most: that of the strategy for the part's layers, with the activations and gradients that are
-/// there together as the stage does the table's tasks.  terms: of the whole model and all ranks.
-record::MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel, const PipelineTable& table,
+/// there together as the stage does its tasks.  terms: of the whole model and all ranks.
+record::MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel,
                                  const training::MemoryTerms& terms);
 
 /// The memory of a rank of each stage, likewise.
 std::vector<record::MemoryParts> memory_of_stages(const Strategy& strategy, const Parallel& parallel,
-                                                  const PipelineTable& table, const training::MemoryTerms& terms);
-
-/// The table of the mesh's stages. An asynchronous schedule's stands for a stream of micro-batches, of which some are
-/// enough.
-PipelineTable table_of(const Parallel& parallel);
+                                                  const training::MemoryTerms& terms);
 
 /// The first unit of each piece of the model, and behind the last one the number of units, as `stages` or `balance`
 /// says.  terms: as above.
 std::vector<std::int64_t> firsts_of_pieces(const Strategy& strategy, const Parallel& parallel,
-                                           const PipelineTable& table, const training::MemoryTerms& terms);
+                                           const training::MemoryTerms& terms);
 /// The chunks of every part, as `stages` or `balance` says.  terms: as above.
 std::vector<std::vector<models::Chunk>> chunks_of_parts(const Strategy& strategy, const Parallel& parallel,
-                                                        const PipelineTable& table, const training::MemoryTerms& terms);
+                                                        const training::MemoryTerms& terms);
 
 }  // namespace simgrad::strategies

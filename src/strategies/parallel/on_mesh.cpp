@@ -4,6 +4,7 @@
 
 #include "strategies/parallel/mesh_memory.h"
 #include "strategies/parallel/stage_passes.h"
+#include "strategies/parallel/stage_tables.h"
 #include "strategies/parallel/stages.h"
 #include "training/learning/learning.h"
 
@@ -31,8 +32,7 @@ Traits OnMesh::traits(int P) const {
   traits.few_neighbours = true;
   traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings;
   traits.cuts = [strategy = strategy_, parallel = parallel_](const training::MemoryTerms& whole) {
-    return training::MeshLayout{parallel.mesh(whole.workers),
-                                chunks_of_parts(*strategy, parallel, table_of(parallel), whole)};
+    return training::MeshLayout{parallel.mesh(whole.workers), chunks_of_parts(*strategy, parallel, whole)};
   };
   return traits;
 }
@@ -44,11 +44,11 @@ std::vector<std::string> OnMesh::warnings(std::int64_t P, std::uint64_t seed) co
 }
 
 record::MemoryParts OnMesh::memory(const training::MemoryTerms& terms) const {
-  return largest_part(*strategy_, parallel_, table(), terms);
+  return largest_part(*strategy_, parallel_, terms);
 }
 
 std::vector<record::MemoryParts> OnMesh::memory_of_stages(const training::MemoryTerms& terms) const {
-  return strategies::memory_of_stages(*strategy_, parallel_, table(), terms);
+  return strategies::memory_of_stages(*strategy_, parallel_, terms);
 }
 
 std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,
