@@ -6,7 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -79,8 +81,9 @@ class Line {
   std::chrono::steady_clock::time_point at_ = std::chrono::steady_clock::now();
 };
 
-double real_s_of(const PlanCommand& command, const experiment::SearchSpace& space) {
-  if (command.seconds.empty()) return space.reads.front().settings->goal.real_s;
+/// --seconds; nothing: the file says it.
+std::optional<double> seconds_of(const PlanCommand& command) {
+  if (command.seconds.empty()) return {};
   try {
     const bool bare = command.seconds.find_first_not_of("0123456789.") == std::string::npos;
     const double value = base::parse_quantity(command.seconds + (bare ? "s" : ""), base::Unit::seconds);
@@ -91,9 +94,9 @@ double real_s_of(const PlanCommand& command, const experiment::SearchSpace& spac
   }
 }
 
-/// Simulates the winner and its rivals in full, and writes the results and the page.  run_s: a run may take so long.
+/// Simulates the winner and its rivals in full, as long as there is time, and writes the results and the page.
 void confirm(const PlanCommand& command, experiment::Plan plan, const planner::Answer& answer,
-             const nlohmann::ordered_json& json, double run_s) {
+             const nlohmann::ordered_json& json, const std::function<bool()>& goes_on) {
   planner::add_confirmed(plan, answer);
   if (plan.runs.empty()) return;
   if (command.chosen.no_baseline) plan.baselines.clear();
@@ -106,7 +109,7 @@ void confirm(const PlanCommand& command, experiment::Plan plan, const planner::A
                                                    .jobs = command.jobs,
                                                    .threads = command.threads,
                                                    .again = command.force,
-                                                   .limits = {.time_s = run_s}},
+                                                   .goes_on = goes_on},
                                                   directory);
   results.plan = json;
   if (!outputs::page().empty() && !results.runs.empty())
@@ -118,9 +121,13 @@ nlohmann::ordered_json write_files(const planner::Answer& answer, const std::str
   nlohmann::ordered_json json = planner::answer_json(answer);
   outputs::write_file(out + "/plan.json", json.dump(1) + "\n");
   outputs::write_file(out + "/candidates.csv", planner::candidates_csv(answer));
-  if (answer.winner)
-    outputs::write_file(out + "/winner.toml", fmt::format("# {}\n{}\n", planner::sentence(answer),
-                                                          scenario::toml(planner::winner_scenario(answer, out))));
+  if (!answer.winner) return json;
+  const bool amount = answer.candidates.all[answer.winner->candidate].samples > 0.0;
+  outputs::write_file(
+      out + "/winner.toml",
+      fmt::format("# {}\n{}{}\n", planner::sentence(answer),
+                  amount ? "# All of the goal is simulated; --set stop.samples=N simulates the beginning.\n" : "",
+                  scenario::toml(planner::winner_scenario(answer, out))));
   return json;
 }
 
@@ -133,12 +140,17 @@ Exit plan(PlanCommand& command) {
         "--seeds {}: a plan chooses its seeds, from the scenario's on; expected --set plan.seeds=N, the most "
         "of them, or --set seed=N, the first",
         command.chosen.selection.seeds));
-  const experiment::SearchSpace space = experiment::make_search_space(file, command.chosen.selection);
-  const double all_s = real_s_of(command, space);
-  const auto left_s = [&] {
-    return all_s - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::optional<double> given_s = seconds_of(command);
+  const auto left_of = [&](const experiment::Settings& first) {
+    return given_s.value_or(first.goal.real_s) -
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  planner::Candidates candidates = planner::candidates_of(space, command.chosen.selection.strategies);
+  const experiment::SearchSpace space = experiment::make_search_space(
+      file, command.chosen.selection,
+      [&](const experiment::Settings& first) { return left_of(first) > 0.0 && !experiment::interrupted(); });
+  const auto left_s = [&] { return left_of(*space.reads.front().settings); };
+  const auto goes_on = [&] { return left_s() > 0.0 && !experiment::interrupted(); };
+  planner::Candidates candidates = planner::candidates_of(space, command.chosen.selection.strategies, goes_on);
   if (command.out.empty()) command.out = "out/" + space.name;
   const experiment::Plan none = planner::without_runs(space);
   auto directory = std::make_unique<const experiment::ResultsDirectory>(
@@ -155,7 +167,7 @@ Exit plan(PlanCommand& command) {
   const nlohmann::ordered_json json = write_files(answer, command.out);
   directory.reset();
   if (!command.no_confirm && answer.winner && !experiment::interrupted() && left_s() > 0.0)
-    confirm(command, none, answer, json, left_s());
+    confirm(command, none, answer, json, goes_on);
   if (command.json)
     fmt::print("{}\n", json.dump(1));
   else if (!command.quiet)
@@ -177,7 +189,7 @@ void add_plan(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   command
       ->add_option("--seconds", options->seconds,
-                   "Real time of the search (default plan.seconds, 60 s), after which nothing is begun; the same "
+                   "Real time of the command (default plan.seconds, 60 s), after which nothing is begun; the same "
                    "command goes on")
       ->type_name("TIME");
   add_pace(*command, options->jobs, options->threads);

@@ -1,6 +1,7 @@
 /// The answer of a plan as JSON and CSV.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "outputs/text/language.h"
@@ -50,6 +51,7 @@ class Json {
     json["candidates"] = ordered_json::array();
     for (std::size_t c = 0; c < answer_.candidates.all.size(); ++c) json["candidates"].push_back(candidate(c));
     json["space"] = answer_.candidates.size();
+    json["unread"] = answer_.candidates.unread;
     json["decided"] = answer_.decided;
     json["front_decided"] = answer_.front_decided;
     json["sensitivity_done"] = answer_.sensitivity_done;
@@ -124,7 +126,24 @@ class Json {
                        {{"candidate", reason.nearest->index},
                         {"text", name_of(reason.nearest->strategy, reason.nearest->parameters)},
                         {"fault", reason.nearest->fault},
-                        {"excess", reason.nearest->excess}}}});
+                        {"excess", reason.nearest->excess},
+                        {"fits_with", reason.nearest->fits_with}}},
+                      {"near", near(reason)}});
+    return json;
+  }
+
+  /// Those for which changes were looked for, the nearest first.
+  ordered_json near(const Reason& reason) const {
+    std::vector<const Refused*> found;
+    for (const Refused& each : answer_.candidates.refused)
+      if (each.reason == reason.text && !each.fits_with.empty()) found.push_back(&each);
+    std::ranges::stable_sort(found, {}, [](const Refused* each) { return each->excess; });
+    ordered_json json = ordered_json::array();
+    for (const Refused* each : found)
+      json.push_back({{"candidate", each->index},
+                      {"text", name_of(each->strategy, each->parameters)},
+                      {"excess", each->excess},
+                      {"fits_with", each->fits_with}});
     return json;
   }
 

@@ -101,7 +101,8 @@ std::string tie_text(const Answer& answer) {
 std::string decided_text(const Answer& answer) {
   const Tally& tally = answer.tally;
   const std::size_t all = answer.candidates.all.size();
-  const bool seeds_missing = !answer.decided && tally.open == 0;
+  const std::size_t unread = answer.candidates.unread;
+  const bool seeds_missing = !answer.decided && tally.open == 0 && unread == 0;
   std::string text =
       seeds_missing        ? tr("All {} candidates are decided by the first seed, but not over further ones: ", all)
       : answer.decided     ? tr("All {} candidates are decided: ", all)
@@ -117,6 +118,7 @@ std::string decided_text(const Answer& answer) {
   add(tally.lost, tr("that do not come to the goal"));
   text += outputs::listed(parts, parts.size()) + tr(".");
   if (!answer.candidates.refused.empty()) text += tr(" {} more cannot be run.", answer.candidates.refused.size());
+  if (unread > 0) text += tr(" {} more were not read in that time.", unread);
   if (!answer.decided) text += tr(" The same command goes on where it stopped.");
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -37,20 +38,28 @@ struct Refused {
   std::string reason;   ///< equal for all that are refused for one cause
   std::string fault;    ///< the text, with this one's numbers
   double excess = 0.0;  ///< by how much it misses: 0.25 needs a quarter more than there is; 0: not a matter of size
+  /// Of those that do not fit into memory: what was read of them, and the strategy in it; else null.
+  std::shared_ptr<const experiment::Settings> settings = {};
+  std::size_t of_settings = 0;
+  /// Of the nearest of these: changes that make it fit, the smallest first, each with the memory that it then needs.
+  std::vector<std::string> fits_with = {};
 };
 
 struct Candidates {
   std::vector<Candidate> all;
   std::vector<Refused> refused;
+  std::size_t unread = 0;  ///< for which there was no time
 
-  std::size_t size() const { return all.size() + refused.size(); }
+  std::size_t size() const { return all.size() + refused.size() + unread; }
 };
 
 /// Reads each strategy of each point, and refuses those that the scenario's checks or the limits of [plan] on memory
 /// and hosts do not allow.  strategies: labels, else kinds; empty: all. Errors: ScenarioError if nothing says how long
 /// to train, if the objective or a limit needs prices that no host has, for a strategy that the scenario does not have,
 /// and, with the reasons, if all are refused.
-Candidates candidates_of(const experiment::SearchSpace& space, const std::vector<std::string>& strategies);
+/// goes_on: asked before a strategy is read a second time, by itself; if not, those of points with faults are unread.
+Candidates candidates_of(const experiment::SearchSpace& space, const std::vector<std::string>& strategies,
+                         const std::function<bool()>& goes_on = {});
 
 /// "allreduce, cluster.workers = 8, training.learning_rate = 0.1".
 std::string name_of(const Candidate& candidate);

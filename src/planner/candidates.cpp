@@ -16,6 +16,7 @@
 #include "outputs/text/number_text.h"
 #include "planner/candidate.h"
 #include "planner/goal_check.h"
+#include "planner/nearest_fit.h"
 #include "planner/reasons.h"
 #include "scenario/json.h"
 
@@ -32,7 +33,8 @@ namespace {
 
 class Reading {
  public:
-  Reading(const SearchSpace& space, const std::vector<std::string>& wanted) : space_(space), wanted_(wanted) {}
+  Reading(const SearchSpace& space, const std::vector<std::string>& wanted, const std::function<bool()>& goes_on)
+      : space_(space), wanted_(wanted), goes_on_(goes_on) {}
 
   Candidates all() {
     raise_common_faults();
@@ -44,7 +46,10 @@ class Reading {
         throw ScenarioError(fmt::format("--strategy {}: no strategy of the scenario is called that{}", name,
                                         base::suggestion(name, known_)));
     goal_faults_.raise_if_any();
-    if (candidates_.all.empty()) throw ScenarioError(nothing_left(candidates_.refused));
+    const std::size_t of_a_point = wanted_.empty() ? space_.document.size("strategy") : wanted_.size();
+    candidates_.unread += space_.unread * of_a_point;
+    look_for_nearest_fits(candidates_.refused, goes_on_);
+    if (candidates_.all.empty()) throw ScenarioError(nothing_left(candidates_));
     return std::move(candidates_);
   }
 
@@ -75,7 +80,7 @@ class Reading {
       if (s < settings.strategies.size()) {
         const auto& entry = settings.strategies[s];
         if (!entry.strategy) {
-          refuse(point, fmt::format("strategy {}", s + 1), read.faults);
+          refuse(point, fmt::format("strategy {}", s + 1), read.faults, nullptr, s);
           continue;
         }
         know(entry.name());
@@ -101,25 +106,33 @@ class Reading {
 
   /// A strategy of a point at which some strategy is at fault: perhaps another one.
   void add_alone(const Point& point, std::size_t strategy, const std::string& name) {
+    if (goes_on_ && !goes_on_()) {
+      ++candidates_.unread;
+      return;
+    }
     Point alone = point;
     if (point.document.size("strategy") > 1) alone.document.keep_only("strategy", strategy);
     PointRead read = experiment::read_each({alone}, {}, false).front();
-    if (!read.faults.empty()) return refuse(point, name, read.faults);
+    if (!read.faults.empty()) return refuse(point, name, read.faults, read.settings, 0);
     add(point, alone.document, read.settings, 0);
   }
 
-  void refuse(const Point& point, const std::string& strategy, const Faults& faults) {
+  void refuse(const Point& point, const std::string& strategy, const Faults& faults,
+              const std::shared_ptr<const Settings>& settings, std::size_t of_settings) {
     const std::string& fault = faults.all().front().message;
-    refused(point, strategy, reason_of(fault), fault.substr(0, fault.find("; it would fit")), excess_of(fault));
+    const double excess = excess_of(fault);
+    Refused& made = refused(point, strategy, reason_of(fault), fault.substr(0, fault.find("; it would fit")), excess);
+    if (excess > 0.0) made.settings = settings;
+    made.of_settings = of_settings;
   }
 
-  void refused(const Point& point, std::string strategy, std::string reason, std::string fault, double excess) {
-    candidates_.refused.push_back({.index = candidates_.size(),
-                                   .strategy = std::move(strategy),
-                                   .parameters = point.parameters,
-                                   .reason = std::move(reason),
-                                   .fault = std::move(fault),
-                                   .excess = excess});
+  Refused& refused(const Point& point, std::string strategy, std::string reason, std::string fault, double excess) {
+    return candidates_.refused.emplace_back(Refused{.index = candidates_.size(),
+                                                    .strategy = std::move(strategy),
+                                                    .parameters = point.parameters,
+                                                    .reason = std::move(reason),
+                                                    .fault = std::move(fault),
+                                                    .excess = excess});
   }
 
   void add(const Point& point, const scenario::Document& document, const std::shared_ptr<const Settings>& settings,
@@ -167,10 +180,12 @@ class Reading {
     const double bytes = experiment::worker_memory_bytes(settings, *settings.strategies[candidate.strategy].as_run(),
                                                          settings.problem(), *rows);
     if (bytes <= *limit) return false;
-    refused(point, candidate.run.label, "needs more memory than plan.memory",
-            fmt::format("a worker needs {}, but plan.memory is {}", outputs::byte_count(bytes),
-                        outputs::byte_count(*limit)),
-            bytes / *limit - 1.0);
+    Refused& made = refused(point, candidate.run.label, "needs more memory than plan.memory",
+                            fmt::format("a worker needs {}, but plan.memory is {}", outputs::byte_count(bytes),
+                                        outputs::byte_count(*limit)),
+                            bytes / *limit - 1.0);
+    made.settings = candidate.settings;
+    made.of_settings = candidate.strategy;
     return true;
   }
 
@@ -191,6 +206,7 @@ class Reading {
 
   const SearchSpace& space_;
   const std::vector<std::string>& wanted_;
+  const std::function<bool()>& goes_on_;
   std::vector<std::string> known_;  ///< labels and kinds
   Faults goal_faults_;
   Candidates candidates_;
@@ -198,8 +214,9 @@ class Reading {
 
 }  // namespace
 
-Candidates candidates_of(const SearchSpace& space, const std::vector<std::string>& strategies) {
-  return Reading(space, strategies).all();
+Candidates candidates_of(const SearchSpace& space, const std::vector<std::string>& strategies,
+                         const std::function<bool()>& goes_on) {
+  return Reading(space, strategies, goes_on).all();
 }
 
 std::string name_of(const std::string& strategy, const nlohmann::ordered_json& parameters) {

@@ -1,6 +1,7 @@
 #include "planner/confirm.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -59,7 +60,12 @@ void add_confirmed(Plan& plan, const Answer& answer) {
 
 nlohmann::ordered_json winner_scenario(const Answer& answer, const std::string& directory) {
   const Candidate& winner = answer.candidates.all[answer.winner->candidate];
-  return experiment::resolved_alone(*winner.settings, winner.strategy, directory);
+  nlohmann::ordered_json tree = experiment::resolved_alone(*winner.settings, winner.strategy, directory);
+  if (winner.samples > 0.0) {  // in whole steps, as the answer counts them
+    const auto batch = static_cast<double>(winner.batch);
+    tree["stop"] = {{"samples", std::llround(std::ceil(winner.samples / batch) * batch)}};
+  }
+  return tree;
 }
 
 }  // namespace simgrad::planner

@@ -21,7 +21,8 @@ inline constexpr std::size_t confirmed_most = 4;
 /// as long as their simulation.
 void add_confirmed(experiment::Plan& plan, const Answer& answer);
 
-/// The winner's scenario, resolved, without the search: what `simgrad run` takes.  directory: of the file to be.
+/// The winner's scenario, resolved, without the search: what `simgrad run` takes. It trains to the goal: to the target
+/// loss, or on the amount that is asked for, in whole steps.  directory: of the file to be.
 nlohmann::ordered_json winner_scenario(const Answer& answer, const std::string& directory);
 
 }  // namespace simgrad::planner

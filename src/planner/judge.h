@@ -29,6 +29,7 @@ struct Standing {
   bool by_curve = false;                         ///< `least` is judged from the beginning of a learning curve
   bool projected = false;                        ///< `expected` goes on from steps that were simulated
   double samples = 0.0;                          ///< to the goal, likewise
+  bool unseen = false;                           ///< there was no time for bounds
   std::string lost = {};                         ///< the reason why it does not come to the goal, or empty
   std::optional<experiment::RunPlan> next = {};  ///< nothing: no simulation tells more
 };

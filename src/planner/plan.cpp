@@ -163,6 +163,7 @@ class Planning {
                               .worker_steps = all.worker_steps - answer_.effort.worker_steps,
                               .real_s = all.real_s - answer_.effort.real_s};
     answer_.interrupted = experiment::interrupted();
+    if (answer_.candidates.unread > 0) answer_.decided = answer_.front_decided = false;
   }
 
   const experiment::Goal& goal() const { return answer_.candidates.all.front().settings->goal; }

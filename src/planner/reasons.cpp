@@ -73,9 +73,16 @@ std::string text_of(const Reason& reason) {
                               : tr("{} for one reason, {} among them: {}", reason.count, name, nearest.fault);
 }
 
-std::string nothing_left(const std::vector<Refused>& refused) {
-  std::string text = fmt::format("none of the {} candidates of the search space can be run:", refused.size());
-  for (const Reason& reason : counted(refused)) text += "\n  " + text_of(reason);
+std::string nothing_left(const Candidates& candidates) {
+  const std::size_t refused = candidates.refused.size();
+  std::string text =
+      candidates.unread > 0
+          ? fmt::format(
+                "the time was up when {} of {} candidates were read, and none of these can be run; give more "
+                "--seconds:",
+                refused, candidates.size())
+          : fmt::format("none of the {} candidates of the search space can be run:", refused);
+  for (const Reason& reason : counted(candidates.refused)) text += "\n  " + text_of(reason);
   return text;
 }
 

@@ -27,7 +27,7 @@ double excess_of(const std::string& fault);
 /// "12 by size; the nearest, zero, parallel.tensor = 4, is 0.25 % too large: ...".
 std::string text_of(const Reason& reason);
 
-/// The error for a space of which nothing is left.
-std::string nothing_left(const std::vector<Refused>& refused);
+/// The error for a space of which nothing is left.  candidates: none in `all`.
+std::string nothing_left(const Candidates& candidates);
 
 }  // namespace simgrad::planner

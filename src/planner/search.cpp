@@ -20,7 +20,8 @@ void keep_first(std::vector<std::size_t>& all, std::size_t most) {
 
 Search::Search(const std::vector<Candidate>& candidates, Laboratory& laboratory, std::uint64_t seed, Tick tick)
     : candidates_(candidates), laboratory_(laboratory), judge_(candidates, laboratory, seed), tick_(std::move(tick)) {
-  for (const Candidate& candidate : candidates) standings_.push_back(judge_.standing(candidate));
+  for (const Candidate& candidate : candidates)
+    standings_.push_back(laboratory.over() ? Standing{.unseen = true} : judge_.standing(candidate));
 }
 
 Rank Search::rank(std::size_t candidate) const {
@@ -51,6 +52,7 @@ std::optional<std::size_t> Search::best_expected() const {
 
 bool Search::may_win(std::size_t candidate, const std::optional<Rank>& best, double slack) const {
   const Standing& standing = standings_[candidate];
+  if (standing.unseen) return true;
   if (!standing.lost.empty() || standing.known == Standing::Known::whole || !standing.next) return false;
   if (!best) return true;
   const Rank least = rank_of(candidates_[candidate].settings->goal, standing.least);
@@ -122,6 +124,7 @@ bool Search::find_front() {
     std::vector<std::size_t> chosen;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
       const Standing& standing = standings_[c];
+      if (standing.unseen) return false;
       if (!standing.next || !standing.lost.empty() || standing.known == Standing::Known::whole) continue;
       const Measures& measures = standing.known == Standing::Known::begun ? standing.expected : standing.least;
       if (std::ranges::none_of(front, [&](std::size_t other) {

@@ -229,19 +229,17 @@ class Search {
 
 }  // namespace
 
-std::string changes_that_fit(const Settings& settings, const Strategy& strategy, const MemoryTerms& terms,
-                             double limit_bytes, const std::function<std::int64_t(std::int64_t)>& rows_of) {
+std::vector<std::string> changes_that_fit(const Settings& settings, const Strategy& strategy, const MemoryTerms& terms,
+                                          double limit_bytes,
+                                          const std::function<std::int64_t(std::int64_t)>& rows_of) {
   const Search search(settings, strategy, terms, limit_bytes, rows_of);
   for (std::size_t size = 1; size <= search.kinds(); ++size) {
     std::vector<std::string> found = search.fitting(size);
     if (found.empty()) continue;
     if (size > 1 && found.size() > listed_most) found.resize(listed_most);
-    return fmt::format("it would fit with {}; training.memory = \"ignore\" runs it all the same",
-                       base::joined(found, "; or "));
+    return found;
   }
-  return "no recomputation, number of micro-batches or of workers, stage of zero, offload or bfloat16 makes it fit, "
-         "nor "
-         "all of them together; take a smaller model, or set training.memory = \"ignore\" to run it all the same";
+  return {};
 }
 
 }  // namespace simgrad::experiment

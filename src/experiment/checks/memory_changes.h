@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "experiment/plan/settings.h"
 #include "strategies/strategy.h"
@@ -15,9 +16,9 @@
 namespace simgrad::experiment {
 
 /// rows_of: the rows of a worker if there are so many workers.
-/// Returns "it would fit with a (sum); or b (sum)", or that nothing tried makes it fit.
-std::string changes_that_fit(const Settings& settings, const strategies::Strategy& strategy,
-                             const training::MemoryTerms& terms, double limit_bytes,
-                             const std::function<std::int64_t(std::int64_t workers)>& rows_of);
+/// Returns each with the memory that a worker then needs; none: nothing tried makes it fit.
+std::vector<std::string> changes_that_fit(const Settings& settings, const strategies::Strategy& strategy,
+                                          const training::MemoryTerms& terms, double limit_bytes,
+                                          const std::function<std::int64_t(std::int64_t workers)>& rows_of);
 
 }  // namespace simgrad::experiment

@@ -73,6 +73,13 @@ class MemoryFit {
 
   double worker_bytes() const { return strategy_.memory(terms_).sum(); }
 
+  std::vector<std::string> changes_to(double limit_bytes) const {
+    if (const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy_))
+      return mesh_changes_that_fit(*on_mesh, terms_, limit_bytes);
+    return changes_that_fit(settings_, strategy_, terms_, limit_bytes,
+                            [&](std::int64_t workers) { return rows_of(workers); });
+  }
+
   std::string refusal() const {
     if (const auto* const placed = dynamic_cast<const strategies::Operators*>(&strategy_))
       return placed->memory_refusal(terms_, settings_.cluster);
@@ -102,20 +109,20 @@ class MemoryFit {
       if (needed[stage].sum() * has[fullest] > needed[fullest].sum() * has[stage]) fullest = stage;
     if (needed[fullest].sum() <= has[fullest]) return {};
     return fmt::format("a worker needs {}, but its device has {}{}", written_out(needed[fullest]),
-                       outputs::byte_count(has[fullest]), settings_.advises ? "; " + changes_of(on_mesh) : "");
+                       outputs::byte_count(has[fullest]), settings_.advises ? "; " + nearest_changes() : "");
   }
 
   std::string nearest_changes() const {
-    return changes_that_fit(settings_, strategy_, terms_, limit_bytes_,
-                            [&](std::int64_t workers) { return rows_of(workers); });
-  }
-
-  std::string changes_of(const strategies::OnMesh& on_mesh) const {
-    const std::vector<std::string> found = mesh_changes_that_fit(on_mesh, terms_, limit_bytes_);
-    if (found.empty())
+    const std::vector<std::string> found = changes_to(limit_bytes_);
+    if (found.empty() && dynamic_cast<const strategies::OnMesh*>(&strategy_))
       return "no recomputation, number of micro-batches, of stages or of tensor ranks, sequence parallelism, balance "
              "by memory, 1F1B or stage 1 of zero makes it fit by itself; take more workers or a smaller model, or set "
              "training.memory = \"ignore\" to run it all the same";
+    if (found.empty())
+      return "no recomputation, number of micro-batches or of workers, stage of zero, offload or bfloat16 makes it "
+             "fit, "
+             "nor all of them together; take a smaller model, or set training.memory = \"ignore\" to run it all the "
+             "same";
     return fmt::format("it would fit with {}; training.memory = \"ignore\" runs it all the same",
                        base::joined(found, "; or "));
   }
@@ -182,6 +189,11 @@ MemoryTerms memory_terms(const Settings& settings, const strategies::Strategy& s
 double worker_memory_bytes(const Settings& settings, const strategies::Strategy& strategy,
                            const models::Problem& problem, std::int64_t rows) {
   return MemoryFit(settings, strategy, problem, rows).worker_bytes();
+}
+
+std::vector<std::string> changes_to_fit(const Settings& settings, const strategies::Strategy& strategy,
+                                        const models::Problem& problem, std::int64_t rows, double limit_bytes) {
+  return MemoryFit(settings, strategy, problem, rows).changes_to(limit_bytes);
 }
 
 std::string memory_refusal(const Settings& settings, const strategies::Strategy& strategy,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "experiment/plan/settings.h"
 #include "training/memory/formula.h"
@@ -22,6 +23,11 @@ training::MemoryTerms memory_terms(const Settings& settings, const strategies::S
 /// The memory that a worker of that strategy needs at its fullest.  rows: of the training set.
 double worker_memory_bytes(const Settings& settings, const strategies::Strategy& strategy,
                            const models::Problem& problem, std::int64_t rows);
+
+/// The nearest changes that make a worker fit into so many bytes, each with the memory that it then needs:
+/// "parallel.pipeline = 8 (30 GB)".  rows: as above.
+std::vector<std::string> changes_to_fit(const Settings& settings, const strategies::Strategy& strategy,
+                                        const models::Problem& problem, std::int64_t rows, double limit_bytes);
 
 /// The reason why a worker or a server of that strategy does not fit into its device, with the sum by term and the
 /// nearest changes that make it fit; or empty.  rows: of the training set.

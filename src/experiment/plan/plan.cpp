@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
 
 #include "base/errors.h"
 #include "experiment/plan/equal_points.h"
@@ -108,6 +110,38 @@ void check_replaced(const Document& file, const std::vector<std::string>& sets, 
   file.check_values(unused, keys, faults);
 }
 
+/// The unknown keys of a document.
+std::map<std::string, scenario::Position> unknown_keys(const Document& document) {
+  Settings unused;
+  Faults found;
+  document.read_into(unused, found);
+  std::map<std::string, scenario::Position> unknown;
+  for (const Faults::Fault& fault : found.all())
+    if (fault.message.starts_with("unknown key")) unknown.emplace(fault.message, fault.position);
+  return unknown;
+}
+
+/// Adds the faults of keys in [plan.space] that are unknown whatever the other keys' values are: a component may know
+/// an option that another one does not.
+void check_keys_of_space(const Document& document, const std::vector<Axis>& space, Faults& faults) {
+  std::size_t values_most = 0;
+  for (const Axis& axis : space) values_most = std::max(values_most, axis.values.size());
+  std::optional<std::map<std::string, scenario::Position>> common;
+  for (std::size_t k = 0; k < values_most; ++k) {
+    Document changed = document;
+    for (const Axis& axis : space) changed.set(axis.key, axis.values[k % axis.values.size()]);
+    const auto unknown = unknown_keys(changed);
+    if (!common)
+      common = unknown;
+    else
+      std::erase_if(*common, [&](const auto& key) { return !unknown.contains(key.first); });
+  }
+  if (!common) return;
+  const auto own = unknown_keys(document);  // reported with the document
+  for (const auto& [message, position] : *common)
+    if (!own.contains(message)) faults.add(position, message);
+}
+
 /// A scenario's file under the command line's values, its axes taken out of it.
 struct Opened {
   Document document;
@@ -130,6 +164,7 @@ Opened opened(const std::string& file, const Selection& selection, Faults& fault
   all.written = written_axes(all.document);
   all.grid = all_axes(all.document, selection.sets, selection.grids, faults);
   check_replaced(unchanged, {}, all.grid, faults);
+  check_keys_of_space(all.document, all.space, faults);
   return all;
 }
 
@@ -155,7 +190,8 @@ std::vector<Axis> searched(const Opened& opened, const Selection& selection, Fau
 
 }  // namespace
 
-SearchSpace make_search_space(const std::string& file, const Selection& selection) {
+SearchSpace make_search_space(const std::string& file, const Selection& selection,
+                              const std::function<bool(const Settings& first)>& goes_on) {
   Faults faults;
   const Opened all = opened(file, selection, faults);
   SearchSpace space{.name = std::filesystem::path(file).stem().string(),
@@ -164,12 +200,15 @@ SearchSpace make_search_space(const std::string& file, const Selection& selectio
                     .document = all.document,
                     .axes = searched(all, selection, faults),
                     .points = {},
-                    .reads = {}};
+                    .reads = {},
+                    .unread = 0};
   for (const Dimension& dimension : dimensions(space.axes)) refuse_repeated_values(dimension, faults);
   faults.raise_if_any();
   refuse_too_many(file, space.axes, selection.strategies.empty() ? all.document.size("strategy") : 1, 1);
   space.points = expand(all.document, space.axes);
-  space.reads = read_each(space.points, {}, false);
+  space.reads = read_each(space.points, {}, false, goes_on);
+  space.unread = space.points.size() - space.reads.size();
+  space.points.erase(space.points.begin() + static_cast<std::ptrdiff_t>(space.reads.size()), space.points.end());
   space.title = space.reads.front().settings->title;
   return space;
 }

@@ -190,12 +190,13 @@ std::string contents_of(const std::vector<std::string>& files) {
   return all;
 }
 
-std::vector<PointRead> read_each(const std::vector<Point>& points, const std::vector<std::string>& names,
-                                 bool advises) {
+std::vector<PointRead> read_each(const std::vector<Point>& points, const std::vector<std::string>& names, bool advises,
+                                 const std::function<bool(const Settings& first)>& goes_on) {
   std::vector<PointRead> all;
   Files files;
   SectionReader reader;
   for (const Point& point : points) {
+    if (!all.empty() && goes_on && !goes_on(*all.front().settings)) break;
     Faults found;
     auto settings = std::make_shared<Settings>(read_settings(point.document, found, names, &reader, advises));
     if (found.empty()) look_at_platform(*settings, point.document, files, found);

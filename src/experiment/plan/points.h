@@ -1,6 +1,7 @@
 /// The points of a grid: a scenario's document under every combination of the values that its axes take.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -42,10 +43,11 @@ struct PointRead {
   scenario::Faults faults = {};
 };
 
-/// Reads each point.  names: of the strategies that will run; none: all.  advises: as Settings has it.
+/// Reads each point.  names: of the strategies that will run; none: all.  advises: as Settings has it.  goes_on: asked
+/// before each point but the first, with the first one's settings; if not, the points from there on are not read.
 /// Errors: as read_points.
 std::vector<PointRead> read_each(const std::vector<Point>& points, const std::vector<std::string>& names = {},
-                                 bool advises = true);
+                                 bool advises = true, const std::function<bool(const Settings& first)>& goes_on = {});
 
 /// The settings of each point, with the facts about the files that it names. Faults of some points are found in one
 /// pass with the faults of all.  Errors: EnvironmentError for files that cannot be read.

@@ -45,7 +45,8 @@ void Execution::run() {
   if (options_.share_numbers)
     for (const RunPlan* run : queue_) shared_numbers_.expect(*run);
   Children children(jobs_, options_.limits);
-  while ((!schedule_->empty() || !children.empty()) && !interrupted()) {
+  const auto over = [&] { return interrupted() || (options_.goes_on && !options_.goes_on()); };
+  while ((!schedule_->empty() || !children.empty()) && !over()) {
     const auto next =
         children.full() ? std::nullopt : schedule_->take([&](std::size_t task) { return may_start(task); });
     if (next) {
@@ -57,7 +58,7 @@ void Execution::run() {
     report_progress(children);
     tell_slow_runs(children);
   }
-  while (const auto ended = children.reap(0.0)) collect(*ended);  // children that ended before the interrupt
+  while (const auto ended = children.reap(0.0)) collect(*ended);  // children that ended before that
 }
 
 void Execution::leave_out_dropped(outputs::Results& results, const Plan& plan) const {

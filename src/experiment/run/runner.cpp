@@ -38,8 +38,8 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options,
         counterfactuals(plan, results, trials, execution.data_cache(), options.jobs, options.threads);
     unwritten.attempt([&] { trials.write(); });
   }
-  // An interrupt before any run is finished keeps the files of an earlier call.
-  if (results.runs.empty() && interrupted()) return results;
+  // An end before any run is finished keeps the files of an earlier call.
+  if (results.runs.empty() && (interrupted() || options.goes_on)) return results;
   unwritten.attempt([&] { outputs::write_all(results, options.out); });
   unwritten.raise_if_untold();
   return results;

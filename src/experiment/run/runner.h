@@ -49,6 +49,8 @@ struct RunnerOptions {
   /// Called for each file that cannot be written after a simulation. Without this function the first such file is an
   /// error, raised after all other files are written.
   std::function<void(const std::string& fault)> unwritten = {};
+  /// Asked from time to time. If not, runs under way are ended, and the results are not complete.
+  std::function<bool()> goes_on = {};
   /// Called from time to time.
   std::function<void(const Advance& advance)> progress = {};
   /// Called with remarks for the user: on the data, and on what makes a run slow.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -15,12 +16,22 @@
 
 namespace simgrad::outputs::report {
 
+namespace {
+
+/// Whether `simgrad plan` has made them, and no later command.
+bool are_of_plan(const Results& results) {
+  const std::size_t space = results.command.find(' ');
+  return space != std::string::npos && std::string_view(results.command).substr(space).starts_with(" plan ");
+}
+
+}  // namespace
+
 Results read_results(const std::string& directory) {
   const std::filesystem::path path(directory);
   Results results = read_results_json((path / "results.json").string());
   const std::string plan = (path / "plan.json").string();
   std::error_code unknown;
-  if (!std::filesystem::exists(plan, unknown)) return results;
+  if (!std::filesystem::exists(plan, unknown) || !are_of_plan(results)) return results;
   results.plan = parsed(plan, [](const nlohmann::ordered_json& json) {
     plan_data(json);  // refuses what is no plan
     return json;

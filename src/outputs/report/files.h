@@ -7,7 +7,7 @@
 
 namespace simgrad::outputs::report {
 
-/// Reads results.json of the directory, and plan.json where `simgrad plan` has written one.
+/// Reads results.json of the directory, and plan.json where `simgrad plan` has written both.
 /// Errors: base::EnvironmentError for a file that cannot be read; base::ScenarioError for contents that are wrong, with
 /// the file's name, and line and column where it is not JSON.
 Results read_results(const std::string& directory);

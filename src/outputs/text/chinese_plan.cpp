@@ -6,6 +6,7 @@ namespace {
 
 constexpr Translation plan_texts[] = {
     {" The same command goes on where it stopped.", " 再输入同一条命令，就从停下的地方继续。"},
+    {" {} more were not read in that time.", " 另有 {} 个在这段时间里还没有读入。"},
     {" {} more cannot be run.", " 另有 {} 个不能运行。"},
     {", and {} for other assumptions", "，另有 {} 用于其他假设"},
     {", {} below the budget", "，比预算低 {}"},

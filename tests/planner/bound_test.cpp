@@ -1,11 +1,12 @@
-// The bound from below on a step of a model that is cut among ranks, against simulations of it.
-#include "catch.h"
+// The bound from below on a step, against simulations of it.
 #include "planner/bound.h"
+
+#include "catch.h"
 #include "planner/laboratory.h"
 #include "planner/variants.h"
 #include "scratch.h"
 
-namespace mesh_bound_test {
+namespace bound_test {
 
 using namespace simgrad;
 using namespace simgrad::planner;
@@ -57,16 +58,16 @@ struct Steps {
   std::vector<double> least, simulated;
 };
 
-Steps steps_of(const std::string& space) {
+/// count: the steps that are simulated.  before: those that do not count.
+Steps steps_of(const std::string& scenario, std::size_t count, std::size_t before) {
   const Scratch scratch;
-  const experiment::SearchSpace all =
-      experiment::make_search_space(scratch.write("x.toml", layouts + "[plan.space]\n" + space), {});
+  const experiment::SearchSpace all = experiment::make_search_space(scratch.write("x.toml", scenario), {});
   const Candidates candidates = candidates_of(all, {});
   Laboratory laboratory(scratch.path(), 60.0, 2, 0, true);
   std::vector<experiment::RunPlan> runs;
   Steps steps;
   for (const Candidate& candidate : candidates.all) {
-    runs.push_back(*timing_run(candidate, 3.0 * static_cast<double>(candidate.batch), 1));
+    runs.push_back(*timing_run(candidate, static_cast<double>(count) * static_cast<double>(candidate.batch), 1));
     steps.least.push_back(step_bound(candidate).step_s());
     steps.names.push_back(name_of(candidate));
   }
@@ -75,11 +76,14 @@ Steps steps_of(const std::string& space) {
   REQUIRE(laboratory.simulate(pointers));
   for (const experiment::RunPlan& run : runs) {
     const Outcome* const outcome = laboratory.find(run);
-    REQUIRE(outcome->curve.size() == 4);
-    steps.simulated.push_back(outcome->curve.back().time_s - outcome->curve[2].time_s);
+    REQUIRE(outcome->curve.size() == count + 1);
+    steps.simulated.push_back((outcome->curve.back().time_s - outcome->curve[before].time_s) /
+                              static_cast<double>(count - before));
   }
   return steps;
 }
+
+Steps of_layouts(const std::string& space) { return steps_of(layouts + "[plan.space]\n" + space, 3, 2); }
 
 /// No step is shorter than its bound, and none is longer than that by more than a share.
 void check_near(const Steps& steps, double share) {
@@ -93,7 +97,7 @@ void check_near(const Steps& steps, double share) {
 }  // namespace
 
 TEST_CASE("The bound of a pipeline is near its step, whatever the schedule and the recomputation") {
-  const Steps steps = steps_of(R"("parallel.pipeline" = [4, 16]
+  const Steps steps = of_layouts(R"("parallel.pipeline" = [4, 16]
 "training.recompute" = ["none", "selective", "full"]
 "parallel.schedule" = ["1f1b", "gpipe", "zb_h1"]
 "parallel.micro_batches" = [16]
@@ -106,7 +110,7 @@ stage = 1
 }
 
 TEST_CASE("The bound counts the exchanges of ranks that share products") {
-  const Steps steps = steps_of(R"("parallel.tensor" = [2, 8]
+  const Steps steps = of_layouts(R"("parallel.tensor" = [2, 8]
 "parallel.sequence_parallel" = [false, true]
 "training.recompute" = ["none", "full"]
 "parallel.pipeline" = [2]
@@ -120,7 +124,7 @@ stage = 1
 }
 
 TEST_CASE("The bound of interleaved stages is near their step") {
-  const Steps steps = steps_of(R"("parallel.pipeline" = [2, 4]
+  const Steps steps = of_layouts(R"("parallel.pipeline" = [2, 4]
 "parallel.chunks" = [2, 4]
 "parallel.schedule" = ["interleaved_1f1b"]
 "parallel.micro_batches" = [8]
@@ -133,7 +137,7 @@ stage = 1
 }
 
 TEST_CASE("The bound counts the parameters that ranks gather for every micro-batch") {
-  const Steps steps = steps_of(R"("parallel.pipeline" = [2]
+  const Steps steps = of_layouts(R"("parallel.pipeline" = [2]
 "cluster.workers" = [32]
 "cluster.bandwidth" = ["2Gbps"]
 "parallel.micro_batches" = [2, 4]
@@ -153,4 +157,59 @@ reshard_after_forward = false
   CHECK(kept_of_four == Approx(kept_of_two).epsilon(1e-9));
 }
 
-}  // namespace mesh_bound_test
+TEST_CASE("No run is faster than its candidate's bound, and some bounds are near") {
+  const Steps steps = steps_of(R"([cluster]
+workers = 4
+speed = "1TF"
+bandwidth = "10Mbps"
+latency = "2ms"
+
+[data]
+samples = 640
+features = 500
+
+[model]
+kind = "least_squares"
+
+[training]
+batch_size = 64
+numbers = false
+
+[stop]
+samples = 640
+
+[plan]
+objective = "fastest"
+
+[grid]
+"cluster.workers" = [2, 4, 8]
+"cluster.bandwidth" = ["1Mbps", "1Gbps"]
+"cluster.speed" = ["1MF", "1TF"]
+
+[[strategy]]
+kind = "allreduce"
+algorithm = "rabenseifner"
+[[strategy]]
+kind = "allreduce"
+label = "int8"
+compression = "int8"
+[[strategy]]
+kind = "allreduce"
+label = "top"
+compression = { kind = "top_k", fraction = 0.01 }
+[[strategy]]
+kind = "zero"
+[[strategy]]
+kind = "local_sgd"
+[[strategy]]
+kind = "gossip"
+)",
+                               10, 0);
+  REQUIRE(steps.names.size() == 12 * 6);
+  check_near(steps, 1.0);
+  double nearest = 0.0;
+  for (std::size_t k = 0; k < steps.names.size(); ++k) nearest = std::max(nearest, steps.least[k] / steps.simulated[k]);
+  CHECK(nearest > 0.9);
+}
+
+}  // namespace bound_test
