@@ -2,6 +2,7 @@
 #include <string_view>
 #include <utility>
 
+#include "outputs/csv_cell.h"
 #include "outputs/json_text.h"
 #include "outputs/result_tables.h"
 #include "outputs/summary.h"
@@ -30,7 +31,7 @@ void append_cell(std::string& line, const Json& value) {
   if (value.is_number_float())
     append_json(line, value.get<double>());
   else if (value.is_string())  // as in results.json, for the sake of bytes that are not UTF-8, but without escapes
-    line += quoted(guarded(sound_text(value.get_ref<const std::string&>())));
+    line += csv_cell(value.get_ref<const std::string&>());
   else
     line += quoted(compact(value));
 }
@@ -42,6 +43,8 @@ std::string in_text(const ResultTable& table) {
 }
 
 }  // namespace
+
+std::string csv_cell(const std::string& text) { return quoted(guarded(sound_text(text))); }
 
 void write_csv(const ResultTable& table, const Sink& sink) {
   std::string line;

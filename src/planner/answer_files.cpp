@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "outputs/csv_cell.h"
 #include "outputs/text/language.h"
 #include "planner/sentences.h"
 #include "scenario/json.h"
@@ -175,16 +176,11 @@ class Json {
   const Answer& answer_;
 };
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string all = "\"";
-  for (const char c : text) all += c == '"' ? "\"\"" : std::string(1, c);
-  return all + "\"";
-}
-
 std::string cell(const ordered_json& value) {
   if (value.is_null()) return "";
-  return quoted(value.is_string() ? value.get<std::string>() : scenario::inline_toml(value));
+  return value.is_number()
+             ? scenario::inline_toml(value)
+             : outputs::csv_cell(value.is_string() ? value.get<std::string>() : scenario::inline_toml(value));
 }
 
 }  // namespace
@@ -196,7 +192,7 @@ std::string candidates_csv(const Answer& answer) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : answer.candidates.all.front().parameters.items()) keys.push_back(key);
   std::string text = "candidate,label,state,time_s,cost_usd,energy_j,least_time_s,least_cost_usd,least_energy_j,reason";
-  for (const std::string& key : keys) text += "," + quoted("param." + key);
+  for (const std::string& key : keys) text += "," + outputs::csv_cell("param." + key);
   text += "\n";
   const auto parameters = [&](const ordered_json& of) {
     for (const std::string& key : keys) text += "," + cell(of.value(key, ordered_json(nullptr)));
@@ -213,7 +209,8 @@ std::string candidates_csv(const Answer& answer) {
     parameters(each.at("parameters"));
   }
   for (const Refused& each : answer.candidates.refused) {
-    text += fmt::format("{},{},refused,,,,,,,{}", each.index, quoted(each.strategy), quoted(each.fault));
+    text += fmt::format("{},{},refused,,,,,,,{}", each.index, outputs::csv_cell(each.strategy),
+                        outputs::csv_cell(each.fault));
     parameters(each.parameters);
   }
   return text;

@@ -125,4 +125,11 @@ TEST_CASE("A plan is not shown with the results of a later run in its directory"
   CHECK_FALSE(shows_plan());
 }
 
+TEST_CASE("A label that is a formula is guarded in the table of candidates") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(six, "kind = \"zero\"", "kind = \"zero\"\nlabel = \"=1+1\""));
+  REQUIRE(program("plan x.toml --quiet --no-confirm", scratch).exit_code == 0);
+  CHECK(contains(contents(scratch.path() + "/out/x/candidates.csv"), ",'=1+1,"));
+}
+
 }  // namespace plan_limits_test
