@@ -5,6 +5,8 @@
 
 #include "experiment/refused.h"
 #include "models/cut_model.h"
+#include "models/operators.h"
+#include "scratch.h"
 
 namespace operators_refusals_test {
 
@@ -63,6 +65,66 @@ TEST_CASE("unknown, repeated and empty names of operators are refused") {
   check_refused_text(graph(table("a", "", 0)), "the operators have no parameters");
 }
 
+/// The refusal of a scenario whose graph is in a file of its own.
+std::string refused_file(const std::string& tables, const std::string& model = "") {
+  const tests::Scratch scratch;
+  scratch.write("graph.toml", tables);
+  const std::string path = scratch.write("x.toml", graph("path = \"graph.toml\"\n" + model));
+  try {
+    make_plan(path, {});
+  } catch (const base::ScenarioError& error) {
+    const std::string told = error.what();
+    return told.substr(scratch.path().size() + 1);
+  }
+  return "accepted";
+}
+
+std::string own_table(const std::string& name, const std::string& inputs) {
+  std::string text = table(name, inputs);
+  return text.replace(0, 18, "[[operator]]");
+}
+
+TEST_CASE("a graph in a TOML file is that of the scenario's tables") {
+  const tests::Scratch scratch;
+  scratch.write("graph.toml", own_table("b", "\"a\"") + own_table("a", ""));
+  const Plan plan = make_plan(scratch.write("x.toml", graph("path = \"graph.toml\"\n")), {});
+  const Plan same = planned(graph(table("b", "\"a\"") + table("a", "")));
+  const auto names = [](const Plan& of) {
+    std::vector<std::string> all;
+    for (const auto& its : models::operators_of(*of.runs.front().settings->model.model, {})) all.push_back(its.name);
+    return all;
+  };
+  CHECK(names(plan) == std::vector<std::string>{"a", "b"});
+  CHECK(names(plan) == names(same));
+}
+
+TEST_CASE("faults of a graph in a TOML file have their place there") {
+  // A table has 5 lines, and a sixth with inputs.
+  CHECK(refused_file(own_table("a", "\"c\"") + own_table("b", "\"a\"") + own_table("c", "\"b\"")) ==
+        "graph.toml:6:1: operators read each other in a cycle: a reads c reads b reads a; leave out one of these "
+        "inputs");
+  CHECK(refused_file(own_table("left", "") + own_table("b", "\"lift\""))
+            .starts_with("graph.toml:11:1: operator \"b\" reads \"lift\", which is no operator; did you mean"));
+  CHECK(refused_file(own_table("a", "") + own_table("a", "")).starts_with("graph.toml:7:1: a second operator \"a\""));
+  CHECK(refused_file("[[operators]]\nname = \"a\"\n")
+            .starts_with("graph.toml:1:3: unknown key \"operators\"; did you mean \"operator\"?"));
+  CHECK(refused_file(own_table("a", "") + "flop = 3\n").starts_with("graph.toml:6:1: unknown key \"flop\""));
+  CHECK(refused_file("[[operator]]\nname = \"a\"\nflops = -1\n").starts_with("graph.toml:3:9: flops must be "));
+  CHECK(refused_file("").starts_with("graph.toml:1:1: no operator; expected [[operator]] tables"));
+  CHECK(refused_file("[[operator\n").starts_with("graph.toml:"));
+  CHECK(
+      refused_file(own_table("a", ""), table("a", "")).starts_with("x.toml:8:1: path contradicts [[model.operator]]"));
+}
+
+TEST_CASE("faults of a graph in the scenario stand at the operator at fault") {
+  try {
+    planned(graph(table("a", "") + table("b", "\"c\"")));
+    FAIL("accepted");
+  } catch (const base::ScenarioError& error) {
+    CHECK(std::string(error.what()).find("x.toml:18:1: operator \"b\" reads \"c\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("a graph of operators is timed alone") {
   std::string text = graph(table("a", ""));
   text.replace(text.find("numbers = false"), 15, "numbers = true ");
@@ -79,6 +141,27 @@ TEST_CASE("an operator that no device can hold is refused with the largest devic
   check_refused_text(
       graph(table("a", "", 1000) + table("b", "\"a\"", 1000) + table("c", "\"b\"", 1000), "memory = \"20kB\"\n"),
       "the operators need 48.024kB together, but the devices have 40kB");
+}
+
+TEST_CASE("balanced stretches that a device cannot hold are told before the run") {
+  // By flops a alone, and b with c: 2 x 16 kB and more on the second device.
+  std::string text =
+      graph(table("a", "", 1) + table("b", "\"a\"", 1000) + table("c", "\"b\"", 1000), "memory = \"20kB\"\n");
+  text.replace(text.find("flops = 1e6"), 11, "flops = 4e6");
+  CHECK(planned(text).runs.size() == 1);  // heft looks at memory
+  check_refused_text(text + "placement = \"balanced\"\n",
+                     "the operators of worker 1 need 32.016kB, but its device has 20kB; take placement = \"heft\"");
+}
+
+TEST_CASE("operators that fit together, but not one by one, are told before the run") {
+  // Three of 16.008 kB on two devices of 25 kB; with one of 33 kB there is room for them.
+  const auto three = [](const std::string& memory) {
+    return graph(table("a", "", 1000) + table("b", "\"a\"", 1000) + table("c", "\"b\"", 1000), memory);
+  };
+  for (const char* const placement : {"greedy", "heft", "exhaustive"})
+    check_refused_text(three("memory = \"25kB\"\n") + "placement = \"" + placement + "\"\n",
+                       "the operators, 48.024kB together, do not fit into the devices, 50kB together, since each must");
+  CHECK(planned(three("memory = \"33kB\"\n")).runs.size() == 1);
 }
 
 TEST_CASE("devices by hand are a worker for each operator") {

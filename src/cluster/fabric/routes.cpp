@@ -14,4 +14,8 @@ std::vector<sg4::Link*> route_between(const sg4::Host* source, const sg4::Host* 
   return route;
 }
 
+bool messages_share(const simgrid::s4u::Link& link) {
+  return link.get_sharing_policy() != simgrid::s4u::Link::SharingPolicy::FATPIPE;
+}
+
 }  // namespace simgrad::cluster

@@ -14,4 +14,7 @@ namespace simgrad::cluster {
 std::vector<simgrid::s4u::Link*> route_between(const simgrid::s4u::Host* source, const simgrid::s4u::Host* target,
                                                double* latency_s = nullptr);
 
+/// Whether messages share the link's bandwidth; else each has all of it (SimGrid's FATPIPE).
+bool messages_share(const simgrid::s4u::Link& link);
+
 }  // namespace simgrad::cluster

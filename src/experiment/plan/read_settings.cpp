@@ -17,6 +17,7 @@
 #include "experiment/plan/automatic_layout.h"
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/places.h"
+#include "models/profiles/operator_graph.h"
 #include "strategies/parallel/on_mesh.h"
 #include "strategies/parallel/tensor_outside.h"
 
@@ -170,11 +171,48 @@ void links_by_device(cluster::Options& cluster, const Document& document) {
   nics_by_device<cluster::Pod>(topology, cluster);
 }
 
+/// The tables of a TOML file of operators.
+struct OperatorFile : base::Described {
+  std::vector<models::GraphOperator> operators;
+
+  void describe(base::Describer& d) override { d.list("operator", operators, "an operator each"); }
+};
+
+/// Reads the TOML file that a graph of operators names, and refuses what is no graph, at the operator at fault.
+/// key: of the graph in the document.
+void read_operators(base::Slot<models::Model>& model, const std::string& key, const Document& document,
+                    Faults& faults) {
+  auto* const graph = dynamic_cast<models::OperatorGraph*>(model.object());
+  if (!graph) return;
+  const auto refuse = [&](const Document& of, const std::string& list) {
+    if (const auto& fault = graph->fault())
+      faults.add(of.position(fmt::format("{}.{}.{}", list, fault->at, fault->in_its_inputs ? "inputs" : "name")),
+                 fault->text);
+  };
+  if (graph->path.empty()) return refuse(document, key + ".operator");
+  if (!graph->lacks_tables()) return;
+  const Document file = Document::read(graph->path);
+  OperatorFile tables;
+  Faults of_file;
+  file.read_into(tables, of_file);
+  if (of_file.empty() && tables.operators.empty())
+    of_file.add(file.position(""), "no operator; expected [[operator]] tables");
+  faults.add(of_file);
+  graph->give_tables(std::move(tables.operators));
+  if (of_file.empty()) refuse(file, "operator");
+}
+
+void read_operators(Settings& settings, const Document& document, Faults& faults) {
+  read_operators(settings.model.model, "model", document, faults);
+  read_operators(settings.model.timed_as, "model.timed_as", document, faults);
+}
+
 }  // namespace
 
 Settings read_sections(const Document& document, Faults& faults) {
   Settings settings;
   document.read_into(settings, faults);
+  read_operators(settings, document, faults);
   repair_by_default(settings.cluster.failures, document);
   links_by_device(settings.cluster, document);
   settings.places = places_of(document);
@@ -205,6 +243,7 @@ Settings SectionReader::read(const Document& document, Faults& faults) {
   keep("expect", &Settings::expectations);
   const bool same_strategies = keep("strategy", &Settings::strategies);
   document.read_into(settings, faults, known);
+  read_operators(settings, document, faults);
   repair_by_default(settings.cluster.failures, document);
   links_by_device(settings.cluster, document);
   settings.places = places_of(document);

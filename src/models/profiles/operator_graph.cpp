@@ -1,21 +1,36 @@
 #include "models/profiles/operator_graph.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
 
 namespace simgrad::models {
 
+namespace {
+
+bool of_tables(const std::string& path) { return path.ends_with(".toml"); }
+
+}  // namespace
+
 void OperatorGraph::describe(base::Describer& d) {
-  d.path("path", path,
-         "a CSV file, a line an operator: name, inputs (names with spaces between them), flops, output_bytes, and if "
-         "wanted backward_flops, parameters, activation_bytes; numbers of a sample");
+  d.path(
+      "path", path,
+      "a TOML file of [[operator]] tables; or a CSV file, a line an operator: name, inputs (names with spaces between "
+      "them), flops, output_bytes, and if wanted backward_flops, parameters, activation_bytes; numbers of a sample");
   d.list("operator", tables, "the operators, in place of a file");
   if (path.empty() == tables.empty())
     return d.refuse(path.empty() ? "kind" : "path",
                     path.empty() ? "kind = \"operator_graph\" needs operators; give path = \"...\" or "
                                    "[[model.operator]] tables"
                                  : "path contradicts [[model.operator]]; leave one of them out");
+  if (of_tables(path)) {
+    if (!lacks_tables()) return;
+    path_read_.clear();
+    read_.clear();
+    graph_ = {};
+    return;
+  }
   try {
     if (path != path_read_ && !path.empty()) read_ = read_operators(path);
     path_read_ = path;
@@ -23,7 +38,14 @@ void OperatorGraph::describe(base::Describer& d) {
     return d.refuse("path", error.what());
   }
   graph_ = ordered(table());
-  if (graph_.fault) d.refuse("operator", graph_.fault->text);
+}
+
+bool OperatorGraph::lacks_tables() const { return of_tables(path) && path != path_read_; }
+
+void OperatorGraph::give_tables(std::vector<GraphOperator> of_file) {
+  path_read_ = path;
+  read_ = std::move(of_file);
+  graph_ = ordered(read_);
 }
 
 std::vector<std::string> OperatorGraph::files() const {

@@ -1,6 +1,7 @@
 /// A model given as a dataflow graph of operators, for timing-only runs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,11 @@ class OperatorGraph final : public ProfiledModel, public Dataflow {
  public:
   static constexpr base::About about{
       .kind = "operator_graph",
-      .summary = "A dataflow graph of operators, timing only: tables of the scenario, or lines of a CSV file.",
+      .summary = "A dataflow graph of operators, timing only: tables of the scenario, or a TOML or CSV file.",
       .cost = "as the operators say; a backward operator for each forward one",
       .source = "M. Abadi et al., TensorFlow: Large-Scale Machine Learning on Heterogeneous Distributed Systems, 2015"};
 
-  std::string path;  ///< a CSV file; empty: the tables
+  std::string path;  ///< a CSV file, or a TOML file of such tables; empty: the tables
   std::vector<GraphOperator> tables;
 
   void describe(base::Describer& d) override;
@@ -30,6 +31,13 @@ class OperatorGraph final : public ProfiledModel, public Dataflow {
   std::vector<ModelOperator> operators(const Problem& problem) const override;
   using ProfiledModel::refusal;
   std::string refusal(const Problem& problem) const override;
+
+  /// True while `path` names a TOML file whose tables are not here. This folder does not read TOML: who has read the
+  /// scenario gives them.
+  bool lacks_tables() const;
+  void give_tables(std::vector<GraphOperator> of_file);
+  /// The reason why the operators are no graph. That of a CSV file is told by describe().
+  const std::optional<GraphFault>& fault() const { return graph_.fault; }
 
  protected:
   double entrance_bytes(const std::vector<Layer>& layers, std::size_t layer) const override;

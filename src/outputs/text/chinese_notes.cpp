@@ -26,6 +26,10 @@ constexpr Translation note_texts[] = {
      "为 {0} 自动找到的布局：{1}；预测的一步为 {2}，而用 {4} 则为 {3}"},
     {"stages by predicted time, for {}: {}; a step of {} is predicted",
      "为 {} 按预测时间划分的阶段：{}；预测的一步为 {}"},
+    {"{} of {} messages of a step share links with others; the placement's cost model gives each its whole path, and "
+     "has a step of {} s in place of {} s",
+     "一步的 {1} 个消息中有 {0} 个与其他消息共用链路；安排所用的代价模型假定每个消息独占整条路径，因此得出的一步为 {2} "
+     "s，而不是 {3} s"},
     {"the exhaustive search ended before it was complete; the placement is the best one that it found",
      "穷举搜索没有完成就结束了；所用的是它找到的最好的安排"},
     {"{} of {} pairs of ranks share a link between switches with another pair (routing = \"ecmp\")",

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/link_numbers.h"
 #include "cluster/fabric/routes.h"
 #include "training/learning/layer_times.h"
 
@@ -48,7 +49,10 @@ Devices ClusterDevices::devices(bool limits_memory) const {
   const auto P = static_cast<std::size_t>(count());
   Devices all{.memory_bytes = {},
               .latency_s = std::vector(P, std::vector(P, 0.0)),
-              .bytes_per_s = std::vector(P, std::vector(P, unlimited))};
+              .bytes_per_s = std::vector(P, std::vector(P, unlimited)),
+              .links = std::vector(P, std::vector(P, std::vector<int>())),
+              .link_bytes_per_s = {}};
+  cluster::LinkNumbers numbers(*terms_.cluster);
   for (int from = 0; from < count(); ++from) {
     const auto a = static_cast<std::size_t>(from);
     all.memory_bytes.push_back(limits_memory ? memory_of(cluster.options(), from).value_or(unlimited) : unlimited);
@@ -57,10 +61,13 @@ Devices ClusterDevices::devices(bool limits_memory) const {
       const auto b = static_cast<std::size_t>(to);
       double& bandwidth = all.bytes_per_s[a][b];
       bandwidth = cluster.options().flow_limit_bytes_per_s.value_or(unlimited);
-      for (const auto* link : cluster::route_between(cluster.host(from), cluster.host(to), &all.latency_s[a][b]))
+      for (const auto* link : cluster::route_between(cluster.host(from), cluster.host(to), &all.latency_s[a][b])) {
         bandwidth = std::min(bandwidth, cluster.bandwidth(*link));
+        if (cluster::messages_share(*link)) all.links[a][b].push_back(numbers.of(*link));
+      }
     }
   }
+  for (int link = 0; link < numbers.count(); ++link) all.link_bytes_per_s.push_back(numbers.bandwidth(link));
   return all;
 }
 

@@ -1,5 +1,9 @@
 #include "strategies/operators/operators.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "base/errors.h"
 #include "strategies/operators/exhaustive.h"
 #include "strategies/operators/operator_passes.h"
@@ -40,7 +44,7 @@ void Operators::describe(base::Describer& d) {
              "1, or take heft");
 }
 
-StepPlan Operators::plan(const training::MemoryTerms& terms) const {
+Operators::Made Operators::make(const training::MemoryTerms& terms) const {
   std::vector<models::ModelOperator> units = models::operators_of(*terms.model, *terms.problem);
   const auto parts = static_cast<int>(micro_batches);
   const std::size_t count = units.size();
@@ -60,7 +64,9 @@ StepPlan Operators::plan(const training::MemoryTerms& terms) const {
     }
     return exhaustive(problem);
   };
-  return {std::move(units), parts, placed()};
+  StepPlan plan(std::move(units), parts, placed());
+  const SharedStep predicted = shared_step(plan, problem);
+  return {.plan = std::move(plan), .predicted = predicted};
 }
 
 Traits Operators::traits(int P) const {
@@ -69,19 +75,27 @@ Traits Operators::traits(int P) const {
   traits.replicas_differ = true;
   traits.recoveries = {cluster::Recovery::restart};
   traits.cuts = [this, P](const training::MemoryTerms& whole) {
-    plan_ = std::make_shared<const StepPlan>(plan(whole));
+    made_ = std::make_shared<const Made>(make(whole));
     training::PerDimension sizes(1);
     sizes[training::Dimension::pipeline] = P;
-    return training::MeshLayout{training::Mesh(sizes), plan_->chunks()};
+    return training::MeshLayout{training::Mesh(sizes), made_->plan.chunks()};
   };
   return traits;
 }
 
 void Operators::operator()(Worker& worker) const {
-  OperatorPasses passes(worker, *plan_);
+  OperatorPasses passes(worker, made_->plan);
   worker.make_gradients_with(passes);
-  const PlacedSchedule& its = plan_->placement();
-  worker.report_predicted_step(its.makespan_s);
+  const PlacedSchedule& its = made_->plan.placement();
+  const SharedStep& step = made_->predicted;
+  worker.report_predicted_step(step.duration_s);
+  constexpr double worth_telling = 1.01;
+  if (step.duration_s > worth_telling * its.makespan_s && worker.everyone().rank() == 0)
+    worker.note(
+        fmt::format("{} of {} messages of a step share links with others; the placement's cost model gives each its "
+                    "whole path, and "
+                    "has a step of {:.4g} s in place of {:.4g} s",
+                    step.slowed, step.messages, its.makespan_s, step.duration_s));
   if (!its.proven && worker.everyone().rank() == 0)
     worker.note("the exhaustive search ended before it was complete; the placement is the best one that it found");
   State state = worker.start();

@@ -6,15 +6,16 @@
 /// Source: M. Abadi et al., "TensorFlow: Large-Scale Machine Learning on Heterogeneous Distributed Systems", 2015
 /// (greedy); H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-Effective and Low-Complexity Task Scheduling for
 /// Heterogeneous Computing", IEEE TPDS 13, 2002 (heft).
-/// Cost per step: the makespan of the placement's schedule, which the run predicts: operators one at a time on each
-/// device, work / speed; messages between devices, latency + bytes / bandwidth; then each device's updates. In the run
-/// messages share links, so that it may take longer.
+/// Cost per step: operators one at a time on each device, work / speed; messages between devices; then each device's
+/// updates. Operators are placed as if each message had its whole path: latency + bytes / bandwidth. The step that the
+/// run predicts is that of the placement's schedule where messages share the links (shared_links.h).
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "strategies/operators/shared_links.h"
 #include "strategies/operators/step_plan.h"
 #include "strategies/strategy.h"
 
@@ -52,9 +53,14 @@ struct Operators : Strategy {
  private:
   std::optional<Refusal> model_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> placement_refusal(const Circumstances& circumstances) const;
-  StepPlan plan(const training::MemoryTerms& terms) const;
+  /// Made as a run begins; the same for all of its ranks.
+  struct Made {
+    StepPlan plan;
+    SharedStep predicted;
+  };
+  Made make(const training::MemoryTerms& terms) const;
 
-  mutable std::shared_ptr<const StepPlan> plan_;  ///< made as a run begins; the same for all of its ranks
+  mutable std::shared_ptr<const Made> made_;
 };
 
 }  // namespace simgrad::strategies

@@ -1,13 +1,9 @@
 /// The models, clusters and options with which operators cannot be placed.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "base/units.h"
 #include "strategies/circumstances.h"
-#include "strategies/operators/cluster_devices.h"
 #include "strategies/operators/exhaustive.h"
 #include "strategies/operators/operators.h"
 #include "strategies/operators/step_graph.h"
@@ -65,45 +61,8 @@ std::optional<Refusal> Operators::refusal(const Circumstances& of) const {
   if (of.cluster.failures.any())
     return Refusal{"kind",
                    "cluster.failures beside operators: the operators of a rank would be lost with it; leave failures "
-                   "out"};
+                   "out, or give them to `simgrad capacity`, which simulates long trainings with failures"};
   return placement_refusal(of);
-}
-
-std::string Operators::memory_refusal(const training::MemoryTerms& terms, const cluster::Options& cluster) const {
-  const std::vector<models::ModelOperator> units = models::operators_of(*terms.model, *terms.problem);
-  std::vector<double> bytes = memory_of_units(terms, units, static_cast<int>(micro_batches));
-  double largest = 0.0, all = 0.0, sum = 0.0;
-  for (int worker = 0; worker < terms.workers; ++worker) {
-    const std::optional<double> its = memory_of(cluster, worker);
-    if (!its) return {};
-    largest = std::max(largest, *its);
-    all += *its;
-  }
-  const auto text = [](double size) { return base::format_quantity(size, base::Unit::bytes); };
-  if (tied(*terms.model, *terms.problem, units.size())) bytes.front() += std::exchange(bytes.back(), 0.0);
-  for (std::size_t u = 0; u < units.size(); ++u) {
-    sum += bytes[u];
-    if (bytes[u] > largest)
-      return fmt::format(
-          "operator {} ({}) needs {}, but the largest device has {}; take a larger device, a smaller "
-          "batch or model, or set training.memory = \"ignore\"",
-          u, units[u].name, text(bytes[u]), text(largest));
-  }
-  if (placement == Placing::by_hand && devices.size() == units.size())
-    for (int worker = 0; worker < terms.workers; ++worker) {
-      double given = 0.0;
-      for (std::size_t u = 0; u < units.size(); ++u) given += devices[u] == worker ? bytes[u] : 0.0;
-      if (given > *memory_of(cluster, worker))
-        return fmt::format(
-            "the operators of worker {} need {}, but its device has {}; give some of them to another "
-            "worker, or set training.memory = \"ignore\"",
-            worker, text(given), text(*memory_of(cluster, worker)));
-    }
-  if (sum <= all) return {};
-  return fmt::format(
-      "the operators need {} together, but the devices have {}; take more devices, a smaller batch or "
-      "model, or set training.memory = \"ignore\"",
-      text(sum), text(all));
 }
 
 }  // namespace simgrad::strategies
