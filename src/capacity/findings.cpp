@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "outputs/statistics.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::capacity {
+
+using outputs::tr;
 
 namespace {
 
@@ -38,7 +42,8 @@ std::vector<double> times_s(const WithRule& with) {
 }
 
 std::string spares_text(int spares) {
-  return spares == 0 ? std::string("no spares") : fmt::format("{} spare{}", spares, spares == 1 ? "" : "s");
+  if (spares == 0) return tr("no spares");
+  return outputs::counted(static_cast<std::size_t>(spares), "{} spare", "{} spares");
 }
 
 /// What is compared: dollars for a useful server-hour, or goodput as a percentage.
@@ -47,62 +52,78 @@ double merit(const HostTime& time, const std::optional<double>& price) {
 }
 
 std::string merit_text(double value, bool price) {
-  return price ? fmt::format("{} for a useful server-hour", outputs::dollars(value))
-               : fmt::format("a goodput of {:.2f} %", value);
+  return price ? tr("{} for a useful server-hour", outputs::dollars(value))
+               : tr("a goodput of {} %", fmt::format("{:.2f}", value));
 }
 
-std::string differing(const outputs::Interval& difference, bool price) {
-  const char* const unit = price ? "" : " points";
+std::string difference_text(const outputs::Interval& difference, bool price) {
   const auto text = [&](double value) {
     return price ? fmt::format("{}{}", value < 0.0 ? "-" : "", outputs::dollars(std::abs(value)))
                  : fmt::format("{:+.2f}", value);
   };
-  return fmt::format("{} to {}{}", text(difference.low), text(difference.high), unit);
+  return price ? tr("95 % interval of the difference {} to {}", text(difference.low), text(difference.high))
+               : tr("95 % interval of the difference {} to {} points", text(difference.low), text(difference.high));
 }
 
-/// A number of spares with its merit, over all seeds.
+/// A number of spares with its merit over all seeds, and by seed.
 struct Candidate {
-  const WithSpares* with = nullptr;
+  int spares = 0;
   double value = 0.0;
+  std::vector<double> of_seed = {};
 };
 
-/// "4 spares pay: ...", or that they do not, or that the seeds do not tell.
-std::string verdict(const std::vector<WithSpares>& all, const std::optional<double>& price_usd_per_h) {
-  if (all.size() < 2) return {};
-  const bool price = price_usd_per_h.has_value();
+std::vector<Candidate> candidates_of(const std::vector<WithSpares>& all, const std::optional<double>& price_usd_per_h) {
   std::vector<Candidate> candidates;
   for (const WithSpares& with : all) {
     HostTime time;
-    for (const FleetOutcome& outcome : with.of_seed) time += outcome.host_time;
-    candidates.push_back({.with = &with, .value = merit(time, price_usd_per_h)});
+    Candidate& its = candidates.emplace_back(Candidate{.spares = with.spares});
+    for (const FleetOutcome& outcome : with.of_seed) {
+      time += outcome.host_time;
+      its.of_seed.push_back(merit(outcome.host_time, price_usd_per_h));
+    }
+    its.value = merit(time, price_usd_per_h);
   }
-  const Candidate fewest =
-      *std::ranges::min_element(candidates, {}, [](const Candidate& each) { return each.with->spares; });
-  const Candidate best = price ? *std::ranges::min_element(candidates, {}, &Candidate::value)
-                               : *std::ranges::max_element(candidates, {}, &Candidate::value);
-  if (!std::isfinite(best.value) || best.value == 0.0) return "No server does any useful work.";
-  if (best.with->spares == fewest.with->spares)
-    return fmt::format(
-        "More spares do not pay: {} {}, which no larger number of the list betters.",
-        fewest.with->spares == 0 ? "without spares there is" : spares_text(fewest.with->spares) + " give",
-        merit_text(fewest.value, price));
+  return candidates;
+}
+
+bool finite(const Candidate& candidate) {
+  return std::isfinite(candidate.value) &&
+         std::ranges::all_of(candidate.of_seed, [](double value) { return std::isfinite(value); });
+}
+
+/// "4 spares pay: ...", or that they do not, or that the seeds do not tell.
+std::string comparison(const Candidate& best, const Candidate& fewest, bool price) {
+  const std::string spares = spares_text(best.spares), others = spares_text(fewest.spares);
+  const std::string numbers =
+      tr("{}, against {} with {}", merit_text(best.value, price),
+         price ? outputs::dollars(fewest.value) : fmt::format("{:.2f} %", fewest.value), others);
   std::vector<double> differences;
-  for (std::size_t s = 0; s < fewest.with->of_seed.size(); ++s)
-    differences.push_back(merit(best.with->of_seed[s].host_time, price_usd_per_h) -
-                          merit(fewest.with->of_seed[s].host_time, price_usd_per_h));
-  const std::string spares = spares_text(best.with->spares);
-  const std::string numbers = fmt::format(
-      "{}, against {} with {}", merit_text(best.value, price),
-      price ? outputs::dollars(fewest.value) : fmt::format("{:.2f} %", fewest.value), spares_text(fewest.with->spares));
+  for (std::size_t s = 0; s < best.of_seed.size(); ++s) differences.push_back(best.of_seed[s] - fewest.of_seed[s]);
   if (differences.size() < 2)
-    return fmt::format("With {} there is {}; one seed does not tell whether that is chance.", spares, numbers);
+    return tr("With {} there is {}; one seed does not tell whether that is chance.", spares, numbers);
   const outputs::Interval difference = outputs::interval(differences);
   const bool clear = price ? difference.high < 0.0 : difference.low > 0.0;
+  const std::string interval = difference_text(difference, price);
   if (!clear)
-    return fmt::format("The seeds do not tell whether spares pay: {} {} {} (95 % interval of the difference {}).",
-                       spares, best.with->spares == 1 ? "has" : "have", numbers, differing(difference, price));
-  return fmt::format("{} pay{}: {} (95 % interval of the difference {}).", spares, best.with->spares == 1 ? "s" : "",
-                     numbers, differing(difference, price));
+    return tr("The seeds do not tell whether spares pay: with {} there is {} ({}).", spares, numbers, interval);
+  return best.spares == 1 ? tr("{} pays: {} ({}).", spares, numbers, interval)
+                          : tr("{} pay: {} ({}).", spares, numbers, interval);
+}
+
+std::string verdict(const std::vector<WithSpares>& all, const std::optional<double>& price_usd_per_h) {
+  if (all.size() < 2) return {};
+  std::vector<Candidate> candidates = candidates_of(all, price_usd_per_h);
+  const bool price = price_usd_per_h && std::ranges::all_of(candidates, finite);
+  // Without useful time in a seed there is no price of it. Goodput decides alike: it is inverse to that price.
+  if (price_usd_per_h && !price) candidates = candidates_of(all, {});
+  const Candidate fewest = *std::ranges::min_element(candidates, {}, &Candidate::spares);
+  const Candidate best = price ? *std::ranges::min_element(candidates, {}, &Candidate::value)
+                               : *std::ranges::max_element(candidates, {}, &Candidate::value);
+  if (best.value == 0.0 && !price) return tr("No server does any useful work.");
+  if (best.spares == fewest.spares)
+    return tr("More spares do not pay: no larger number of the list betters {} with {}.",
+              merit_text(fewest.value, price), spares_text(fewest.spares));
+  return comparison(best, fewest, price);
 }
 
 }  // namespace
@@ -143,27 +164,30 @@ std::string training_spares_sentence(const Study& study) {
 
 std::string rule_sentence(const Study& study) {
   if (study.trainings.empty()) return {};
-  const int most = std::ranges::max_element(study.trainings, {}, &WithRule::spares)->spares;
-  const auto first = std::ranges::find(study.trainings, most, &WithRule::spares);
+  const int spares = std::ranges::max_element(study.trainings, {}, &WithRule::spares)->spares;
+  const auto first = std::ranges::find(study.trainings, spares, &WithRule::spares);
   const WithRule& daly = *first;
   const WithRule& fixed = *(first + 2);
   const std::vector<double> times = times_s(daly), others = times_s(fixed);
-  std::string text = fmt::format(
-      "With a checkpoint every {} (Daly) the training takes {} in the median and at most {} "
-      "for 90 % of the seeds; every {} it takes {} and {}.",
-      outputs::duration(daly.interval_s), outputs::duration(quantile(times, 0.5)),
-      outputs::duration(quantile(times, 0.9)), outputs::duration(fixed.interval_s),
-      outputs::duration(quantile(others, 0.5)), outputs::duration(quantile(others, 0.9)));
-  if (times.size() < 2) return text + " One seed does not tell whether the order is chance.";
+  const auto median_and_most = [](const std::vector<double>& of) {
+    return std::pair(outputs::duration(quantile(of, 0.5)), outputs::duration(quantile(of, 0.9)));
+  };
+  const auto [median, most] = median_and_most(times);
+  const auto [other_median, other_most] = median_and_most(others);
+  std::string text =
+      tr("With checkpoints every {} (Daly) the training takes {} in the median, {} or less for 90 % of the seeds.",
+         outputs::duration(daly.interval_s), median, most) +
+      tr(" With one every {} it takes {} and {}.", outputs::duration(fixed.interval_s), other_median, other_most);
+  if (times.size() < 2) return text + tr(" One seed does not tell whether the order is chance.");
   std::vector<double> differences;
   for (std::size_t s = 0; s < times.size(); ++s) differences.push_back(others[s] - times[s]);
   const outputs::Interval saved = outputs::interval(differences);
-  if (saved.low <= 0.0 && saved.high >= 0.0) return text + " The seeds do not tell which of the two is faster.";
+  if (saved.low <= 0.0 && saved.high >= 0.0) return text + tr(" The seeds do not tell which of the two is faster.");
   const bool wins = saved.low > 0.0;
-  return text + fmt::format(" On the same failures {} saves {} on average (95 % interval {} to {}).",
-                            wins ? "Daly's interval" : "the fixed interval", outputs::duration(std::abs(saved.mean)),
-                            outputs::duration(wins ? saved.low : -saved.high),
-                            outputs::duration(wins ? saved.high : -saved.low));
+  const std::string winner = wins ? tr("Daly's interval") : tr("the fixed interval");
+  return text + tr(" On the same failures {} saves {} on average (95 % interval {} to {}).", winner,
+                   outputs::duration(std::abs(saved.mean)), outputs::duration(wins ? saved.low : -saved.high),
+                   outputs::duration(wins ? saved.high : -saved.low));
 }
 
 }  // namespace simgrad::capacity

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -86,6 +87,7 @@ class Fleet {
   }
 
   void handle(const Event& event) {
+    const auto priority = [&](int job) { return spec(job).priority; };
     switch (event.kind) {
       case Kind::end:
         return end(event.id);
@@ -98,7 +100,7 @@ class Fleet {
       case Kind::ready:
         return compute(event.id);
       case Kind::arrival:
-        queue_.push_back(event.id);
+        queue_.insert(std::ranges::upper_bound(queue_, spec(event.id).priority, std::greater<>(), priority), event.id);
         return serve();
     }
   }
@@ -217,13 +219,18 @@ class Fleet {
 
   std::vector<Busy> busy() const {
     std::vector<Busy> all;
-    for (const int job : running_) {
-      const State& its = states_[static_cast<std::size_t>(job)];
-      const bool computes = its.phase == Phase::computing;
-      const double begin_s = computes ? its.since_s : now_s_ + options_.restart_s;
-      all.push_back({.hosts = spec(job).hosts, .end_s = begin_s + computing(job).duration_s()});
-    }
+    for (const int job : running_)
+      all.push_back({.hosts = spec(job).hosts, .end_s = computes_from_s(job) + computing(job).duration_s()});
     return all;
+  }
+
+  /// When a running job began to compute, or will without further failures; of one that waits the earliest time.
+  double computes_from_s(int job) const {
+    const State& its = states_[static_cast<std::size_t>(job)];
+    if (its.phase == Phase::computing) return its.since_s;
+    if (its.phase == Phase::restarting) return its.since_s + options_.restart_s;
+    if (its.phase == Phase::detecting) return its.since_s + options_.detection_s + options_.restart_s;
+    return now_s_ + options_.restart_s;
   }
 
   /// Servers for the queue: no more than the fleet has, and none that a running job will ask for.
@@ -246,7 +253,7 @@ class Fleet {
   Servers servers_;
   std::vector<State> states_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::deque<int> queue_;  ///< in the order of arrival
+  std::deque<int> queue_;  ///< by priority, then in the order of arrival
   std::set<int> running_;
   std::set<int> waiting_;  ///< those of the running jobs that wait for a server
   int occupied_ = 0;       ///< servers of running jobs, those that they lack included

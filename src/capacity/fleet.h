@@ -26,6 +26,7 @@ struct Job {
   double arrival_s = 0.0;
   double work_s = 0.0;                                          ///< computing on all of its servers
   double interval_s = std::numeric_limits<double>::infinity();  ///< work between two checkpoints
+  std::int64_t priority = 0;
 };
 
 /// The time of all servers, in seconds of one server. The parts add up to all of it.
@@ -65,7 +66,8 @@ struct FleetOutcome {
 /// A job starts on servers that are up when those before it in the queue have started. When one of its servers fails,
 /// all of it stops: it has lost the work since its last checkpoint. After `detection_s` it takes a free server, or
 /// waits for one; after `restart_s` more it computes from that checkpoint on. A failure in between begins this anew.
-/// Jobs that wait for a server are served before the queue.
+/// Jobs that wait for a server are served before the queue. In the queue jobs of more priority stand before those of
+/// less, and those of one priority in the order of arrival.
 ///
 /// jobs: in the order of arrival. Backfilling looks at the first 1,000 of the queue.  Errors: ScenarioError for more
 /// than 1,000,000 failures.

@@ -20,6 +20,7 @@ std::vector<std::size_t> starts(const std::vector<Queued>& queue, std::vector<Bu
   while (then < queue[first].hosts && ended < busy.size()) then += busy[ended++].hosts;
   if (then < queue[first].hosts) return all;
   const double shadow_s = busy[ended - 1].end_s;
+  for (; ended < busy.size() && busy[ended].end_s <= shadow_s; ++ended) then += busy[ended].hosts;
   int spare = then - queue[first].hosts;  // that the first of the queue leaves
   for (std::size_t i = first + 1; i < queue.size() && room > 0; ++i) {
     const bool in_time = now_s + queue[i].duration_s <= shadow_s;

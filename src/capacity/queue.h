@@ -23,7 +23,7 @@ struct Busy {
 
 /// Which jobs of the queue start now, by their places in it, ascending.
 ///
-/// queue: in the order of arrival.  room: servers that can be given to them.  now_s: virtual seconds.
+/// queue: in the order in which jobs may start.  room: servers that can be given to them.  now_s: virtual seconds.
 /// backfill: a job behind the first that has no room may start if it ends before that one has room, or if it leaves
 /// enough servers then. It may not where the end of running jobs alone never makes room: servers are down then.
 std::vector<std::size_t> starts(const std::vector<Queued>& queue, std::vector<Busy> busy, int room, double now_s,

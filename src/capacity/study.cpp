@@ -8,6 +8,8 @@
 
 #include "base/errors.h"
 #include "base/units.h"
+#include "cluster/usage/planned_hosts.h"
+#include "outputs/prices.h"
 
 namespace simgrad::capacity {
 
@@ -60,6 +62,33 @@ void simulate_training(Study& study) {
   }
 }
 
+/// Dollars an hour of all workers' hosts, by their classes; none if one of them has no price, or if the hosts are those
+/// of a platform's file.
+std::optional<double> classes_usd_per_h(const experiment::Settings& settings) {
+  record::Record hour;
+  hour.simulated_s = 3600.0;
+  double sum = 0.0;
+  std::vector<record::HostUse> hosts = cluster::planned_hosts(settings.cluster, settings.cluster.workers);
+  if (hosts.empty()) return {};
+  for (record::HostUse& host : hosts) {
+    host.spot = false;
+    hour.hosts = {host};
+    const auto price = outputs::bill(hour, settings.prices).cost_usd;
+    if (!price) return {};
+    sum += *price;
+  }
+  return sum;
+}
+
+/// A server costs as much as capacity.workers_per_host of the scenario's workers do in the mean.
+std::optional<double> server_usd_per_h(const experiment::Settings& settings) {
+  const auto a_server = static_cast<double>(settings.capacity.workers_per_host);
+  if (const auto all = classes_usd_per_h(settings))
+    return *all * (a_server / static_cast<double>(settings.cluster.workers));
+  if (!settings.prices.worker_usd_per_h) return {};
+  return *settings.prices.worker_usd_per_h * a_server;
+}
+
 }  // namespace
 
 Study study(const experiment::Plan& plan, const std::vector<std::uint64_t>& seeds, int jobs, int threads) {
@@ -67,7 +96,7 @@ Study study(const experiment::Plan& plan, const std::vector<std::uint64_t>& seed
   Study study{.scenario = plan.name,
               .resolved = plan.scenario.at("capacity"),
               .capacity = settings.capacity,
-              .price_usd_per_h = settings.prices.worker_usd_per_h,
+              .price_usd_per_h = server_usd_per_h(settings),
               .mtbf_s = mtbf_s(settings.capacity),
               .seeds = seeds,
               .steps = simulated_steps(plan, hosts_to_simulate(settings.capacity), jobs, threads),
@@ -75,7 +104,6 @@ Study study(const experiment::Plan& plan, const std::vector<std::uint64_t>& seed
               .fleet = {},
               .undisturbed = {},
               .trainings = {}};
-  if (study.price_usd_per_h) *study.price_usd_per_h *= static_cast<double>(settings.capacity.workers_per_host);
   try {
     if (!study.capacity.jobs.empty() || !study.capacity.arrivals.empty()) simulate_fleet(study);
     if (study.capacity.training.hosts) simulate_training(study);

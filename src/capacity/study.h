@@ -33,7 +33,7 @@ struct Study {
   std::string scenario;             ///< its name
   nlohmann::ordered_json resolved;  ///< the section with its defaults
   experiment::CapacitySection capacity;
-  std::optional<double> price_usd_per_h;  ///< of one server
+  std::optional<double> price_usd_per_h;  ///< of one server: of the scenario's workers, by class
   std::optional<double> mtbf_s;           ///< of one server
   std::vector<std::uint64_t> seeds;
   std::map<int, Step> steps;        ///< simulated ones, by the number of hosts
@@ -55,7 +55,7 @@ double quantile(std::vector<double> numbers, double q);
 /// The time from arrival to start of each job; of one that has not started, until the end.
 std::vector<double> waits_s(const Work& work, const FleetOutcome& outcome);
 
-/// The mean over seeds of what all servers cost for one server-hour of useful computing; none without prices.
+/// What all servers cost for one server-hour of useful computing; none without prices, infinite without useful time.
 std::optional<double> usd_per_useful_host_hour(const HostTime& time, const std::optional<double>& price_usd_per_h);
 
 }  // namespace simgrad::capacity

@@ -3,13 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
 
 #include "capacity/findings.h"
 #include "capacity/tables.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::capacity {
+
+using outputs::tr;
+using outputs::translatable;
 
 namespace {
 
@@ -42,55 +49,80 @@ Row shares(const std::string& name, const HostTime& time) {
 /// Without useful time there is no price of it.
 std::string dollars_text(double usd) { return std::isfinite(usd) ? outputs::dollars(usd) : std::string("-"); }
 
-std::string plural(std::int64_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+std::string servers_text(std::int64_t count) {
+  return outputs::counted(static_cast<std::size_t>(count), "{} server", "{} servers");
 }
 
+std::string seeds_text(const Study& study) { return outputs::counted(study.seeds.size(), "{} seed", "{} seeds"); }
+
 std::string failing(const Study& study) {
-  if (!study.mtbf_s) return "Servers do not fail, or as their trace says.";
-  return fmt::format("One server fails every {} on average.", outputs::duration(*study.mtbf_s));
+  if (!study.capacity.failures->happens()) return tr("Servers do not fail.");
+  if (!study.mtbf_s) return tr("Servers fail as their trace says.");
+  return tr("Each server fails every {} on average.", outputs::duration(*study.mtbf_s));
+}
+
+Row translated(std::initializer_list<std::string_view> names) {
+  Row row;
+  for (const std::string_view name : names) row.push_back(tr(name));
+  return row;
+}
+
+/// The names of shares(), behind the first columns.
+Row with_shares(Row first) {
+  for (std::string& name : translated({translatable("useful"), translatable("down"), translatable("recomputed"),
+                                       translatable("checkpoints"), translatable("restart"), translatable("waiting"),
+                                       translatable("idle")}))
+    first.push_back(std::move(name));
+  return first;
+}
+
+/// The table of times below another one.
+std::string parts_text(const std::vector<Row>& parts) {
+  return fmt::format("\n{}\n{}", tr("The time of all servers, spares included, in %:"), aligned(parts));
 }
 
 std::string fleet_text(const Study& study) {
-  std::vector<Row> rows{{"spares", "goodput", "in use", "mean wait", "median", "90 %", "ended"}};
-  std::vector<Row> parts{{"spares", "useful", "down", "recomputed", "checkpoints", "restart", "waiting", "idle"}};
-  if (study.price_usd_per_h) rows.front().emplace_back("useful server-hour");
+  std::vector<Row> rows{
+      translated({translatable("spares"), translatable("goodput"), translatable("in use"), translatable("mean wait"),
+                  translatable("median"), translatable("90 %"), translatable("jobs ended")})};
+  std::vector<Row> parts{with_shares(translated({translatable("spares")}))};
+  if (study.price_usd_per_h) rows.front().push_back(tr("useful server-hour"));
   for (const SparesSummary& each : summaries(study)) {
     Row& row =
         rows.emplace_back(Row{fmt::format("{}", each.spares), fmt::format("{:.2f} %", 100.0 * each.host_time.goodput()),
                               fmt::format("{:.2f} %", 100.0 * each.host_time.utilisation()),
                               outputs::duration(each.wait_mean_s), outputs::duration(each.wait_median_s),
-                              outputs::duration(each.wait_p90_s), fmt::format("{} of {}", each.ended, each.jobs)});
+                              outputs::duration(each.wait_p90_s), tr("{} of {}", each.ended, each.jobs)});
     if (each.usd_per_useful_host_h) row.push_back(dollars_text(*each.usd_per_useful_host_h));
     parts.push_back(shares(row.front(), each.host_time));
   }
   const std::string sentence = spares_sentence(study);
-  return fmt::format("A fleet of {} for {}, {}. {}\n\n{}\nThe time of all servers, spares included, in %:\n{}{}{}",
-                     plural(*study.capacity.hosts, "server"), outputs::duration(study.capacity.horizon_s),
-                     plural(std::ssize(study.seeds), "seed"), failing(study), aligned(rows), aligned(parts),
-                     sentence.empty() ? "" : "\n", outputs::wrapped(sentence, 100));
+  return fmt::format("{}\n\n{}{}{}{}",
+                     tr("A fleet of {} for {}, {}. {}", servers_text(*study.capacity.hosts),
+                        outputs::duration(study.capacity.horizon_s), seeds_text(study), failing(study)),
+                     aligned(rows), parts_text(parts), sentence.empty() ? "" : "\n", outputs::wrapped(sentence, 100));
 }
 
 std::string training_text(const Study& study) {
-  std::vector<Row> rows{
-      {"spares", "checkpoints", "interval", "median", "90 %", "mean", "failures", "goodput", "finished"}};
-  std::vector<Row> parts{
-      {"spares", "checkpoints", "useful", "down", "recomputed", "checkpoints", "restart", "waiting", "idle"}};
+  std::vector<Row> rows{translated({translatable("spares"), translatable("rule"), translatable("interval"),
+                                    translatable("median"), translatable("90 %"), translatable("mean"),
+                                    translatable("failures"), translatable("goodput"), translatable("finished")})};
+  std::vector<Row> parts{with_shares(translated({translatable("spares"), translatable("rule")}))};
   for (const RuleSummary& each : rule_summaries(study)) {
     const std::string spares = fmt::format("{}", each.spares);
     rows.push_back({spares, each.rule, outputs::duration(each.interval_s), outputs::duration(each.median_s),
                     outputs::duration(each.p90_s), outputs::duration(each.mean_s), fmt::format("{:.1f}", each.failures),
                     fmt::format("{:.2f} %", 100.0 * each.host_time.goodput()),
-                    fmt::format("{} of {}", each.finished, study.seeds.size())});
+                    tr("{} of {}", each.finished, study.seeds.size())});
     Row& row = parts.emplace_back(shares(each.rule, each.host_time));
     row.insert(row.begin(), spares);
   }
   const std::string sentence = training_spares_sentence(study);
-  return fmt::format(
-      "One training on {}, {} of computing, {}. {}\n\n{}\nThe time of all servers, spares included, in %:\n{}\n{}{}",
-      plural(study.undisturbed->hosts, "server"), outputs::duration(study.undisturbed->work_s),
-      plural(std::ssize(study.seeds), "seed"), failing(study), aligned(rows), aligned(parts),
-      outputs::wrapped(rule_sentence(study), 100), sentence.empty() ? "" : outputs::wrapped(sentence, 100));
+  return fmt::format("{}\n\n{}{}\n{}{}",
+                     tr("One training on {}, {} of computing, {}. {}", servers_text(study.undisturbed->hosts),
+                        outputs::duration(study.undisturbed->work_s), seeds_text(study), failing(study)),
+                     aligned(rows), parts_text(parts), outputs::wrapped(rule_sentence(study), 100),
+                     sentence.empty() ? "" : outputs::wrapped(sentence, 100));
 }
 
 }  // namespace
@@ -98,8 +130,7 @@ std::string training_text(const Study& study) {
 std::string text(const Study& study) {
   std::string all;
   for (const auto& [hosts, step] : study.steps)
-    all +=
-        fmt::format("A step on {} takes {}, simulated.\n", plural(hosts, "server"), outputs::duration(step.duration_s));
+    all += tr("A step on {} takes {}, simulated.", servers_text(hosts), outputs::duration(step.duration_s)) + "\n";
   if (!study.fleet.empty()) all += fmt::format("{}{}", all.empty() ? "" : "\n", fleet_text(study));
   if (!study.trainings.empty()) all += fmt::format("{}{}", all.empty() ? "" : "\n", training_text(study));
   return all;

@@ -28,14 +28,16 @@ bool needs_simulation(const JobSize& size) { return size.samples || size.tokens 
 
 double exponential(double mean, base::Stream& stream) { return -mean * std::log(1.0 - stream.uniform()); }
 
-void add(Work& work, const std::string& name, int hosts, double arrival_s, const Amount& amount,
+void add(Work& work, const std::string& name, int hosts, double arrival_s, const Amount& amount, std::int64_t priority,
          const CapacitySection& capacity) {
   if (work.jobs.size() >= most_jobs)
-    throw base::ScenarioError("more than 1,000,000 jobs arrive; shorten capacity.horizon, or let fewer come (every)");
+    throw base::ScenarioError(
+        "more than 1,000,000 jobs arrive; shorten capacity.horizon, or let fewer come (every, rate)");
   work.jobs.push_back({.hosts = hosts,
                        .arrival_s = arrival_s,
                        .work_s = amount.work_s,
-                       .interval_s = interval_s(capacity.checkpoint_every, hosts, amount.step_s, capacity)});
+                       .interval_s = interval_s(capacity.checkpoint_every, hosts, amount.step_s, capacity),
+                       .priority = priority});
   work.names.push_back(name);
 }
 
@@ -43,16 +45,17 @@ void add_arrivals(Work& work, const CapacitySection& capacity, std::size_t list,
                   std::uint64_t seed) {
   const CapacityArrivals& arrivals = capacity.arrivals[list];
   const std::string name = arrivals.name.value_or(fmt::format("arrivals {}", list + 1));
+  const double gap_s = arrivals.mean_gap_s();
   double at_s = 0.0;
   for (std::uint64_t count = 0;; ++count) {
     base::Stream stream(
         {.seed = seed, .purpose = base::Purpose::clients, .step = count, .rank = static_cast<std::uint32_t>(list)});
-    at_s += exponential(arrivals.every_s, stream);
+    at_s += exponential(gap_s, stream);
     if (at_s > capacity.horizon_s) return;
     const int hosts = static_cast<int>(arrivals.hosts[stream.below(arrivals.hosts.size())]);
     Amount amount = amount_of(arrivals, hosts, steps);
     if (arrivals.spread == experiment::Spread::exponential) amount.work_s = exponential(amount.work_s, stream);
-    add(work, name, hosts, at_s, amount, capacity);
+    add(work, name, hosts, at_s, amount, arrivals.priority, capacity);
   }
 }
 
@@ -121,7 +124,7 @@ Work workload(const CapacitySection& capacity, const std::map<int, Step>& steps,
     const CapacityJob& job = capacity.jobs[j];
     const int hosts = static_cast<int>(job.hosts);
     add(work, job.name.value_or(fmt::format("job {}", j + 1)), hosts, job.arrival_s, amount_of(job, hosts, steps),
-        capacity);
+        job.priority, capacity);
   }
   for (std::size_t list = 0; list < capacity.arrivals.size(); ++list) add_arrivals(work, capacity, list, steps, seed);
   return sorted(work);

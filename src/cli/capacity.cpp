@@ -10,6 +10,7 @@
 #include "capacity/study.h"
 #include "capacity/tables.h"
 #include "cli/cli.h"
+#include "cli/language.h"
 #include "experiment/plan/plan.h"
 #include "experiment/plan/seeds.h"
 #include "experiment/run/runner.h"
@@ -23,6 +24,7 @@ struct CapacityOptions {
   std::string seeds;
   experiment::Selection selection;
   std::string out;
+  std::string language;
   int jobs = 0;
   int threads = -1;
   bool json = false;
@@ -91,7 +93,9 @@ void add_capacity(CLI::App& app, int& exit_code) {
       ->type_name("N");
   command->add_flag("--json", options->json, "Prints the results as JSON instead of tables");
   command->add_flag("--quiet", options->quiet, "Prints no tables");
+  add_language(*command, options->language);
   command->callback([options, &exit_code] {
+    speak(options->language);
     estimate_capacity(*options);
     exit_code = Exit::ok;
   });

@@ -141,11 +141,11 @@ constexpr auto field_table = std::to_array<ResultField>({
      "token "
      "(source markov)"},
     {"predicted_step_s", of_run, "s",
-     "the time of a step by a cost model: of a placement of operators (strategy operators) the last end of its list "
-     "schedule, of a layout that was found ([parallel] automatic, balance = \"time\") the last end of its update"},
+     "predicted before the run: by the schedule of a placement of operators (strategy operators), in which messages "
+     "share the links; or of a layout that was found ([parallel] automatic, balance = \"time\"), for the first strategy"},
     {"prediction_error", of_run, "",
-     "predicted_step_s / (simulated_s / steps) - 1: below 0 where messages that share links, or stragglers, make the "
-     "simulated step longer"},
+     "predicted_step_s / (simulated_s / steps) - 1: below 0 where stragglers, or network models other than ideal, make "
+     "the simulated step longer"},
     {"tokens", of_run, "", "computed: samples x the tokens of one; only where samples are text"},
     {"samples_per_s", of_run, "1/s",
      "computed: samples / simulated_s; on devices it rests on their efficiency, which is measured for some and assumed "

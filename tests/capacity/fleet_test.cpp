@@ -106,6 +106,20 @@ TEST_CASE("jobs wait in the order of arrival, and spares start none") {
   check_sum(outcome, 4);
 }
 
+TEST_CASE("of jobs that wait those of more priority start first, and none stops a running one") {
+  const Job running{.hosts = 2, .work_s = 10.0};
+  const auto waiting = [](double arrival_s, std::int64_t priority) {
+    return Job{.hosts = 2, .arrival_s = arrival_s, .work_s = 1.0, .priority = priority};
+  };
+  const FleetOutcome outcome =
+      outcome_of(small(0), {running, waiting(1.0, 0), waiting(2.0, 5), waiting(3.0, -1), waiting(4.0, 5)});
+  CHECK(outcome.jobs[0].end_s == 10.0);
+  CHECK(outcome.jobs[2].start_s == 10.0);
+  CHECK(outcome.jobs[4].start_s == 11.0);
+  CHECK(outcome.jobs[1].start_s == 12.0);
+  CHECK(outcome.jobs[3].start_s == 13.0);
+}
+
 TEST_CASE("a server that is repaired goes to the job that waits before the queue has it") {
   FleetOptions options = small(0);
   options.hosts = 3;
@@ -137,6 +151,29 @@ TEST_CASE("a failure while a job waits begins the detection anew") {
   CHECK(outcome.host_time.idle_s == Approx(0.6 + 0.4).epsilon(exact));
   CHECK(outcome.jobs[0].failures == 2);
   check_sum(outcome, 2);
+}
+
+TEST_CASE("backfilling counts with the restart that is under way") {
+  // The first job fails at 1 s, is noticed at 2 s, computes again from 4 s on, and ends at 14 s. The second needs all
+  // servers then. The third may have the spare server's place until 14 s, and no longer.
+  const auto third_start_s = [](double arrival_s, double work_s) {
+    FleetOptions options = small();
+    options.hosts = 4;
+    options.backfill = true;
+    const FleetOutcome outcome = outcome_of(options,
+                                            {{.hosts = 3, .work_s = 10.0},
+                                             {.hosts = 4, .arrival_s = 1.2, .work_s = 5.0},
+                                             {.hosts = 1, .arrival_s = arrival_s, .work_s = work_s}},
+                                            {{{.down_s = 1.0, .up_s = never}}});
+    CHECK(outcome.jobs[0].end_s == Approx(14.0).epsilon(exact));
+    CHECK(outcome.jobs[1].start_s == Approx(14.0).epsilon(exact));
+    return outcome.jobs[2].start_s.value();
+  };
+  const double behind_s = 14.0 + 5.0;
+  CHECK(third_start_s(3.5, 10.5) == 3.5);  // while the first job restarts
+  CHECK(third_start_s(3.5, 10.6) == Approx(behind_s).epsilon(exact));
+  CHECK(third_start_s(1.5, 12.5) == 1.5);  // before the first job's failure is noticed
+  CHECK(third_start_s(1.5, 12.6) == Approx(behind_s).epsilon(exact));
 }
 
 TEST_CASE("a fleet ends at its horizon, and what runs then counts as useful") {

@@ -45,6 +45,13 @@ TEST_CASE("a job that starts now counts for the room of the next") {
   CHECK(with(7.5) == Places{0});
 }
 
+TEST_CASE("jobs that end at one moment all make room for the first of the queue, and for jobs behind it") {
+  // One server is free. At 10 s three jobs end, and leave 1 + 3 x 2 for the first of the queue, which needs 3.
+  const std::vector<Busy> busy{{.hosts = 2, .end_s = 10.0}, {.hosts = 2, .end_s = 10.0}, {.hosts = 2, .end_s = 10.0}};
+  CHECK(starts({{.hosts = 3, .duration_s = 1.0}, {.hosts = 1, .duration_s = 1000.0}}, busy, 1, 0.0, true) == Places{1});
+  CHECK(starts({{.hosts = 7, .duration_s = 1.0}, {.hosts = 1, .duration_s = 1000.0}}, busy, 1, 0.0, true).empty());
+}
+
 TEST_CASE("where repairs alone make room no job is backfilled") {
   CHECK(starts({{.hosts = 5, .duration_s = 1.0}, {.hosts = 1, .duration_s = 1.0}}, {}, 2, 0.0, true).empty());
 }

@@ -1,4 +1,6 @@
 // `simgrad capacity`: a fleet, its spares, and one long training.
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "catch.h"
@@ -165,7 +167,8 @@ work = "200d"
         Approx(3.0 * total_s(each.at("host_time")) / each.at("host_time").at("useful_s").get<double>()).epsilon(1e-9));
   CHECK(contains(priced.at("finding").get<std::string>(), "2 spares pay: $"));
   const Json none = capacity_of(with(jobs, "[0, 2, 30]", "[0, 30]"), "--seeds 1..10");
-  CHECK(none.at("finding").get<std::string>().starts_with("More spares do not pay: without spares there is a goodput"));
+  CHECK(none.at("finding").get<std::string>().starts_with(
+      "More spares do not pay: no larger number of the list betters "));
   const Json one = capacity_of(jobs, "--seeds 3");
   CHECK(contains(one.at("finding").get<std::string>(), "one seed does not tell"));
 }
@@ -205,6 +208,62 @@ TEST_CASE("capacity: arrivals come at their rate, and the same ones for every nu
   CHECK(useful_h == Approx(4000 * 4.0).epsilon(0.1));
 }
 
+TEST_CASE("capacity: a rate of arrivals is its mean gap") {
+  const auto with_key = [](const std::string& key) {
+    return small + "[capacity]\nhosts = 4\nhorizon = \"100d\"\n[[capacity.arrivals]]\n" + key + "\nwork = \"1h\"\n";
+  };
+  const auto fleet_of = [&](const std::string& key) { return capacity_of(with_key(key)).at("fleet"); };
+  CHECK(fleet_of("rate = \"6/h\"") == fleet_of("every = \"10min\""));
+  CHECK(fleet_of("rate = \"0.5/d\"") == fleet_of("every = \"2d\""));
+  CHECK(fleet_of("rate = \"1/d\"") == fleet_of(""));
+  for (const char* const rate : {"6", "6/week", "0/h", "-1/h", "x/h", "1e999/h", "/h"})
+    CHECK(contains(refused(with_key(fmt::format("rate = \"{}\"", rate))),
+                   fmt::format("as in \"6/h\"; found \"{}\"", rate)));
+  CHECK(contains(refused(with_key("rate = \"6/h\"\nevery = \"1h\"")), "rate and every say the same"));
+}
+
+TEST_CASE("capacity: a server costs what its workers' classes do, and without any useful time there is no price") {
+  // Ten servers have to be up at one time, and each is down for four fifths of the time.
+  const std::string hopeless = R"(
+[capacity]
+hosts = 10
+spares = [0, 1]
+horizon = "30d"
+workers_per_host = 3
+failures = { kind = "exponential", mtbf = "2d" }
+repair = { kind = "exponential", mean = "8d" }
+checkpoint_time = "10min"
+checkpoint_every = "daly"
+[[capacity.job]]
+hosts = 10
+work = "200d"
+)";
+  const std::string classes =
+      with(small, "latency = \"50us\"\n",
+           "latency = \"50us\"\n[[cluster.hosts]]\nclass = \"fast\"\ncount = 1\nprice = \"7$/h\"\n"
+           "[[cluster.hosts]]\nclass = \"slow\"\ncount = 2\n");
+  const std::string prices = "[prices]\nworker = \"2$/h\"\n[[prices.hosts]]\nclass = \"slow\"\nprice = \"1$/h\"\n";
+  const Json found = capacity_of(classes + hopeless + prices, "--seeds 1..3");
+  // Of four workers one costs 7 $/h, two 1 $/h, and the one in no class 2 $/h; a server has three of them.
+  CHECK(found.at("price_usd_per_h").get<double>() == Approx(3.0 * (7.0 + 2 * 1.0 + 2.0) / 4.0).epsilon(1e-12));
+  CHECK(found.at("fleet").at(0).at("usd_per_useful_host_h").is_null());
+  const auto finding = found.at("finding").get<std::string>();
+  CHECK(contains(finding, "0.00 % with no spares"));
+  CHECK_FALSE(contains(finding, "inf"));
+  CHECK(capacity_of(small + hopeless).at("price_usd_per_h").is_null());
+}
+
+TEST_CASE("capacity: the answer is there in Chinese") {
+  const Scratch scratch;
+  scratch.write("x.toml", small + with(training, "[3]", "[0, 3]") + "[[capacity.job]]\nhosts = 4\nwork = \"3d\"\n");
+  const Called called = program("capacity x.toml --seeds 1..3 --language zh", scratch);
+  REQUIRE(called.exit_code == 0);
+  CHECK(contains(called.out, "每台服务器平均每 20 d 0 h 发生一次故障。"));
+  for (const std::string& line : lines_of(called.out))
+    for (const char* const english : {"spare", "server", "seed", "median", "goodput", "useful", "interval"})
+      CHECK_FALSE(contains(line, english));
+}
+
 TEST_CASE("capacity: what is wrong with a fleet is told with its place") {
   const auto place = [](int line, int column) {
     return "x.toml:" + std::to_string(line) + ":" + std::to_string(column);
@@ -222,6 +281,7 @@ TEST_CASE("capacity: what is wrong with a fleet is told with its place") {
   CHECK(contains(refused(small + with(fleet, "hosts = 4\n", "hosts = 4\nspares = [0, -1]\n")), place(top + 2, 14)));
   CHECK(
       contains(refused(small + with(fleet, "hosts = 4\n", "hosts = 4\nspares = [0.5]\n")), "whole numbers from 0 on"));
+  CHECK(contains(refused(small + with(fleet, "hosts = 4\n", "hosts = 4\nspares = [1, 0, 1]\n")), "is there twice"));
   CHECK(
       contains(refused(small + with(fleet, "work = \"1d\"\n", "")), "a job needs a size; expected one of work, steps"));
   CHECK(contains(refused(small + with(fleet, "work = \"1d\"", "work = \"1d\"\nsteps = 3")), "its size is given twice"));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <stdexcept>
 
@@ -23,6 +24,11 @@ constexpr Bounds durations{.least = 0.0, .most = 1e12, .positive = true};
 constexpr Bounds delays{.least = 0.0, .most = 1e9};
 constexpr Bounds host_numbers{.least = 1, .most = static_cast<double>(cluster::most_ranks)};
 
+void describe_priority(base::Describer& d, std::int64_t& priority) {
+  d.integer("priority", priority, "in the queue jobs with more stand before those with less; none stops a running job",
+            Bounds::between(-1e6, 1e6));
+}
+
 constexpr std::array spreads{Choice{"none", "each has the size that is given"},
                              Choice{"exponential", "exponential sizes, whose mean is given"}};
 
@@ -30,6 +36,26 @@ bool whole(const std::vector<double>& numbers) {
   for (const double number : numbers)
     if (number != std::floor(number)) return false;
   return true;
+}
+
+bool twice(std::vector<double> numbers) {
+  std::ranges::sort(numbers);
+  return std::ranges::adjacent_find(numbers) != numbers.end();
+}
+
+/// Seconds between two jobs at a rate.  Errors: std::invalid_argument.
+double gap_of_rate_s(const std::string& rate) {
+  const std::size_t slash = rate.find('/');
+  double jobs = 0.0;
+  const char *const first = rate.data(), *const last = first + std::min(slash, rate.size());
+  const auto [end, error] = std::from_chars(first, last, jobs);
+  const std::string unit = slash == std::string::npos ? "" : rate.substr(slash + 1);
+  constexpr std::array<std::string_view, 4> units{"s", "min", "h", "d"};
+  const bool known = std::ranges::find(units, unit) != units.end();
+  if (error != std::errc() || end != last || !known || !(jobs > 0.0) || !std::isfinite(jobs))
+    throw std::invalid_argument(
+        fmt::format("rate must be jobs a time, above 0 and by s, min, h or d, as in \"6/h\"; found \"{}\"", rate));
+  return base::parse_quantity("1" + unit, Unit::seconds) / jobs;
 }
 
 bool by_rule(const std::string& every) { return every == "young" || every == "daly"; }
@@ -54,16 +80,32 @@ void CapacityJob::describe(base::Describer& d) {
   d.text("name", name, "its name in the results; default: its number");
   d.integer("hosts", hosts, "servers that it occupies", host_numbers);
   d.quantity("arrival", arrival_s, Unit::seconds, "when it comes", Bounds::between(0, 1e12));
+  describe_priority(d, priority);
   JobSize::describe(d);
 }
 
 void CapacityArrivals::describe(base::Describer& d) {
   d.text("name", name, "their name in the results; default: their number");
   d.numbers("hosts", hosts, "servers that one occupies: one of these numbers, each as likely", host_numbers);
-  d.quantity("every", every_s, Unit::seconds, "mean time between two arrivals, which is exponential", durations);
+  d.quantity("every", every_s, Unit::seconds,
+             "mean time between two arrivals, which is exponential; default \"1d\", where there is no rate", durations);
+  d.text("rate", rate, "in place of every: how many come in a second, a minute, an hour or a day: \"6/h\", \"20/d\"");
   d.choice("spread", spread, spreads, "how their sizes differ");
+  describe_priority(d, priority);
   JobSize::describe(d);
   if (hosts.empty() || !whole(hosts)) d.refuse("hosts", "expected a list of whole numbers from 1 on");
+  if (!rate) return;
+  if (every_s) d.refuse("rate", "rate and every say the same; leave one of them out");
+  try {
+    gap_of_rate_s(*rate);
+  } catch (const std::invalid_argument& fault) {
+    d.refuse("rate", fault.what());
+  }
+}
+
+double CapacityArrivals::mean_gap_s() const {
+  constexpr double day_s = 86400.0;
+  return rate ? gap_of_rate_s(*rate) : every_s.value_or(day_s);
 }
 
 void CapacityTraining::describe(base::Describer& d) {
@@ -105,6 +147,7 @@ void CapacitySection::describe(base::Describer& d) {
   d.list("arrivals", arrivals, "jobs that come at random");
   d.section("training", training, "one long training by itself: the time to its end under several intervals");
   if (spares.empty() || !whole(spares)) d.refuse("spares", "expected a list of whole numbers from 0 on");
+  if (twice(spares)) d.refuse("spares", "a number of spares is there twice; name it once");
   for (const char* key : {"job", "arrivals", "training"})
     if (!hosts && d.given(key)) d.refuse(key, "a fleet needs a number of servers: give capacity.hosts");
   if (checkpoint_every && !by_rule(*checkpoint_every)) try {

@@ -30,6 +30,7 @@ struct CapacityJob : JobSize {
   std::optional<std::string> name;
   std::int64_t hosts = 1;
   double arrival_s = 0.0;
+  std::int64_t priority = 0;  ///< of jobs that wait those with more are first
 
   void describe(base::Describer& d) override;
 };
@@ -44,10 +45,14 @@ enum class Spread {
 struct CapacityArrivals : JobSize {
   std::optional<std::string> name;
   std::vector<double> hosts{1};
-  double every_s = 86400.0;  ///< mean time between two arrivals
+  std::optional<double> every_s;    ///< mean time between two arrivals
+  std::optional<std::string> rate;  ///< jobs a time, "6/h", in place of it; default of both: a job a day
   Spread spread = Spread::exponential;
+  std::int64_t priority = 0;
 
   void describe(base::Describer& d) override;
+  /// every_s, or 1 / rate.
+  double mean_gap_s() const;
 };
 
 /// [capacity.training]: one long training.
