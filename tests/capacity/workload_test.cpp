@@ -93,6 +93,18 @@ TEST_CASE("jobs of both kinds are in the order of arrival, with their priorities
   CHECK(listed == 1);
 }
 
+TEST_CASE("two lists of arrivals come at times of their own, and other seeds have others") {
+  CapacitySection capacity = section();
+  capacity.horizon_s = 100.0;
+  CapacityArrivals arrivals;
+  arrivals.work_s = 1.0;
+  arrivals.every_s = 1.0;
+  capacity.arrivals = {arrivals, arrivals};
+  const Work work = workload(capacity, {}, 1), other = workload(capacity, {}, 2);
+  for (std::size_t j = 1; j < work.jobs.size(); ++j) CHECK(work.jobs[j].arrival_s > work.jobs[j - 1].arrival_s);
+  CHECK(work.jobs.front().arrival_s != other.jobs.front().arrival_s);
+}
+
 TEST_CASE("sizes of arrivals are exponential around the mean that is given, unless they all have it") {
   CapacitySection capacity = section();
   capacity.horizon_s = 20000.0;

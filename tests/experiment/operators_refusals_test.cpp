@@ -143,6 +143,19 @@ TEST_CASE("an operator that no device can hold is refused with the largest devic
       "the operators need 48.024kB together, but the devices have 40kB");
 }
 
+TEST_CASE("an operator needs its parameters, the optimizer's vectors, and its activations") {
+  const auto refused_with = [](const std::string& options, const std::string& strategy, const std::string& needs) {
+    std::string text = graph(table("a", "", 1000), "memory = \"10kB\"\n");
+    text.replace(text.find("batch_size = 1"), 14, "batch_size = 10\n" + options);
+    check_refused_text(text + strategy, "operator 0 (a) needs " + needs + ", but the largest device has 10kB");
+  };
+  // float64 parameters and gradients, and 8 B of each of ten rows.
+  refused_with("", "", "16.08kB");
+  refused_with("optimizer = \"adam\"", "", "32.08kB");
+  refused_with("", "micro_batches = 10\n", "16.08kB");  // all forward passes come first
+  refused_with("recompute = \"full\"", "micro_batches = 10\n", "16.008kB");
+}
+
 TEST_CASE("balanced stretches that a device cannot hold are told before the run") {
   // By flops a alone, and b with c: 2 x 16 kB and more on the second device.
   std::string text =
@@ -185,6 +198,16 @@ TEST_CASE("exhaustive is for few operators and devices, and for one micro-batch"
   check_refused_text(large, "\"exhaustive\" has 1e+06 ways to give 3 operators to 101 devices; expected at most 1e+06");
 }
 
+TEST_CASE("models without dense gradients have no operators") {
+  const auto of = [](const std::string& source, const std::string& kind) {
+    return "schema = 1\n[cluster]\nworkers = 2\n[data]\nsource = \"" + source +
+           "\"\nsamples = 100\n[model]\nkind = \"" + kind +
+           "\"\n[training]\nbatch_size = 10\n[stop]\nsteps = 2\n[[strategy]]\nkind = \"operators\"\n";
+  };
+  check_refused_text(of("blobs", "k_means"), "k_means has no operators with dense gradients; take another model");
+  check_refused_text(of("click_log", "sparse_logistic"), "sparse_logistic has no operators with dense gradients");
+}
+
 TEST_CASE("circumstances under which operators cannot train") {
   check_refused_text(perceptron("micro_batches = 11\n"), "11 micro-batches of the 10 rows of a step");
   check_refused_text(perceptron("", "", "optimizer = \"lamb\"\n"), "optimizer = \"lamb\" needs whole matrices");
@@ -207,6 +230,10 @@ TEST_CASE("operators that share a matrix are on one device") {
   check_refused_text(
       transformer("[1, 0, 0]"),
       "the first operator is on device 1 and the last one on 0, but they share a matrix (tied embedding)");
+  // 32 x 8 + 4 x 8 + 16 parameters with gradients; of ten rows the head keeps 64 numbers and 512 B.
+  std::string small = transformer("[1, 0, 1]");
+  check_refused_text(small.replace(small.find("workers = 2"), 11, "workers = 2\nmemory = \"1kB\""),
+                     "operator 0 (embedding) needs 14.75KiB");
 }
 
 }  // namespace operators_refusals_test

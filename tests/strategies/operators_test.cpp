@@ -180,6 +180,36 @@ TEST_CASE("the predicted step is the simulated one, whatever messages share link
   }
 }
 
+TEST_CASE("the predicted step knows a limit of flows, and devices with their updates") {
+  MeshTrial trial = on_three(multitask_trial());
+  trial.training.numbers = false;
+  trial.training.optimizer.choose("adam");
+  SECTION("a limit of flows") { trial.cluster.flow_limit_bytes_per_s = B / 3.0; }
+  SECTION("devices") {
+    trial.cluster.host_spec = {.bandwidth_bytes_per_s = B, .latency_s = alpha};
+    trial.cluster.device.choose("a100_80gb");
+  }
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const Outcome outcome = run(trial, {.placement = Placing::by_hand, .devices = random_devices(5, seed)});
+    REQUIRE(outcome.record.error.empty());
+    CHECK(outcome.record.prediction_error.value() == Approx(0.0).margin(1e-9));
+  }
+}
+
+TEST_CASE("a placement looks at the memory of devices, unless it is to be ignored") {
+  MeshTrial trial = on_three(multitask_trial());
+  trial.training.numbers = false;
+  trial.cluster.host_spec.latency_s = 1.0;  // so that one device is best
+  const Placed heft{.placement = Placing::heft};
+  CHECK(run(trial, heft).record.messages == 0);
+  // Most of the memory is that of activations and parameters of the shared layers; all do not fit on one device.
+  const double all = run(trial, heft).record.ranks[2].memory_bytes.value();
+  trial.cluster.memory_bytes = 0.9 * all;
+  CHECK(run(trial, heft).record.messages > 0);
+  trial.training.memory = training::MemoryCheck::ignore;
+  CHECK(run(trial, heft).record.messages == 0);
+}
+
 TEST_CASE("the same bytes with threads and without") {
   MeshTrial trial = on_three(multitask_trial());
   const Placed operators{.placement = Placing::balanced, .micro_batches = 3};

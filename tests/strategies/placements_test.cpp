@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "catch.h"
 #include "strategies/operators/exhaustive.h"
+#include "strategies/operators/twins.h"
 #include "strategies/placement_problems.h"
 
 namespace placements_test {
@@ -33,16 +34,40 @@ TEST_CASE("heft's schedule of the ten tasks ends at 80, as published") {
 }
 
 TEST_CASE("heft puts an operator between two that are placed already") {
-  // c (rank 1.5) fits on device 0 before b, which waits for a from device 1 until 1 + 3.
+  // Ranks are 79 (a), 50.5 (b) and 49.95 (c). So c comes last, and fits on device 0 before b, which waits for a from
+  // device 1 until 1 + 3.
   PlacementProblem problem{.operators = {}, .devices = alike_paths(2, 3.0, 1e12)};
   problem.operators = {{.name = "a", .seconds = {50.0, 1.0}},
-                       {.name = "b", .seconds = {1.0, 50.0}, .inputs = {{0, 0.0}}},
-                       {.name = "c", .seconds = {2.0, 50.0}}};
+                       {.name = "b", .seconds = {1.0, 100.0}, .inputs = {{0, 0.0}}},
+                       {.name = "c", .seconds = {0.9, 99.0}}};
+  const std::vector<double> ranks = upward_ranks(problem);
+  CHECK(ranks[0] == Approx(25.5 + 3.0 + 50.5).epsilon(1e-12));
+  CHECK(ranks[1] > ranks[2]);
   const PlacedSchedule schedule = heft(problem);
   CHECK(schedule.device == std::vector<int>{1, 0, 0});
   CHECK(schedule.order[0] == std::vector<std::size_t>{2, 1});
   CHECK(schedule.start_s == std::vector<double>{0.0, 4.0, 0.0});
   CHECK(schedule.makespan_s == 5.0);
+}
+
+TEST_CASE("an upward rank has no message between operators that share a device") {
+  PlacementProblem problem{.operators = {}, .devices = alike_paths(2, 3.0, 1.0)};
+  problem.operators = {{.name = "a", .seconds = {1.0, 2.0}},
+                       {.name = "b", .seconds = {1.0, 1.0}, .inputs = {{0, 4.0}}},
+                       {.name = "b, backward", .seconds = {2.0, 2.0}, .inputs = {{1, 0.0}}, .with = 1},
+                       {.name = "a, backward", .seconds = {2.0, 4.0}, .inputs = {{0, 0.0}, {2, 4.0}}, .with = 0}};
+  // Backwards: 3; 2 + (3 + 4) + 3; 1 + that; 1.5 + (3 + 4) + that.
+  CHECK(upward_ranks(problem) == std::vector<double>{21.5, 13.0, 12.0, 3.0});
+}
+
+TEST_CASE("greedy goes on with the operator whose inputs are there first") {
+  // x ends at 5, y at 6, so that u, which reads x, is ready before v, which reads y.
+  PlacementProblem problem{.operators = {}, .devices = alike_paths(1, 0.0, 1.0)};
+  problem.operators = {{.name = "x", .seconds = {5.0}},
+                       {.name = "y", .seconds = {1.0}},
+                       {.name = "v", .seconds = {1.0}, .inputs = {{1, 0.0}}},
+                       {.name = "u", .seconds = {1.0}, .inputs = {{0, 0.0}}}};
+  CHECK(greedy(problem).order[0] == std::vector<std::size_t>{0, 1, 3, 2});
 }
 
 TEST_CASE("greedy gives each operator to the device that ends it first, messages included") {
@@ -155,6 +180,34 @@ TEST_CASE("no device is given more than its memory") {
   CHECK_THROWS_AS(heft(problem), base::ScenarioError);
   CHECK_THROWS_AS(exhaustive(problem), base::ScenarioError);
   CHECK_THROWS_AS(by_hand(problem, {0, 0, 1, 1}), base::ScenarioError);
+}
+
+TEST_CASE("devices are twins that have equal speeds, memory and paths") {
+  PlacementProblem problem{.operators = {{.name = "a", .seconds = {1.0, 1.0, 1.0}}},
+                           .devices = alike_paths(3, 1.0, 1.0)};
+  using Twins = std::vector<std::vector<std::size_t>>;
+  CHECK(twins_of(problem) == Twins{{}, {0}, {0, 1}});
+  const auto with = [&](const auto& change) {
+    PlacementProblem changed = problem;
+    change(changed);
+    return twins_of(changed);
+  };
+  CHECK(with([](PlacementProblem& of) { of.operators[0].seconds[1] = 2.0; }) == Twins{{}, {}, {0}});
+  CHECK(with([](PlacementProblem& of) { of.operators[0].update_s = {0.0, 0.0, 1.0}; }) == Twins{{}, {0}, {}});
+  CHECK(with([](PlacementProblem& of) { of.devices.memory_bytes[2] = 5.0; }) == Twins{{}, {0}, {}});
+  CHECK(with([](PlacementProblem& of) { of.devices.latency_s[0][2] = 2.0; }) == Twins{{}, {}, {}});
+  CHECK(with([](PlacementProblem& of) { of.devices.bytes_per_s[2][0] = of.devices.bytes_per_s[2][1] = 3.0; }) ==
+        Twins{{}, {0}, {}});
+}
+
+TEST_CASE("exhaustive uses devices that are alike") {
+  // 3 + 3 and 2 + 2 + 2. By number or by rank the last one comes behind 5.
+  PlacementProblem problem{.operators = {}, .devices = alike_paths(2, 9.0, 1.0)};
+  for (const double seconds : {2.0, 2.0, 2.0, 3.0, 3.0})
+    problem.operators.push_back({.name = "x", .seconds = {seconds, seconds}});
+  CHECK(greedy(problem).makespan_s == 7.0);
+  CHECK(heft(problem).makespan_s == 7.0);
+  CHECK(exhaustive(problem).makespan_s == 6.0);
 }
 
 }  // namespace placements_test
