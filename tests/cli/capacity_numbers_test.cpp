@@ -176,7 +176,7 @@ TEST_CASE("capacity: spares of a training are judged by its time under Daly's in
   const Json found = study
                          .json(small + R"([capacity]
 hosts = 4
-spares = [0, 3]
+spares = [0, 1]
 failures = { kind = "exponential", mtbf = "20d" }
 repair = { kind = "exponential", mean = "2d" }
 checkpoint_time = "4h"
