@@ -142,7 +142,8 @@ constexpr auto field_table = std::to_array<ResultField>({
      "(source markov)"},
     {"predicted_step_s", of_run, "s",
      "predicted before the run: by the schedule of a placement of operators (strategy operators), in which messages "
-     "share the links; or of a layout that was found ([parallel] automatic, balance = \"time\"), for the first strategy"},
+     "share the links; or of a layout that was found ([parallel] automatic, balance = \"time\"), for the first "
+     "strategy"},
     {"prediction_error", of_run, "",
      "predicted_step_s / (simulated_s / steps) - 1: below 0 where stragglers, or network models other than ideal, make "
      "the simulated step longer"},

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "experiment/plan/automatic_layout.h"
 #include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
@@ -54,6 +55,8 @@ std::string way_text(const Candidate& candidate) {
     text += fmt::format(", {} = {}", key.substr(key.rfind('.') + 1),
                         value.is_string() ? value.get<std::string>() : value.dump());
   }
+  const strategies::Parallel& parallel = candidate.settings->parallel;
+  if (!parallel.found.empty()) text += ", " + experiment::layout_text(parallel, candidate.run.workers);
   return text;
 }
 

@@ -68,6 +68,9 @@ TEST_CASE("the predicted step of a layout is the simulated one") {
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"zb_h1\"\n", "", allreduce()},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"gpipe\"\n", "", allreduce()},
       {"tensor = 2\npipeline = 2\nmicro_batches = 4\n", "", "[[strategy]]\nkind = \"zero\"\n"},
+      {"tensor = 2\npipeline = 1\ncontext = 2\nmicro_batches = 2\n", "", allreduce("micro_batches = 2\n")},
+      {"tensor = 2\npipeline = 2\ncontext = 1\nmicro_batches = 2\n", "",
+       allreduce("micro_batches = 2\nno_sync = true\n")},
       {"tensor = 2\npipeline = 2\nexpert = 2\nmicro_batches = 4\n", "--set model.experts=4 --set model.top_k=2",
        allreduce()},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.topology='\"star\"'", allreduce()},
@@ -150,6 +153,13 @@ TEST_CASE("explain layouts shows the best ones, and the place of the scenario's 
   CHECK(called.out.find("layouts of transformer on 16 workers are predicted, for strategy allreduce") !=
         std::string::npos);
   CHECK(called.out.find("the scenario's own sizes are number ") != std::string::npos);
+  // As many under automatic, however the layout is that was taken.
+  const auto count = [&](const std::string& file, const std::string& text) {
+    scratch.write(file, text);
+    const std::string out = program("explain layouts " + file, scratch).out;
+    return out.substr(0, out.find(' '));
+  };
+  CHECK(count("z.toml", two_hosts + allreduce()) == called.out.substr(0, called.out.find(' ')));
   // A written option is kept under automatic: one row.
   scratch.write("y.toml",
                 two_hosts + "tensor = 2\npipeline = 2\ncontext = 1\nexpert = 1\nmicro_batches = 4\n" + allreduce());
@@ -158,6 +168,47 @@ TEST_CASE("explain layouts shows the best ones, and the place of the scenario's 
   const Called none = program("explain layouts", scratch);
   CHECK(none.exit_code == 2);
   CHECK(none.err.find("name the scenario") != std::string::npos);
+}
+
+TEST_CASE("a layout is predicted for the first strategy, and told for all, cut or not") {
+  const Json two = runs_of(two_hosts + "tensor = 2\npipeline = 2\n" + allreduce() +
+                           "[[strategy]]\nkind = \"local_sgd\"\nlocal_steps = 2\n");
+  REQUIRE(two.size() == 2);
+  CHECK(two[0].at("predicted_step_s").is_number());
+  CHECK_FALSE(two[1].contains("predicted_step_s"));
+  const auto tells = [](const Json& run) {
+    const Json& notes = run.at("notes");
+    return std::ranges::any_of(notes, [](const Json& note) {
+      return note.get<std::string>().starts_with("automatic layout, for allreduce: tensor ");
+    });
+  };
+  CHECK(tells(two[0]));
+  CHECK(tells(two[1]));
+  const Json uncut =
+      runs_of(two_hosts + "tensor = 1\npipeline = 1\ncontext = 1\nexpert = 1\nmicro_batches = 1\n" + allreduce());
+  CHECK(tells(uncut[0]));
+  CHECK(std::abs(uncut[0].at("prediction_error").get<double>()) < 1e-9);
+}
+
+TEST_CASE("a layout that a later check refuses is left out, and the resolved scenario gives the run again") {
+  // Ranks that share products cannot use lamb with sequence_parallel; one rank can.
+  const std::string lamb = with(two_hosts, "\"adam\"", "\"lamb\"") + "sequence_parallel = true\n" + allreduce();
+  const Scratch scratch;
+  scratch.write("x.toml", lamb);
+  const Called resolved = program("validate x.toml", scratch);
+  CAPTURE(resolved.err);
+  REQUIRE(resolved.exit_code == 0);
+  CHECK(resolved.out.find("\ntensor = 1\n") != std::string::npos);
+  scratch.write("y.toml", resolved.out);
+  const Called again = program("validate y.toml", scratch);
+  CHECK(again.exit_code == 0);
+  const auto ids = [](const std::string& text) { return text.substr(text.find("\n# ")); };
+  CHECK(ids(again.out) == ids(resolved.out));
+}
+
+TEST_CASE("single uses all ranks of its one replica") {
+  const Json runs = runs_of(two_hosts + "[[strategy]]\nkind = \"single\"\n");
+  CHECK(runs[0].at("workers") == 16);
 }
 
 }  // namespace automatic_layout_test

@@ -90,12 +90,15 @@ std::string counted_refusals(const LayoutSearch& search) {
 }
 
 std::string note_of(const Settings& settings, const PredictedLayout& taken, const LayoutSearch& search) {
-  const std::string strategy = settings.strategies.front().name();
-  std::string note = fmt::format("{}, for {}: {}; a step of {} is predicted",
-                                 settings.parallel.automatic ? "automatic layout" : "stages by predicted time",
-                                 strategy, layout_text(taken), outputs::duration(taken.step_s));
+  std::string strategy = settings.strategies.front().name();
+  if (settings.cluster.network_model != cluster::NetworkModel::ideal) strategy += " under network_model = \"ideal\"";
+  std::string note =
+      fmt::format("{}, for {}: {}; a step of {} is predicted",
+                  settings.parallel.automatic ? "automatic layout" : "stages by predicted time", strategy,
+                  layout_text(taken.parallel, settings.cluster.workers), outputs::duration(taken.step_s));
   if (search.best.size() > 1 && &taken == &search.best[0])
-    note += fmt::format(", and {} with {}", outputs::duration(search.best[1].step_s), layout_text(search.best[1]));
+    note += fmt::format(", and {} with {}", outputs::duration(search.best[1].step_s),
+                        layout_text(search.best[1].parallel, settings.cluster.workers));
   return note;
 }
 
@@ -147,12 +150,11 @@ std::string units_text(const std::vector<double>& stages) {
   return base::joined(all);
 }
 
-std::string layout_text(const PredictedLayout& layout) {
-  const Parallel& its = layout.parallel;
+std::string layout_text(const Parallel& its, std::int64_t workers) {
   std::string text = fmt::format("tensor {} x pipeline {}", its.tensor, its.pipeline);
   if (its.context > 1) text += fmt::format(" x context {}", its.context);
   if (its.expert > 1) text += fmt::format(" x expert {}", its.expert);
-  text += fmt::format(" x data {}, micro_batches = {}", layout.data, its.micro_batch_count());
+  text += fmt::format(" x data {}, micro_batches = {}", workers / its.ranks_a_replica(), its.micro_batch_count());
   if (its.stages.empty()) return text;
   return text + fmt::format(", stages = [{}]", units_text(its.stages));
 }

@@ -30,6 +30,6 @@ void choose_layout(Settings& settings, const scenario::Document& document,
 /// "28, 2 x 7": units of stages, those that follow each other with as many together.
 std::string units_text(const std::vector<double>& stages);
 /// "tensor 4 x pipeline 2 x data 8, micro_batches = 16, stages = [7, 5]"
-std::string layout_text(const strategies::PredictedLayout& layout);
+std::string layout_text(const strategies::Parallel& parallel, std::int64_t workers);
 
 }  // namespace simgrad::experiment

@@ -17,8 +17,7 @@ constexpr std::size_t cuts_tried_most = 16;  ///< for their memory, of one layou
 /// The stages whose ranks need more than the smallest of their devices has. Sets the memory of the fullest one.
 std::vector<LayoutPredictor::TooMuch> LayoutPredictor::too_full(PredictedLayout& layout,
                                                                 const LayoutTimes& times) const {
-  const std::vector<record::MemoryParts> needed =
-      memory_of_stages(strategy_, layout.parallel, whole_);
+  const std::vector<record::MemoryParts> needed = memory_of_stages(strategy_, layout.parallel, whole_);
   std::vector<TooMuch> all;
   double fullest = -1.0;
   std::int64_t first = 0;
@@ -35,6 +34,22 @@ std::vector<LayoutPredictor::TooMuch> LayoutPredictor::too_full(PredictedLayout&
     first += units;
   }
   return all;
+}
+
+/// Whether the stages have room for their parameters and the optimizer's vectors, however the units are dealt. One
+/// stage with all units would have as much as all stages together.
+bool LayoutPredictor::holds_states(const LayoutTimes& times) const {
+  Parallel of_one = times.parallel();
+  training::MemoryTerms terms = whole_;
+  terms.workers = whole_.workers / of_one.pipeline;
+  double has = 0.0;
+  for (std::size_t stage = 0; stage < static_cast<std::size_t>(of_one.pipeline); ++stage)
+    has += times.devices(stage).memory_bytes;
+  of_one.pipeline = of_one.chunks = 1;
+  of_one.stages.clear();
+  of_one.micro_batches = times.parallel().micro_batch_count();
+  const record::MemoryParts parts = memory_of_stages(strategy_, of_one, terms).front();
+  return parts[record::MemoryPart::parameters] + parts[record::MemoryPart::optimizer] <= has;
 }
 
 /// Moves units to the stage beside theirs as long as the step of the schedule's table falls: the dynamic program's
@@ -63,6 +78,7 @@ PredictedLayout LayoutPredictor::improved(PredictedLayout layout, const LayoutTi
 std::optional<PredictedLayout> LayoutPredictor::fitting(PredictedLayout layout, bool programs) {
   const LayoutTimes times = times_of_layout(layout.parallel);
   const bool deals = programs && layout.parallel.pipeline > 1;
+  if (whole_.fits_memory && !holds_states(times)) return {};
   std::vector<TooMuch> known;
   for (std::size_t tried = 0; tried < cuts_tried_most; ++tried) {
     const std::vector<TooMuch> full = too_full(layout, times);

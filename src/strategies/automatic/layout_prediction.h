@@ -56,6 +56,7 @@ class LayoutPredictor {
   LayoutTimes times_of_layout(const Parallel& parallel);
   Firsts programmed(const LayoutTimes& times, const std::vector<TooMuch>& too_much) const;
   PredictedLayout timed_with(const LayoutTimes& times, const Firsts& firsts) const;
+  bool holds_states(const LayoutTimes& times) const;
   PredictedLayout improved(PredictedLayout layout, const LayoutTimes& times) const;
   std::vector<TooMuch> too_full(PredictedLayout& layout, const LayoutTimes& times) const;
 

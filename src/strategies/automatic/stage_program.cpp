@@ -25,14 +25,14 @@ class Costs {
   const StageCost& of(std::size_t stage, std::size_t first, std::size_t end) const {
     return all_[stage][first * (units_ + 1) + end];
   }
-  /// All times of passes, ascending, each once.
-  std::vector<double> times() const {
+  /// The times of passes above one and below another, ascending, each once.
+  std::vector<double> times_between(double above_s, double below_s) const {
     std::vector<double> times;
     const std::size_t stages = all_.size();
     for (std::size_t stage = 0; stage < stages; ++stage)
       for (std::size_t first = stage; first + stages - stage <= units_; ++first)
         for (std::size_t end = first + 1; end + stages - stage - 1 <= units_; ++end)
-          if (const double its = of(stage, first, end).passes_s; its < StageCost::impossible) times.push_back(its);
+          if (const double its = of(stage, first, end).passes_s; its > above_s && its < below_s) times.push_back(its);
     std::ranges::sort(times);
     const auto repeated = std::ranges::unique(times);
     times.erase(repeated.begin(), repeated.end());
@@ -84,6 +84,20 @@ LeastSum least_sum(std::size_t units, std::size_t stages, const Costs& costs, do
   return least;
 }
 
+/// The least longest time of a stage; impossible: there is no cut.
+double least_longest(std::size_t units, std::size_t stages, const Costs& costs) {
+  std::vector<double> before(units + 1, StageCost::impossible);
+  before[0] = 0.0;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    std::vector<double> longest(units + 1, StageCost::impossible);
+    for (std::size_t first = stage; first + stages - stage <= units; ++first)
+      for (std::size_t end = first + 1; end + stages - stage - 1 <= units; ++end)
+        longest[end] = std::min(longest[end], std::max(before[first], costs.of(stage, first, end).passes_s));
+    before = std::move(longest);
+  }
+  return before[units];
+}
+
 }  // namespace
 
 ProgrammedStages program_stages(std::int64_t units, std::size_t stages, std::int64_t micro_batches,
@@ -91,20 +105,26 @@ ProgrammedStages program_stages(std::int64_t units, std::size_t stages, std::int
   const auto count = static_cast<std::size_t>(units);
   base::check(stages >= 1 && stages <= count && micro_batches >= 1, "every stage has a unit");
   const Costs costs(count, stages, cost);
-  const std::vector<double> times = costs.times();
   ProgrammedStages best;
-  if (times.empty()) return best;
-  const double least_of_all_s = least_sum(count, stages, costs, times.back()).sum_s;
-  if (least_of_all_s == StageCost::impossible) return best;
+  const double shortest_s = least_longest(count, stages, costs);
+  if (shortest_s == StageCost::impossible) return best;
   const auto waits = static_cast<double>(micro_batches - 1);
-  const auto possible = [&](double longest_s) {
-    return least_sum(count, stages, costs, longest_s).sum_s < StageCost::impossible;
-  };
-  for (auto longest_s = std::ranges::partition_point(times, [&](double its) { return !possible(its); });
-       longest_s != times.end() && waits * *longest_s + least_of_all_s < best.step_s; ++longest_s) {
-    LeastSum least = least_sum(count, stages, costs, *longest_s);
-    const double step_s = waits * *longest_s + least.sum_s;
+  const auto try_longest = [&](double longest_s) {
+    LeastSum least = least_sum(count, stages, costs, longest_s);
+    const double step_s = waits * longest_s + least.sum_s;
     if (step_s < best.step_s) best = {.firsts = std::move(least.firsts), .step_s = step_s};
+  };
+  try_longest(shortest_s);
+  constexpr double any = std::numeric_limits<double>::max();
+  const double least_of_all_s = least_sum(count, stages, costs, any).sum_s;
+  if (waits == 0.0) {
+    try_longest(any);
+    return best;
+  }
+  const double useful_s = (best.step_s - least_of_all_s) / waits;
+  for (const double longest_s : costs.times_between(shortest_s, useful_s)) {
+    if (waits * longest_s + least_of_all_s >= best.step_s) break;
+    try_longest(longest_s);
   }
   return best;
 }

@@ -54,7 +54,8 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
   const Sums sums = sums_of(strategy);
   const std::size_t stages = table.tasks.size();
   const double tied_s = times.tied_sum_s();
-  // From the begin of the last of the strategy's own micro-batches, and of one before it.
+  // From the begin of the last of the strategy's own micro-batches, and of one before it. Each is taken to begin when
+  // the one before has ended on all stages.
   double summed_s = 0.0, updated_s = 0.0, one_before_s = 0.0;
   // Ranks that share units add up gradients in the last backward pass, for which the stages before wait.
   double shared_s = 0.0;
