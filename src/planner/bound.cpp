@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "planner/mesh_bound.h"
+#include "experiment/plan/mesh_bound.h"
 #include "planner/variants.h"
 #include "training/learning/layer_times.h"
 #include "training/precision.h"
@@ -92,8 +92,10 @@ StepBound step_bound(const Candidate& candidate) {
   const auto workers = static_cast<double>(std::max<std::int64_t>(candidate.run.workers, 1));
   StepBound bound;
   bound.compute_s = serial_s(candidate, timed, workers) / workers;
-  bound.bubble_s = std::max(bound.compute_s * bubble_share(settings.parallel),
-                            mesh_step_s(candidate, timed.model, timed.problem) - bound.compute_s);
+  const double mesh_s = random_times(candidate) ? 0.0
+                                                : experiment::mesh_step_s(candidate.run, candidate.strategy,
+                                                                          candidate.batch, timed.model, timed.problem);
+  bound.bubble_s = std::max(bound.compute_s * bubble_share(settings.parallel), mesh_s - bound.compute_s);
   if (!sums_whole_gradients(candidate) || period_of(candidate) > 1 || !alike_links(settings)) return bound;
   const auto& parallel = settings.parallel;
   const double replicas = workers / static_cast<double>(parallel.cuts() ? parallel.ranks_a_replica() : 1);

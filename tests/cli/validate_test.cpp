@@ -139,6 +139,7 @@ memory = "refuse"
 checkpoint_every_steps = 0
 
 [parallel]
+automatic = false
 tensor = 1
 pipeline = 1
 context = 1

@@ -1,4 +1,4 @@
-#include "planner/mesh_bound.h"
+#include "experiment/plan/mesh_bound.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,16 +8,14 @@
 
 #include "cluster/topologies/gpu_hosts.h"
 #include "models/model_part.h"
-#include "planner/variants.h"
 #include "strategies/parallel/part_units.h"
 #include "strategies/parallel/schedules/timed_table.h"
 #include "strategies/parallel/stage_tables.h"
 #include "strategies/parallel/stages.h"
 #include "training/learning/rank_work.h"
 
-namespace simgrad::planner {
+namespace simgrad::experiment {
 
-using experiment::Settings;
 using models::Step;
 using strategies::Parallel;
 using strategies::PieceTimes;
@@ -117,14 +115,12 @@ class StageTimes {
 /// that the ring of those with this part cannot do without.
 class Gathers {
  public:
-  Gathers(const Candidate& candidate, const strategies::Traits& traits, const Ranks& ranks)
-      : parallel_(candidate.settings->parallel),
-        mesh_(parallel_.mesh(candidate.run.workers)),
-        number_bytes_(
-            values::wire_format(training::travels_as(candidate.settings->training.precision)).bytes_per_number),
+  Gathers(const RunPlan& run, const strategies::Traits& traits, const Ranks& ranks)
+      : parallel_(run.settings->parallel),
+        mesh_(parallel_.mesh(run.workers)),
+        number_bytes_(values::wire_format(training::travels_as(run.settings->training.precision)).bytes_per_number),
         ranks_(ranks),
-        once_(candidate.run.options.contains("reshard_after_forward") &&
-              candidate.run.options.at("reshard_after_forward") == false),
+        once_(run.options.contains("reshard_after_forward") && run.options.at("reshard_after_forward") == false),
         there_(traits.gathers_units && traits.meets_in_rings && ranks.bandwidth_bytes_per_s > 0.0 &&
                mesh_.size(training::Dimension::data) > 1) {}
 
@@ -159,24 +155,26 @@ class Gathers {
 };
 
 /// Rows of a micro-batch on a rank; 0: no number of whole rows.
-std::int64_t micro_batch_rows(const Candidate& candidate, const Parallel& parallel) {
-  const std::int64_t replicas = candidate.run.workers / parallel.ranks_a_replica();
+std::int64_t micro_batch_rows(const RunPlan& run, std::int64_t batch) {
+  const Parallel& parallel = run.settings->parallel;
+  const std::int64_t replicas = run.workers / parallel.ranks_a_replica();
   const std::int64_t micro_batches = replicas * parallel.expert * parallel.micro_batch_count();
-  return candidate.batch % micro_batches == 0 ? candidate.batch / micro_batches : 0;
+  return batch % micro_batches == 0 ? batch / micro_batches : 0;
 }
 
 }  // namespace
 
-double mesh_step_s(const Candidate& candidate, const models::Model& model, const models::Problem& problem) {
-  const Settings& settings = *candidate.settings;
+double mesh_step_s(const RunPlan& run, std::size_t strategy, std::int64_t batch, const models::Model& model,
+                   const models::Problem& problem) {
+  const Settings& settings = *run.settings;
   const Parallel& parallel = settings.parallel;
   const bool searched = parallel.balance == strategies::Balance::memory && parallel.stages.empty();
-  if (!parallel.cuts() || parallel.schedule->asynchronous() || random_times(candidate)) return 0.0;
+  if (!parallel.cuts() || parallel.schedule->asynchronous()) return 0.0;
   if (searched && parallel.pipeline > 1) return 0.0;
   const std::optional<Ranks> ranks = ranks_of(settings);
-  const std::int64_t rows = micro_batch_rows(candidate, parallel);
-  const strategies::Traits traits = settings.strategies[candidate.strategy].strategy->traits(
-      static_cast<int>(candidate.run.workers / parallel.ranks_a_replica()));
+  const std::int64_t rows = micro_batch_rows(run, batch);
+  const strategies::Traits traits =
+      settings.strategies[strategy].strategy->traits(static_cast<int>(run.workers / parallel.ranks_a_replica()));
   if (!ranks || rows == 0 || traits.micro_batches > 1) return 0.0;
   const std::vector<models::Layer> layers = model.layers(problem);
   const std::vector<std::vector<models::Chunk>> chunks =
@@ -186,7 +184,7 @@ double mesh_step_s(const Candidate& candidate, const models::Model& model, const
   std::vector<PieceTimes> pieces(static_cast<std::size_t>(shape.pieces()));
   const std::shared_ptr<const models::Model> whole(std::shared_ptr<const void>(), &model);
   const strategies::PipelineTable table = strategies::table_of(parallel);
-  const Gathers gathers(candidate, traits, *ranks);
+  const Gathers gathers(run, traits, *ranks);
   double gathers_s = 0.0;
   for (int stage = 0; stage < shape.stages; ++stage) {
     const models::ModelPart part(whole, problem, chunks[static_cast<std::size_t>(stage) * ranks_a_stage],
@@ -200,4 +198,4 @@ double mesh_step_s(const Candidate& candidate, const models::Model& model, const
   return std::max(gathers_s, times.tasks.front().back().end - times.tasks.front().front().start);
 }
 
-}  // namespace simgrad::planner
+}  // namespace simgrad::experiment
