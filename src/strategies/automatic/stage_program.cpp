@@ -12,9 +12,10 @@ namespace {
 /// The costs of all stretches of units in all stages.
 class Costs {
  public:
-  Costs(std::size_t units, std::size_t stages, const CostOfUnits& cost) : units_(units), all_(stages) {
+  Costs(std::size_t units, std::size_t stages, const CostOfUnits& cost)
+      : units_(units), width_(units - stages + 1), all_(stages) {
     for (std::size_t stage = 0; stage < stages; ++stage) {
-      all_[stage].resize(units * (units + 1));
+      all_[stage].resize(width_ * width_);
       // Enough units are left for the stages before and behind.
       for (std::size_t first = stage; first + stages - stage <= units; ++first)
         for (std::size_t end = first + 1; end + stages - stage - 1 <= units; ++end)
@@ -23,7 +24,7 @@ class Costs {
   }
 
   const StageCost& of(std::size_t stage, std::size_t first, std::size_t end) const {
-    return all_[stage][first * (units_ + 1) + end];
+    return all_[stage][place(stage, first, end)];
   }
   /// The times of passes above one and below another, ascending, each once.
   std::vector<double> times_between(double above_s, double below_s) const {
@@ -40,12 +41,14 @@ class Costs {
   }
 
  private:
-  StageCost& at(std::size_t stage, std::size_t first, std::size_t end) {
-    return all_[stage][first * (units_ + 1) + end];
+  StageCost& at(std::size_t stage, std::size_t first, std::size_t end) { return all_[stage][place(stage, first, end)]; }
+  std::size_t place(std::size_t stage, std::size_t first, std::size_t end) const {
+    return (first - stage) * width_ + (end - first - 1);
   }
 
   std::size_t units_;
-  std::vector<std::vector<StageCost>> all_;  ///< by stage, then by first unit and end
+  std::size_t width_;                        ///< the most units of a stage, and the most places where one can begin
+  std::vector<std::vector<StageCost>> all_;  ///< by stage, then by first unit and number of units
 };
 
 /// The least sum of all stages, of which none takes longer than that.
