@@ -1,7 +1,6 @@
 #include "planner/plan.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +20,7 @@
 #include "cli/outcome.h"
 #include "cli/report.h"
 #include "cli/selection.h"
+#include "cli/terminal.h"
 #include "experiment/run/children.h"
 #include "experiment/run/results_directory.h"
 #include "experiment/run/runner.h"
@@ -46,12 +46,6 @@ struct PlanCommand {
 };
 
 constexpr std::size_t plain_width = 140;
-
-std::size_t width_of_terminal() {
-  winsize size = {};
-  const bool terminal = isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return terminal ? std::max<std::size_t>(60, size.ws_col) : plain_width;
-}
 
 /// Says how far the search is: on a terminal in a line that is written again, elsewhere now and then.
 class Line {
@@ -172,7 +166,7 @@ Exit plan(PlanCommand& command) {
     fmt::print("{}\n", json.dump(1));
   else if (!command.quiet)
     fmt::print("{}Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}/winner.toml\n",
-               planner::answer_text(answer, width_of_terminal()), command.out, command.out);
+               planner::answer_text(answer, terminal_width().value_or(plain_width)), command.out, command.out);
   return experiment::interrupted() ? Exit::interrupted : Exit::ok;
 }
 

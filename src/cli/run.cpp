@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +22,7 @@
 #include "cli/scenarios.h"
 #include "cli/selection.h"
 #include "cli/sharding.h"
+#include "cli/terminal.h"
 #include "cli/tracing.h"
 #include "cli/unwritten_files.h"
 #include "experiment/run/counterfactuals.h"
@@ -43,9 +43,7 @@ outputs::TableStyle style() {
   outputs::TableStyle style;
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   style.colour = terminal && std::getenv("NO_COLOR") == nullptr;
-  winsize size = {};
-  if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    style.width = std::max(60, static_cast<int>(size.ws_col));
+  if (const auto width = terminal_width()) style.width = static_cast<int>(*width);
   return style;
 }
 
