@@ -249,4 +249,17 @@ TEST_CASE("automatic layouts that cannot be are refused at their place") {
   check_refused_text(tight + automatic, "memory of the devices");
 }
 
+TEST_CASE("beside another fault, a layout that is to be found is not judged as an uncut model") {
+  std::string text = sixteen + "[parallel]\nautomatic = true\n";
+  text.replace(text.find("a100_80gb"), 9, "v100_32gb");  // has no peak for bfloat16
+  text.replace(text.find("[data]"), 6, "memory = \"1GB\"\n[data]");
+  try {
+    planned(text);
+    FAIL("accepted");
+  } catch (const base::ScenarioError& error) {
+    CHECK_THAT(error.what(), ContainsSubstring("no peak"));
+    CHECK_THAT(error.what(), !ContainsSubstring("a worker needs"));
+  }
+}
+
 }  // namespace automatic_layout_test

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -86,7 +84,7 @@ std::string refusal(const Settings& settings) {
 std::string counted_refusals(const LayoutSearch& search) {
   std::vector<std::string> all;
   for (const auto& [reason, count] : search.refused) all.push_back(fmt::format("{} ({})", reason, count));
-  return all.empty() ? "none is possible" : base::joined(all, ", ");
+  return all.empty() ? "the sizes that are written do not make up the workers" : base::joined(all, ", ");
 }
 
 std::string note_of(const Settings& settings, const PredictedLayout& taken, const LayoutSearch& search) {

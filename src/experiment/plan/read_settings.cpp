@@ -291,10 +291,9 @@ Settings read_settings(const Document& document, Faults& faults, const std::vect
       if (found.empty()) check_fitness(its, document, found);
       return found;
     };
-    if (settings.parallel.is_searched() && faults.empty())
-      choose_layout(settings, document, check_layout, faults);
-    else if (one_training)
-      check_fitness(settings, document, faults);
+    const bool searched = settings.parallel.is_searched();
+    if (searched && faults.empty()) choose_layout(settings, document, check_layout, faults);
+    if (!searched && one_training) check_fitness(settings, document, faults);
   }
   faults.add(of_jobs);
   return settings;

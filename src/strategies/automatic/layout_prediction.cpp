@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "models/operators.h"
 #include "strategies/automatic/stage_program.h"
 #include "strategies/automatic/step_end.h"
 #include "strategies/parallel/mesh_memory.h"

@@ -50,8 +50,8 @@ class Search {
     std::ranges::stable_sort(predicted_, before);
     const bool programs = free_.stages;
     for (const PredictedLayout& layout : predicted_) {
-      // The search ends once the next one is behind them all. Units that move between stages may still have made that
-      // one a little shorter than them: they do so in layouts that are looked at alone.
+      // A layout behind them all could still become a little shorter by moving units between its stages; that is not
+      // tried.
       if (found_.best.size() >= most && found_.best[most - 1].step_s <= layout.step_s) break;
       if (auto fits = predictor_.fitting(layout, programs))
         found_.best.insert(std::ranges::upper_bound(found_.best, *fits, before), std::move(*fits));

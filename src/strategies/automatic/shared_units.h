@@ -17,7 +17,7 @@ struct SharedUnit {
   std::vector<models::Segment> segments;
   std::int64_t parameters = 0;
   bool passes_on = true;  ///< whether other units are behind it
-  /// By kind of sharing: numbers of each segment's gradient that are added up over these ranks once a step.
+  /// By kind of sharing: numbers of each segment's gradient that are added up over these ranks for each gradient.
   std::array<std::vector<double>, models::kinds_of_shares> partial;
 };
 /// whole: whether one stage has all units, so that the last one has no copy of a matrix tied to the first one's.

@@ -19,7 +19,7 @@ struct UnitTimes {
   double input_backward_s = 0.0;  ///< what is computed again counts here
   double weight_backward_s = 0.0;
   double exchanges_s = 0.0;  ///< of the three above: neither computing nor beside it
-  double sums_s = 0.0;       ///< once a step: of gradients of parameters that several ranks of a replica have
+  double sums_s = 0.0;       ///< for each gradient of the strategy: of parameters that several ranks of a replica have
 
   double passes_s() const { return forward_s + input_backward_s + weight_backward_s; }
   UnitTimes& operator+=(const UnitTimes& other) { return add(other, 1.0); }
