@@ -55,7 +55,9 @@ Json fleet_json(const Study& study) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     const SparesSummary& each = found[i];
     all.push_back({{"spares", each.spares},
-                   {"goodput", each.host_time.goodput()},
+                   {"goodput", each.goodput.value},
+                   {"goodput_low", number(each.goodput.low)},
+                   {"goodput_high", number(each.goodput.high)},
                    {"utilisation", each.host_time.utilisation()},
                    {"usd_per_useful_host_h", number(each.usd_per_useful_host_h)},
                    {"wait_mean_s", number(each.wait_mean_s)},
@@ -82,7 +84,9 @@ Json training_json(const Study& study) {
                      {"mean_s", each.mean_s},
                      {"finished", each.finished},
                      {"failures", each.failures},
-                     {"goodput", each.host_time.goodput()},
+                     {"goodput", each.goodput.value},
+                     {"goodput_low", number(each.goodput.low)},
+                     {"goodput_high", number(each.goodput.high)},
                      {"host_time", json(each.host_time)},
                      {"seeds", seeds_of(study, study.trainings[i].of_seed)}});
   }
@@ -187,7 +191,9 @@ Json json(const Study& study) {
             {"seeds", study.seeds},
             {"mtbf_s", number(study.mtbf_s)},
             {"price_usd_per_h", number(study.price_usd_per_h)},
-            {"steps", steps}};
+            {"steps", steps},
+            {"checkpoint_s", study.capacity.checkpoint_s},
+            {"checkpoint_write_s", study.capacity.checkpoint_write_s}};
   if (!study.fleet.empty()) {
     tree["fleet"] = fleet_json(study);
     tree["finding"] = spares_sentence(study);

@@ -16,6 +16,16 @@ using outputs::tr;
 
 namespace {
 
+Goodput goodput_of(const std::vector<FleetOutcome>& of_seed) {
+  std::vector<double> useful, total;
+  for (const FleetOutcome& outcome : of_seed) {
+    useful.push_back(outcome.host_time.useful_s);
+    total.push_back(outcome.host_time.total_s());
+  }
+  const outputs::Interval interval = outputs::ratio_of_means(useful, total);
+  return {.value = interval.mean, .low = interval.low, .high = interval.high};
+}
+
 SparesSummary summary(const Study& study, const WithSpares& with) {
   SparesSummary all{.spares = with.spares};
   std::vector<double> waits;
@@ -25,6 +35,7 @@ SparesSummary summary(const Study& study, const WithSpares& with) {
     for (const double wait_s : waits_s(study.work[s], outcome)) waits.push_back(wait_s);
     all.ended += std::ranges::count_if(outcome.jobs, [](const JobOutcome& job) { return job.end_s.has_value(); });
   }
+  all.goodput = goodput_of(with.of_seed);
   all.jobs = std::ssize(waits);
   all.usd_per_useful_host_h = usd_per_useful_host_hour(all.host_time, study.price_usd_per_h);
   double sum_s = 0.0;
@@ -147,6 +158,7 @@ std::vector<RuleSummary> rule_summaries(const Study& study) {
       its.mean_s += outcome.end_s / seeds;
       its.failures += static_cast<double>(outcome.jobs.front().failures) / seeds;
     }
+    its.goodput = goodput_of(with.of_seed);
     its.median_s = quantile(times, 0.5);
     its.p90_s = quantile(times, 0.9);
   }

@@ -9,10 +9,19 @@
 
 namespace simgrad::capacity {
 
+/// Useful time over all time of servers, of all seeds together, with its 95 % interval over the seeds; that is NaN for
+/// one seed.
+struct Goodput {
+  double value = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+};
+
 /// One number of spares, over all seeds.
 struct SparesSummary {
   int spares = 0;
   HostTime host_time = {};  ///< the sum over the seeds
+  Goodput goodput = {};
   std::optional<double> usd_per_useful_host_h = {};
   double wait_mean_s = 0.0;  ///< of all jobs that have come; NaN without any
   double wait_median_s = 0.0;
@@ -29,6 +38,7 @@ struct RuleSummary {
   std::string rule;
   double interval_s = 0.0;
   HostTime host_time;
+  Goodput goodput = {};
   std::size_t finished = 0;
   double median_s = 0.0;  ///< a seed that has not finished counts with the limit
   double p90_s = 0.0;

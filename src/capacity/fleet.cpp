@@ -127,7 +127,8 @@ class Fleet {
   Computing computing(int job) const {
     return {.work_s = states_[static_cast<std::size_t>(job)].left_s,
             .interval_s = spec(job).interval_s,
-            .checkpoint_s = options_.checkpoint_s};
+            .checkpoint_s = options_.checkpoint_s,
+            .write_s = options_.checkpoint_write_s};
   }
 
   /// Accounts for the phase until now.  lost: what is not saved is lost.
@@ -214,7 +215,10 @@ class Fleet {
   }
 
   Computing fresh(int job) const {
-    return {.work_s = spec(job).work_s, .interval_s = spec(job).interval_s, .checkpoint_s = options_.checkpoint_s};
+    return {.work_s = spec(job).work_s,
+            .interval_s = spec(job).interval_s,
+            .checkpoint_s = options_.checkpoint_s,
+            .write_s = options_.checkpoint_write_s};
   }
 
   std::vector<Busy> busy() const {

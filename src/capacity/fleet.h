@@ -17,7 +17,8 @@ struct FleetOptions {
   bool until_done = false;  ///< ends when all jobs have ended, at the horizon at the latest
   double detection_s = 0.0;
   double restart_s = 0.0;
-  double checkpoint_s = 0.0;
+  double checkpoint_s = 0.0;        ///< for which a checkpoint holds a job up
+  double checkpoint_write_s = 0.0;  ///< from then until it is safe, while the job computes
   bool backfill = false;
 };
 

@@ -12,6 +12,7 @@
 #include "experiment/run/data_cache.h"
 #include "experiment/run/runner.h"
 #include "experiment/run/trials.h"
+#include "training/checkpoints/checkpoint_store.h"
 
 namespace simgrad::capacity {
 
@@ -21,8 +22,9 @@ namespace {
 experiment::Plan undisturbed(const experiment::Plan& plan) {
   experiment::Plan changed = plan;
   scenario::Document document = *plan.document;
-  for (const char* key : {"training.checkpoint_every", "training.checkpoint_every_steps", "cluster.failures", "stop",
-                          "parallel.data", "capacity", "expect"})
+  for (const char* key :
+       {"training.checkpoint_every", "training.checkpoint_every_steps", "training.checkpoint_async",
+        "cluster.host_memory_bandwidth", "cluster.failures", "stop", "parallel.data", "capacity", "expect"})
     document.erase(key);
   changed.document = std::make_shared<const scenario::Document>(document);
   return changed;
@@ -45,6 +47,13 @@ std::string first_fault(const experiment::Plan& plan, const std::vector<std::str
   return faults.empty() ? std::string("unknown") : faults.all().front().message;
 }
 
+/// A timing-only run of the scenario's training.
+struct Training {
+  int hosts = 1;
+  std::int64_t steps = 1;
+  std::vector<std::string> sets = {};
+};
+
 Step step_of(const experiment::Observed& seen, std::int64_t steps, const experiment::Settings& settings) {
   Step step{.duration_s = seen.simulated_s / static_cast<double>(steps),
             .samples = static_cast<double>(seen.samples) / static_cast<double>(steps)};
@@ -53,21 +62,19 @@ Step step_of(const experiment::Observed& seen, std::int64_t steps, const experim
   return step;
 }
 
-}  // namespace
-
-std::map<int, Step> simulated_steps(const experiment::Plan& plan, const std::vector<int>& hosts, int jobs,
-                                    int threads) {
-  std::map<int, Step> all;
-  if (hosts.empty()) return all;
+/// The scenario's training on each number of hosts, for so many steps, under these values besides. In the same order.
+std::vector<experiment::Observed> observed(const experiment::Plan& plan, const std::vector<Training>& trainings,
+                                           int jobs, int threads) {
   const experiment::Plan changed = undisturbed(plan);
   const experiment::CapacitySection& capacity = plan.runs.front().settings->capacity;
-  const auto workers = [&](int of) { return of * capacity.workers_per_host; };
   std::vector<experiment::RunPlan> runs;
-  for (const int each : hosts) {
-    const std::vector<std::string> sets{fmt::format("cluster.workers={}", workers(each)),
-                                        fmt::format("stop={{ steps = {} }}", capacity.simulated_steps)};
+  for (const Training& each : trainings) {
+    const std::int64_t workers = each.hosts * capacity.workers_per_host;
+    std::vector<std::string> sets{fmt::format("cluster.workers={}", workers),
+                                  fmt::format("stop={{ steps = {} }}", each.steps)};
+    sets.insert(sets.end(), each.sets.begin(), each.sets.end());
     std::optional<experiment::RunPlan> run = experiment::varied(changed, plan.runs.front(), sets);
-    if (!run) refuse(plan, each, workers(each), fmt::format("the scenario refuses ({})", first_fault(changed, sets)));
+    if (!run) refuse(plan, each.hosts, workers, fmt::format("the scenario refuses ({})", first_fault(changed, sets)));
     runs.push_back(std::move(*run));
   }
   std::vector<const experiment::RunPlan*> pointers;
@@ -77,11 +84,43 @@ std::map<int, Step> simulated_steps(const experiment::Plan& plan, const std::vec
   const auto [at_a_time, threads_each] = experiment::jobs_and_threads(jobs, threads, runs.size());
   const auto outcomes = experiment::trial_outcomes(pointers, store, data, at_a_time, threads_each);
   if (outcomes.size() != runs.size()) throw base::EnvironmentError("simgrad: interrupted");
+  std::vector<experiment::Observed> all;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!outcomes[i] || !(outcomes[i]->simulated_s > 0.0)) refuse(plan, hosts[i], workers(hosts[i]), "fails");
-    all[hosts[i]] = step_of(*outcomes[i], capacity.simulated_steps, *runs[i].settings);
+    if (!outcomes[i] || !(outcomes[i]->simulated_s > 0.0))
+      refuse(plan, trainings[i].hosts, trainings[i].hosts * capacity.workers_per_host, "fails");
+    all.push_back(*outcomes[i]);
   }
   return all;
+}
+
+}  // namespace
+
+std::map<int, Step> simulated_steps(const experiment::Plan& plan, const std::vector<int>& hosts, int jobs,
+                                    int threads) {
+  std::map<int, Step> all;
+  if (hosts.empty()) return all;
+  const experiment::Settings& settings = *plan.runs.front().settings;
+  const std::int64_t steps = settings.capacity.simulated_steps;
+  std::vector<Training> trainings;
+  for (const int each : hosts) trainings.push_back({.hosts = each, .steps = steps});
+  const std::vector<experiment::Observed> seen = observed(plan, trainings, jobs, threads);
+  for (std::size_t i = 0; i < hosts.size(); ++i) all[hosts[i]] = step_of(seen[i], steps, settings);
+  return all;
+}
+
+CheckpointTimes simulated_checkpoint(const experiment::Plan& plan, int hosts, int jobs, int threads) {
+  constexpr std::int64_t steps = 2;  // with a checkpoint between them
+  const std::vector<experiment::Observed> seen =
+      observed(plan,
+               {{.hosts = hosts, .steps = steps},
+                {.hosts = hosts, .steps = steps, .sets = {"training.checkpoint_every_steps=1"}}},
+               jobs, threads);
+  const double write_s = seen[1].simulated_s - seen[0].simulated_s;
+  const experiment::Settings& settings = *plan.runs.front().settings;
+  if (!settings.training.checkpoint_async) return {.held_up_s = write_s};
+  const std::optional<double> copying = training::host_memory_bandwidth(settings.cluster);
+  const double bytes = write_s * *settings.cluster.storage_bandwidth_bytes_per_s;
+  return {.held_up_s = copying ? bytes / *copying : 0.0, .write_s = write_s};
 }
 
 }  // namespace simgrad::capacity

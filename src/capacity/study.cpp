@@ -25,6 +25,7 @@ FleetOptions options_of(const CapacitySection& capacity, int hosts, int spares) 
           .detection_s = capacity.detection_s,
           .restart_s = capacity.restart_s,
           .checkpoint_s = capacity.checkpoint_s,
+          .checkpoint_write_s = capacity.checkpoint_write_s,
           .backfill = capacity.backfill};
 }
 
@@ -93,9 +94,18 @@ std::optional<double> server_usd_per_h(const experiment::Settings& settings) {
 
 Study study(const experiment::Plan& plan, const std::vector<std::uint64_t>& seeds, int jobs, int threads) {
   const experiment::Settings& settings = *plan.runs.front().settings;
+  CapacitySection capacity = settings.capacity;
+  const bool simulated = capacity.checkpoints() && !plan.document->contains("capacity.checkpoint_time") &&
+                         settings.cluster.storage_bandwidth_bytes_per_s;
+  if (simulated) {
+    const CheckpointTimes times = simulated_checkpoint(plan, capacity.most_hosts_of_a_job(), jobs, threads);
+    capacity.checkpoint_s = times.held_up_s;
+    capacity.checkpoint_write_s = times.write_s;
+  }
   Study study{.scenario = plan.name,
               .resolved = plan.scenario.at("capacity"),
-              .capacity = settings.capacity,
+              .capacity = capacity,
+              .checkpoint_simulated = simulated,
               .price_usd_per_h = server_usd_per_h(settings),
               .mtbf_s = mtbf_s(settings.capacity),
               .seeds = seeds,

@@ -81,18 +81,34 @@ std::string parts_text(const std::vector<Row>& parts) {
   return fmt::format("\n{}\n{}", tr("The time of all servers, spares included, in %:"), aligned(parts));
 }
 
+/// "95.1 to 95.9 %", or "-" for one seed.
+std::string interval_text(const Goodput& goodput) {
+  if (!std::isfinite(goodput.low)) return "-";
+  return fmt::format("{:.2f} - {:.2f} %", 100.0 * goodput.low, 100.0 * goodput.high);
+}
+
+std::string checkpoint_text(const Study& study) {
+  const experiment::CapacitySection& capacity = study.capacity;
+  if (!study.checkpoint_simulated) return {};
+  const std::string held_up = outputs::duration(capacity.checkpoint_s);
+  if (!(capacity.checkpoint_write_s > 0.0)) return tr("A checkpoint takes {}, simulated.", held_up) + "\n";
+  return tr("A checkpoint holds the training up for {}, and is safe {} later, simulated.", held_up,
+            outputs::duration(capacity.checkpoint_write_s)) +
+         "\n";
+}
+
 std::string fleet_text(const Study& study) {
-  std::vector<Row> rows{
-      translated({translatable("spares"), translatable("goodput"), translatable("in use"), translatable("mean wait"),
-                  translatable("median"), translatable("90 %"), translatable("jobs ended")})};
+  std::vector<Row> rows{translated({translatable("spares"), translatable("goodput"), translatable("95 % interval"),
+                                    translatable("in use"), translatable("mean wait"), translatable("median"),
+                                    translatable("90 %"), translatable("jobs ended")})};
   std::vector<Row> parts{with_shares(translated({translatable("spares")}))};
   if (study.price_usd_per_h) rows.front().push_back(tr("useful server-hour"));
   for (const SparesSummary& each : summaries(study)) {
-    Row& row =
-        rows.emplace_back(Row{fmt::format("{}", each.spares), fmt::format("{:.2f} %", 100.0 * each.host_time.goodput()),
-                              fmt::format("{:.2f} %", 100.0 * each.host_time.utilisation()),
-                              outputs::duration(each.wait_mean_s), outputs::duration(each.wait_median_s),
-                              outputs::duration(each.wait_p90_s), tr("{} of {}", each.ended, each.jobs)});
+    Row& row = rows.emplace_back(Row{fmt::format("{}", each.spares),
+                                     fmt::format("{:.2f} %", 100.0 * each.goodput.value), interval_text(each.goodput),
+                                     fmt::format("{:.2f} %", 100.0 * each.host_time.utilisation()),
+                                     outputs::duration(each.wait_mean_s), outputs::duration(each.wait_median_s),
+                                     outputs::duration(each.wait_p90_s), tr("{} of {}", each.ended, each.jobs)});
     if (each.usd_per_useful_host_h) row.push_back(dollars_text(*each.usd_per_useful_host_h));
     parts.push_back(shares(row.front(), each.host_time));
   }
@@ -104,15 +120,16 @@ std::string fleet_text(const Study& study) {
 }
 
 std::string training_text(const Study& study) {
-  std::vector<Row> rows{translated({translatable("spares"), translatable("rule"), translatable("interval"),
-                                    translatable("median"), translatable("90 %"), translatable("mean"),
-                                    translatable("failures"), translatable("goodput"), translatable("finished")})};
+  std::vector<Row> rows{
+      translated({translatable("spares"), translatable("rule"), translatable("interval"), translatable("median"),
+                  translatable("90 %"), translatable("mean"), translatable("failures"), translatable("goodput"),
+                  translatable("95 % interval"), translatable("finished")})};
   std::vector<Row> parts{with_shares(translated({translatable("spares"), translatable("rule")}))};
   for (const RuleSummary& each : rule_summaries(study)) {
     const std::string spares = fmt::format("{}", each.spares);
     rows.push_back({spares, each.rule, outputs::duration(each.interval_s), outputs::duration(each.median_s),
                     outputs::duration(each.p90_s), outputs::duration(each.mean_s), fmt::format("{:.1f}", each.failures),
-                    fmt::format("{:.2f} %", 100.0 * each.host_time.goodput()),
+                    fmt::format("{:.2f} %", 100.0 * each.goodput.value), interval_text(each.goodput),
                     tr("{} of {}", each.finished, study.seeds.size())});
     Row& row = parts.emplace_back(shares(each.rule, each.host_time));
     row.insert(row.begin(), spares);
@@ -131,6 +148,7 @@ std::string text(const Study& study) {
   std::string all;
   for (const auto& [hosts, step] : study.steps)
     all += tr("A step on {} takes {}, simulated.", servers_text(hosts), outputs::duration(step.duration_s)) + "\n";
+  all += checkpoint_text(study);
   if (!study.fleet.empty()) all += fmt::format("{}{}", all.empty() ? "" : "\n", fleet_text(study));
   if (!study.trainings.empty()) all += fmt::format("{}{}", all.empty() ? "" : "\n", training_text(study));
   return all;

@@ -124,6 +124,11 @@ void Options::describe(base::Describer& d) {
   d.quantity("storage_bandwidth", storage_bandwidth_bytes_per_s, Unit::bytes_per_second,
              "the bandwidth at which each rank writes and reads its checkpoints; left out: they take no time",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
+  d.quantity(
+      "host_memory_bandwidth", host_memory_bandwidth_bytes_per_s, Unit::bytes_per_second,
+      "the bandwidth at which each rank copies a checkpoint to the memory of its host (training.checkpoint_async); "
+      "left out: that of the device's host_link; without one copying takes no time",
+      Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.section("failures", failures, "hosts that crash, and how the training recovers");
   d.section("watchdog", watchdog, "limits after which a run is given up");
   refuse_contradictions(d, *this);

@@ -78,8 +78,9 @@ struct Options : base::Described {
   Sharing sharing = Sharing::processor;
   std::int64_t quantum = 1;  ///< steps of a turn
   bool charge_reductions = true;
-  std::optional<double> memory_bytes;                   ///< of a rank's device; none: not known, and anything fits
-  std::optional<double> storage_bandwidth_bytes_per_s;  ///< none: writing and reading checkpoints takes no time
+  std::optional<double> memory_bytes;                       ///< of a rank's device; none: not known, and anything fits
+  std::optional<double> storage_bandwidth_bytes_per_s;      ///< none: writing and reading checkpoints takes no time
+  std::optional<double> host_memory_bandwidth_bytes_per_s;  ///< none: copying a checkpoint there takes no time
   FailureOptions failures;
   Watchdog watchdog;
 

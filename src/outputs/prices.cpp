@@ -88,6 +88,7 @@ class Accountant {
       down_s += spot ? 0.0 : rank.down_s;
       ranks += 1.0;
     }
+    if (ranks == 0.0) add(bill_.cost_wait_usd, money);  // a spare
     const double rate = ranks > 0.0 && paid_s > 0.0 ? money / (ranks * paid_s) : 0.0;
     add(bill_.cost_compute_usd, rate * compute_s);
     add(bill_.cost_communicate_usd, rate * communicate_s);

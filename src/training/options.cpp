@@ -76,6 +76,10 @@ void Options::describe(base::Describer& d) {
          "\"daly\": the "
          "best interval for the MTBF of cluster.failures.hosts and the time that a checkpoint takes "
          "(cluster.storage_bandwidth)");
+  d.flag(
+      "checkpoint_async", checkpoint_async,
+      "the ranks wait until their checkpoint is in the memory of their hosts (cluster.host_memory_bandwidth) alone; it "
+      "is written to storage while they go on, and counts from then on");
   if (checkpoint_every && checkpoint_every_steps > 0)
     d.refuse("checkpoint_every", "checkpoint_every and checkpoint_every_steps both say when; leave one of them out");
   if (checkpoint_every && !checkpoints_by_rule()) {

@@ -42,6 +42,7 @@ struct Options : base::Described {
   InputOptions input;
   std::int64_t checkpoint_every_steps = 0;      ///< 0: not by steps
   std::optional<std::string> checkpoint_every;  ///< by time: seconds, or "young" or "daly"
+  bool checkpoint_async = false;                ///< storage is written while the training goes on
 
   void describe(base::Describer& d) override;
 

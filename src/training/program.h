@@ -96,6 +96,8 @@ struct Traits {
 
   /// How the model is cut among the ranks; null: every worker has the whole one.
   Cuts cuts = {};
+  /// Of a cut model, whether each rank keeps the state of its counterpart in the next stage too.
+  bool copies_next_stage = false;
   /// Of a cut model, whether ranks that are alike need not be simulated one by one (training/parts/stand_ins.h).
   bool may_stand_in = false;
   /// Whether all that workers exchange goes around a ring of all of them.

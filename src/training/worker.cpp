@@ -41,6 +41,7 @@ Worker::~Worker() = default;
 void Worker::read_rows(std::int64_t rows) { input_->next(rows); }
 
 bool Worker::continues(const State& state) const {
+  if (before_ && state.step > session().generation().start_step()) before_(state);
   if (!Participant::continues(state)) return false;
   for (const auto& call : calls_) call(state);
   return true;

@@ -314,6 +314,8 @@ class Worker : public Participant {
   std::vector<int> joiners(std::int64_t step) const;
   /// Registers a function, called whenever the state was reported and the training goes on.
   void at_every_step(std::function<void(const State&)> call) { calls_.push_back(std::move(call)); }
+  /// Registers a function, called with each state of the generation but its first one, before that is reported.
+  void before_each_report(std::function<void(const State&)> call) { before_ = std::move(call); }
   /// A function that shows the training a replica between two of its reports. An actor that outlives the worker for a
   /// moment may call it.
   std::function<void(const State&)> shows() const;
@@ -353,6 +355,7 @@ class Worker : public Participant {
   std::int64_t iteration_ = 0;  ///< the step whose batch comes next
   std::uint32_t given_up_ = 0;  ///< gradients of it that were begun and given up: the next one is drawn anew
   std::vector<std::function<void(const State&)>> calls_;
+  std::function<void(const State&)> before_;  ///< null: none
   bool keeps_gradients_ = true;
   GradientMaker* maker_ = nullptr;  ///< null: this rank has the whole model
 };

@@ -103,7 +103,7 @@ charge_reductions = true
 failures = { crash = [], hosts = "none", repair = "never", market = "on_demand", )"
     R"(spot = { interruption = "4h", replacement = "2min", class = "" }, links = "none", )"
     R"(link_repair = { kind = "constant", time = "1min" }, )"
-    R"(detection = "100ms", restart_time = "0s", recovery = "restart" }
+    R"(detection = "100ms", restart_time = "0s", spares = 0, recovery = "restart" }
 watchdog = { simulated = "10000000s", real = "1d", events = 1000000 }
 
 [data]
@@ -137,6 +137,7 @@ numbers = true
 recompute = "none"
 memory = "refuse"
 checkpoint_every_steps = 0
+checkpoint_async = false
 
 [parallel]
 automatic = false
@@ -151,6 +152,7 @@ balance = "flops"
 stages = []
 sequence_parallel = false
 scatter_gather = false
+copies = "none"
 simulate = "one_of_alike"
 
 [stop]

@@ -60,11 +60,18 @@ void FailureOptions::describe(base::Describer& d) {
   d.quantity("restart_time", restart_time_s, Unit::seconds,
              "time that the ranks need to work again once all are up, beside reading the checkpoint",
              Bounds::between(0, 1e9));
+  d.integer(
+      "spares", spares,
+      "hosts in reserve: one takes the place of a host that is lost, once that is detected; a repaired host is in "
+      "reserve then",
+      Bounds::between(0, 1e6));
   d.choice("recovery", recovery, recoveries, "how the training recovers; a [[strategy]] may have its own recovery");
   if (market == Market::spot && hosts->happens())
     d.refuse("hosts",
              fmt::format("hosts = \"{}\" fail, and market = \"spot\" takes them away as well; leave one of them out",
                          hosts.kind()));
+  if (spares > 0 && market == Market::spot)
+    d.refuse("spares", "spares are hosts of one's own, but market = \"spot\" rents them; leave spares or market out");
   if (links.kind() == TracedFailures::about.kind)
     d.refuse("links", "a trace is of hosts, by their numbers; links = \"exponential\" or \"weibull\"");
   if (links->happens() && link_repair.kind() == NoRepair::about.kind)

@@ -44,6 +44,7 @@ struct FailureOptions : base::Described {
   base::Slot<Repair> link_repair{repairs(), "constant"};
   double detection_s = 0.1;
   double restart_time_s = 0.0;
+  std::int64_t spares = 0;  ///< hosts in reserve for those that are lost
   Recovery recovery = Recovery::restart;
 
   void describe(base::Describer& d) override;

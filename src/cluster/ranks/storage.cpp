@@ -20,9 +20,9 @@ Storage::Storage(Cluster& cluster, Place place, double bandwidth_bytes_per_s, do
   shared_->seal();
 }
 
-void use_disk(const Communicator& comm, double seconds, double bytes) {
+void use_disk(const Communicator& comm, double seconds, double bytes, record::TimePart part) {
   if (!(seconds > 0.0)) return;
-  const BusyScope busy(comm.world().cluster(), comm.actor(), record::TimePart::communicate_storage,
+  const BusyScope busy(comm.world().cluster(), comm.actor(), part,
                        {.work = record::Work::read, .bytes = std::llround(bytes)});
   sg4::this_actor::sleep_for(seconds);
 }

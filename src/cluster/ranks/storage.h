@@ -36,7 +36,8 @@ class Storage {
   simgrid::s4u::Disk* shared_ = nullptr;
 };
 
-/// The calling actor reads or writes its host's disk for so long.
-void use_disk(const Communicator& comm, double seconds, double bytes);
+/// The calling actor reads or writes its host's disk for so long.  part: of its time.
+void use_disk(const Communicator& comm, double seconds, double bytes,
+              record::TimePart part = record::TimePart::communicate_storage);
 
 }  // namespace simgrad::cluster

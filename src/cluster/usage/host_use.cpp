@@ -81,6 +81,7 @@ void add_hosts(record::Record& record, const World& world) {
     // Ranks with cores of their own are busy while they compute; for the others see below.
     host_use.busy_s += use.compute_s;
   }
+  add_spares(record.hosts, world.cluster().options());
   for (const auto& [lives_on, at] : place) {
     const auto shared = world.ranks().shared_cores_busy_s(lives_on, world.now());
     record.hosts[at].busy_s = shared ? *shared : record.hosts[at].busy_s / std::max(1, cores[at]);

@@ -20,6 +20,13 @@ record::HostUse planned_host(const Options& options, int host) {
   return use;
 }
 
+void add_spares(std::vector<record::HostUse>& hosts, const Options& options) {
+  if (hosts.empty() || options.failures.spares == 0) return;
+  record::HostUse spare = hosts.front();
+  spare.busy_s = spare.down_s = 0.0;
+  hosts.resize(hosts.size() + static_cast<std::size_t>(options.failures.spares), spare);
+}
+
 std::vector<record::HostUse> planned_hosts(const Options& options, std::int64_t hosts) {
   std::vector<record::HostUse> all;
   if (!options.platform.empty()) return all;
@@ -31,6 +38,7 @@ std::vector<record::HostUse> planned_hosts(const Options& options, std::int64_t 
     }
     all.push_back(std::move(use));
   }
+  add_spares(all, options);
   return all;
 }
 

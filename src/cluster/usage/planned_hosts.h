@@ -9,6 +9,9 @@
 
 namespace simgrad::cluster {
 
+/// Adds the spare hosts, which are as the first host is and which no rank lives on.
+void add_spares(std::vector<record::HostUse>& hosts, const Options& options);
+
 /// Whether hosts of that class are on the spot market.
 bool rented_on_spot(const FailureOptions& failures, const std::string& host_class);
 

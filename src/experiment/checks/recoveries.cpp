@@ -4,13 +4,16 @@
 
 #include <algorithm>
 
+#include "experiment/plan/places.h"
 #include "experiment/plan/selected.h"
+#include "training/checkpoints/checkpoint_store.h"
 
 namespace simgrad::experiment {
 
 using cluster::Crash;
 using cluster::Recovery;
 using cluster::Role;
+using scenario::Document;
 using scenario::Faults;
 
 namespace {
@@ -54,12 +57,14 @@ void check_waiting(const Settings& settings, const StrategyEntry& entry, Faults&
   const Recovery recovery = entry.effective(settings.cluster);
   if (!waits(recovery)) return;
   const cluster::FailureOptions& failures = settings.cluster.failures;
+  const auto never_repaired = std::ranges::count_if(failures.crashes, [](const Crash& each) { return !each.repair_s; });
+  if (failures.spares > 0 && never_repaired <= failures.spares) return;
   if (failures.of_hosts().happens() && !failures.of_hosts().repairs() && !failures.repair->mean_s())
     faults.add(settings.places.recovery,
                fmt::format("recovery \"{}\" waits for hosts that are never repaired; give cluster.failures.repair = "
                            "\"constant\" or \"exponential\"{}",
                            name(recovery), or_another_way(settings, entry)));
-  if (std::ranges::any_of(failures.crashes, [](const Crash& crash) { return !crash.repair_s; }))
+  if (never_repaired > 0)
     faults.add(
         settings.places.crashes,
         fmt::format("recovery \"{}\" waits for a host that is never repaired; give every crash a \"repair\" time{}",
@@ -73,14 +78,70 @@ void check_rule(const Settings& settings, Faults& faults) {
     faults.add(
         settings.places.checkpoint,
         rule + " needs the hosts' MTBF; give cluster.failures.hosts = \"exponential\" or \"weibull\", or a time");
+  if (settings.training.checkpoint_async && !training::host_memory_bandwidth(settings.cluster))
+    faults.add(
+        settings.places.checkpoint,
+        rule +
+            " needs the time for which a checkpoint holds the ranks up; give cluster.host_memory_bandwidth, or a "
+            "time");
   if (!settings.cluster.storage_bandwidth_bytes_per_s)
     faults.add(settings.places.checkpoint,
                rule + " needs what a checkpoint costs, but it is free; give cluster.storage_bandwidth, or a time");
 }
 
+void check_async(const Settings& settings, const Document& document, Faults& faults) {
+  if (settings.cluster.host_memory_bandwidth_bytes_per_s && !settings.training.checkpoint_async)
+    faults.add(
+        place(document, "cluster.host_memory_bandwidth"),
+        "host_memory_bandwidth is that of checkpoints under training.checkpoint_async = true; set that, or leave "
+        "it out");
+  if (!settings.training.checkpoint_async) return;
+  if (!settings.training.checkpoints() && !settings.capacity.any())
+    faults.add(place(document, "training.checkpoint_async"),
+               "checkpoint_async = true, but no checkpoints are written; give checkpoint_every or "
+               "checkpoint_every_steps");
+  if (!settings.cluster.storage_bandwidth_bytes_per_s)
+    faults.add(place(document, "training.checkpoint_async"),
+               "checkpoint_async = true writes checkpoints while the training goes on, but writing takes no time; give "
+               "cluster.storage_bandwidth");
+}
+
 }  // namespace
 
-void check_recoveries(const Settings& settings, const std::vector<std::string>& names, Faults& faults) {
+void check_spares(const Settings& settings, const Document& document, const std::vector<std::string>& names,
+                  Faults& faults) {
+  const std::int64_t spares = settings.cluster.failures.spares;
+  if (spares == 0) return;
+  const scenario::Position at = place(document, "cluster.failures.spares");
+  if (spares > settings.cluster.workers)
+    faults.add(at, fmt::format("{} spares for {} hosts of workers; expected at most as many", spares,
+                               settings.cluster.workers));
+  if (!settings.jobs.empty())
+    faults.add(at,
+               "several jobs share the hosts, and a spare takes the place of one job's; leave spares or [[job]] out");
+  if (!settings.cluster.failures.hosts_fail())
+    faults.add(at,
+               "spares take the places of hosts that fail, but none can; give cluster.failures.hosts or "
+               "cluster.failures.crash");
+  const std::vector<bool> runs = selected(settings, names);
+  for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
+    if (!runs[i]) continue;
+    const StrategyEntry& entry = settings.strategies[i];
+    const Recovery recovery = entry.effective(settings.cluster);
+    if (!waits(recovery))
+      faults.add(at, fmt::format("a spare takes the place of a lost host, but {} goes on without it (recovery = "
+                                 "\"{}\"); set recovery = \"restart\" or \"wait\"",
+                                 entry.name(), name(recovery)));
+    std::vector<int> hosts = entry.as_run()->hosts(static_cast<int>(entry.as_run()->workers(settings.cluster.workers)));
+    std::ranges::sort(hosts);
+    if (std::ranges::adjacent_find(hosts) != hosts.end())
+      faults.add(at, fmt::format("a spare takes the place of one rank, but ranks of {} share hosts; leave spares out",
+                                 entry.name()));
+  }
+}
+
+void check_recoveries(const Settings& settings, const Document& document, const std::vector<std::string>& names,
+                      Faults& faults) {
   const std::vector<bool> runs = selected(settings, names);
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     if (!runs[i]) continue;
@@ -88,6 +149,7 @@ void check_recoveries(const Settings& settings, const std::vector<std::string>& 
     check_waiting(settings, settings.strategies[i], faults);
   }
   check_rule(settings, faults);
+  check_async(settings, document, faults);
 }
 
 void check_crashes(const Settings& settings, Faults& faults) {

@@ -133,7 +133,14 @@ void CapacitySection::describe(base::Describer& d) {
              delays);
   d.quantity("restart", restart_s, Unit::seconds,
              "from all servers being there until the job computes again: loading the checkpoint included", delays);
-  d.quantity("checkpoint_time", checkpoint_s, Unit::seconds, "time of a checkpoint, in which a job does not compute",
+  d.quantity(
+      "checkpoint_time", checkpoint_s, Unit::seconds,
+      "time of a checkpoint, in which a job does not compute; default with cluster.storage_bandwidth: that of the "
+      "scenario's training on the hosts of the largest job, by simulation",
+      delays);
+  d.quantity("checkpoint_write", checkpoint_write_s, Unit::seconds,
+             "time from then until the checkpoint is safe on storage, in which the job computes; the next checkpoint "
+             "waits for it",
              delays);
   d.text("checkpoint_every", checkpoint_every,
          "work between two checkpoints: a time (\"30min\"), or \"young\" or \"daly\": the best interval for the job's "
@@ -156,6 +163,13 @@ void CapacitySection::describe(base::Describer& d) {
     } catch (const std::invalid_argument& fault) {
       d.refuse("checkpoint_every", fmt::format("{}; or \"young\" or \"daly\"", fault.what()));
     }
+}
+
+int CapacitySection::most_hosts_of_a_job() const {
+  double most = static_cast<double>(training.hosts.value_or(1));
+  for (const CapacityJob& job : jobs) most = std::max(most, static_cast<double>(job.hosts));
+  for (const CapacityArrivals& each : arrivals) most = std::max(most, std::ranges::max(each.hosts));
+  return static_cast<int>(most);
 }
 
 std::int64_t CapacitySection::most_servers() const {
@@ -200,10 +214,14 @@ void check_capacity(const CapacitySection& capacity, const scenario::Document& d
   if (rule && !failures.happens())
     faults.add(place(document, {"capacity.checkpoint_every", "capacity.training.hosts"}),
                "the intervals of Young and of Daly follow from failures; give capacity.failures");
-  if (rule && !(capacity.checkpoint_s > 0.0))
+  const bool free_copy = writes(document, "training.checkpoint_async") &&
+                         !writes(document, "cluster.host_memory_bandwidth") && !writes(document, "cluster.device");
+  const bool told_by_training =
+      writes(document, "cluster.storage_bandwidth") && !writes(document, "capacity.checkpoint_time") && !free_copy;
+  if (rule && !(capacity.checkpoint_s > 0.0) && !told_by_training)
     faults.add(place(document, {"capacity.checkpoint_time", "capacity.checkpoint_every", "capacity.training.hosts"}),
                "the intervals of Young and of Daly follow from the time of a checkpoint; give "
-               "capacity.checkpoint_time above 0s");
+               "capacity.checkpoint_time above 0s, or cluster.storage_bandwidth, from which the training's follows");
 }
 
 }  // namespace simgrad::experiment

@@ -74,6 +74,7 @@ struct CapacitySection : base::Described {
   double detection_s = 0.0;
   double restart_s = 0.0;
   double checkpoint_s = 0.0;
+  double checkpoint_write_s = 0.0;              ///< after that, while the job computes, until the checkpoint is safe
   std::optional<std::string> checkpoint_every;  ///< work between two checkpoints: a time, "young" or "daly"
   std::int64_t workers_per_host = 1;
   std::int64_t simulated_steps = 5;
@@ -84,6 +85,10 @@ struct CapacitySection : base::Described {
 
   void describe(base::Describer& d) override;
   bool any() const { return hosts.has_value(); }
+  /// Whether any job writes checkpoints.
+  bool checkpoints() const { return checkpoint_every || training.hosts; }
+  /// Servers of the largest job.
+  int most_hosts_of_a_job() const;
   /// Servers with the largest number of spares.
   std::int64_t most_servers() const;
 };

@@ -60,7 +60,7 @@ Settings read_training(const Settings& all, std::size_t j, const Document& scena
                 fmt::format("job \"{}\" has numbers = {}, but the jobs of a scenario all have numbers or none; set "
                             "training.numbers for all of them",
                             job.name, own.training.numbers));
-    check_recoveries(own, {}, found);
+    check_recoveries(own, document, {}, found);
     check_training(own, document, found);
   }
   faults.add(found);

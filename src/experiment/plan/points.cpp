@@ -158,7 +158,7 @@ void look_at_traces(Settings& settings, Files& files, Faults& faults) {
   for (const std::string& file : settings.cluster.failures.hosts->files()) {
     settings.failure_contents += files.hash(file);
     try {
-      settings.cluster.failures.hosts->check_files(settings.hosts_needed());
+      settings.cluster.failures.hosts->check_files(settings.hosts_needed() + settings.cluster.failures.spares);
     } catch (const base::ScenarioError& error) {
       for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
     }

@@ -276,7 +276,8 @@ Settings read_settings(const Document& document, Faults& faults, const std::vect
   if (!one_training) settings.trainings = read_trainings(settings, document, of_jobs);
   if (one_training && settings.model.model) check_numbers(settings, document, faults);
   if (faults.empty()) {
-    check_recoveries(settings, names, faults);
+    check_recoveries(settings, document, names, faults);
+    check_spares(settings, document, names, faults);
     check_crashes(settings, faults);
     check_hosts(settings, document, faults);
     KnownNames known_names(settings);

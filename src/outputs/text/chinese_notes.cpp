@@ -9,6 +9,7 @@ namespace simgrad::outputs {
 namespace {
 
 constexpr Translation note_texts[] = {
+    {"a spare host took the place of rank {} at {} s", "{1} s 时一台备用主机顶替了 rank {0}"},
     {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
     {"at the last evaluation {} % of the tokens' choices of an expert found no room; the busiest expert was chosen {} "
      "times "

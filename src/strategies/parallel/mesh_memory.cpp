@@ -67,10 +67,21 @@ class StageMemory {
     std::vector<MemoryParts> all;
     for (std::size_t part = 0; part < chunks.size(); part += ranks_a_stage)
       all.push_back(of(static_cast<int>(part / ranks_a_stage), chunks[part]));
+    if (!copies_next_stage(parallel_)) return all;
+    for (std::size_t stage = 0; stage < all.size(); ++stage)
+      all[stage][MemoryPart::workspace] += state_bytes(chunks[(stage + 1) % all.size() * ranks_a_stage]);
     return all;
   }
 
  private:
+  /// The state that one rank has of these chunks.
+  double state_bytes(const std::vector<models::Chunk>& chunks) const {
+    training::MemoryTerms its = terms_;
+    its.layers = models::ModelPart(whole_, *terms_.problem, chunks, units_).layers(*terms_.problem);
+    const int shards = std::max(strategy_.traits(static_cast<int>(terms_.workers)).state_shards, 1);
+    return its.parameters() * (its.bytes.parameter + its.optimizer_bytes()) / shards;
+  }
+
   const Strategy& strategy_;
   const Parallel& parallel_;
   PipelineTable table_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "strategies/parallel/mesh_memory.h"
+#include "strategies/parallel/stage_copies.h"
 #include "strategies/parallel/stage_passes.h"
 #include "strategies/parallel/stage_tables.h"
 #include "strategies/parallel/stages.h"
@@ -21,6 +22,11 @@ const PipelineTable& OnMesh::table() const {
 void OnMesh::operator()(Worker& worker) const {
   StagePasses passes(worker, parallel_, table());
   worker.make_gradients_with(passes);
+  std::optional<StageCopies> copies;
+  if (copies_next_stage(parallel_)) {
+    copies.emplace(worker);
+    worker.before_each_report([&copies](const training::State& state) { copies->refresh(state); });
+  }
   (*strategy_)(worker);
 }
 
@@ -31,10 +37,21 @@ Traits OnMesh::traits(int P) const {
   traits.many_to_many = true;
   traits.few_neighbours = true;
   traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings;
+  traits.copies_next_stage = copies_next_stage(parallel_);
+  traits.recoveries = recoveries(traits);
   traits.cuts = [strategy = strategy_, parallel = parallel_](const training::MemoryTerms& whole) {
     return training::MeshLayout{parallel.mesh(whole.workers), chunks_of_parts(*strategy, parallel, whole)};
   };
   return traits;
+}
+
+/// A mesh needs all of its ranks. From memory it recovers where a lost rank's state is in another memory.
+std::vector<cluster::Recovery> OnMesh::recoveries(const Traits& traits) const {
+  std::vector<cluster::Recovery> all{cluster::Recovery::restart};
+  const auto& its = traits.recoveries;
+  if (copies_next_stage(parallel_) || std::ranges::find(its, cluster::Recovery::wait) != its.end())
+    all.push_back(cluster::Recovery::wait);
+  return all;
 }
 
 std::vector<std::string> OnMesh::warnings(std::int64_t P, std::uint64_t seed) const {

@@ -35,6 +35,7 @@ class OnMesh final : public Strategy {
  private:
   /// The strategy's ranks: those with one part, of P.
   std::int64_t replicas(std::int64_t P) const { return P / parallel_.ranks_a_replica(); }
+  std::vector<cluster::Recovery> recoveries(const Traits& traits) const;
   std::optional<Refusal> model_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> strategy_refusal(const Circumstances& circumstances) const;
   const PipelineTable& table() const;

@@ -82,10 +82,11 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
                    fmt::format("schedule = \"{}\" has an update behind its own micro-batches; leave the "
                                "strategy's micro_batches out",
                                parallel_.schedule.kind())};
-  if (of.cluster.failures.any())
+  if (of.cluster.failures.hosts_fail() && parallel_.pipeline > 1 && parallel_.schedule->asynchronous())
     return Refusal{"kind",
-                   "cluster.failures beside [parallel]: a part of the model would be lost with its rank; leave "
-                   "failures out"};
+                   fmt::format("cluster.failures beside schedule = \"{}\": a checkpoint has one version of a stage's "
+                               "weights, and micro-batches under way see others; take a synchronous schedule",
+                               parallel_.schedule.kind())};
   return {};
 }
 

@@ -29,6 +29,13 @@ constexpr std::array simulated{
                  "two of their messages meet on a link: times, bytes and memory are those of all"},
     base::Choice{"all", "every rank"}};
 
+constexpr std::array copies_kept{
+    base::Choice{"none", "a rank's state is in its own memory, and in those of the ranks with the same part"},
+    base::Choice{"next_stage",
+                 "each rank keeps the state of its counterpart in the next stage too, and updates it with the gradient "
+                 "that this one sends at every step: under recovery = \"wait\" a lost rank's state comes from there "
+                 "(Thorpe et al., Bamboo, NSDI 2023)"}};
+
 constexpr double ranks_most = 131'072;
 
 }  // namespace
@@ -76,6 +83,7 @@ void Parallel::describe(base::Describer& d) {
       "scatter_gather", scatter_gather,
       "each tensor rank sends its part of a stage's output to the next stage, whose ranks gather the parts, in place "
       "of the whole from each (Narayanan et al., SC 2021, section 4.1); sequence_parallel sends parts anyway");
+  d.choice("copies", copies, copies_kept, "copies of states in the memory of other ranks");
   d.choice("simulate", simulate, simulated, "the ranks that are simulated");
   refuse_contradictions(d);
 }

@@ -28,6 +28,12 @@ enum class Simulate : unsigned char {
   all
 };
 
+/// Copies of a rank's state in the memory of others, beside those of its data group.
+enum class Copies : unsigned char {
+  none,
+  next_stage,  ///< a rank keeps the state of its counterpart in the next stage; the last stage's, that of the first one
+};
+
 struct Parallel : base::Described {
   bool automatic = false;  ///< sizes that are not written are found when the scenario is read
   std::int64_t tensor = 1;
@@ -43,6 +49,7 @@ struct Parallel : base::Described {
   std::vector<double> stages;  ///< units of each piece; empty: as `balance` says
   bool sequence_parallel = false;
   bool scatter_gather = false;
+  Copies copies = Copies::none;
   Simulate simulate = Simulate::one_of_alike;
   // No options: of a layout that was found.
   std::optional<double> predicted_step_s = {};
@@ -67,5 +74,10 @@ struct Parallel : base::Described {
  private:
   void refuse_contradictions(base::Describer& d) const;
 };
+
+/// Whether each rank keeps a copy of the next stage's state.
+inline bool copies_next_stage(const Parallel& parallel) {
+  return parallel.copies == Copies::next_stage && parallel.pipeline > 1;
+}
 
 }  // namespace simgrad::strategies

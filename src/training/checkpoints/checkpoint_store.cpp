@@ -2,31 +2,54 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cluster/fabric/cluster.h"
+#include "cluster/ranks/world.h"
 #include "cluster/recording/work_scope.h"
 #include "training/options.h"
 
 namespace simgrad::training {
 
-double bytes_of(const State& state) {
-  double bytes = static_cast<double>(state.w.size_bytes());
-  for (const auto* vectors : {&state.optimizer, &state.own, &state.joint.vectors})
-    for (const values::Tensor& each : *vectors) bytes += static_cast<double>(each.size_bytes());
-  return bytes + 8.0 * static_cast<double>(state.joint.numbers.size());
+double bytes_of(const State& state, const NumberBytes& bytes) {
+  const double parameter = bytes.master > 0.0 ? bytes.master : bytes.parameter;
+  double sum = parameter * static_cast<double>(state.w.size());
+  for (const values::Tensor& each : state.optimizer) sum += bytes.moment * static_cast<double>(each.size());
+  for (const auto* vectors : {&state.own, &state.joint.vectors})
+    for (const values::Tensor& each : *vectors) sum += parameter * static_cast<double>(each.size());
+  return sum + 8.0 * static_cast<double>(state.joint.numbers.size());
+}
+
+std::optional<double> host_memory_bandwidth(const cluster::Options& options) {
+  if (options.host_memory_bandwidth_bytes_per_s) return options.host_memory_bandwidth_bytes_per_s;
+  const cluster::Device* const device = options.device_of(0);
+  return device ? device->host_link_bytes_per_s : std::nullopt;
 }
 
 CheckpointStore::CheckpointStore(cluster::Cluster& cluster, bool remembers)
     : cluster_(cluster), remembers_(remembers) {}
 
-std::vector<std::string> CheckpointStore::plan(const Options& options, const std::function<double()>& state_bytes,
+std::vector<std::string> CheckpointStore::plan(const Options& options,
+                                               const std::function<CheckpointBytes()>& state_bytes,
                                                std::int64_t failing_hosts) {
   const cluster::Options& conditions = cluster_.options();
   const std::optional<double> bandwidth = conditions.storage_bandwidth_bytes_per_s;
+  bytes_ = number_bytes(options.precision);
+  async_ = options.checkpoint_async;
   if (!options.checkpoints() || !(conditions.failures.hosts_fail() || bandwidth)) return {};
   if (bandwidth) {
     storage_.emplace(cluster_, cluster::Storage::Place::local, *bandwidth, 0.0,
                      record::TimePart::communicate_checkpoint);
-    cost_s_ = state_bytes() / *bandwidth;
+    const CheckpointBytes bytes = state_bytes();
+    cost_s_ = bytes.written / *bandwidth;
+    read_s_ = bytes.read / *bandwidth;
+    if (async_) {
+      const std::optional<double> copying = host_memory_bandwidth(conditions);
+      if (copying)
+        host_memory_.emplace(cluster_, cluster::Storage::Place::local, *copying, 0.0,
+                             record::TimePart::communicate_checkpoint);
+      cost_s_ = copying ? bytes.written / *copying : 0.0;
+    }
   }
   std::optional<double> mtbf_s = conditions.failures.of_hosts().mtbf_s();
   if (mtbf_s && failing_hosts > 0) *mtbf_s /= static_cast<double>(failing_hosts);
@@ -45,11 +68,12 @@ std::vector<std::string> CheckpointStore::plan(const Options& options, const std
   return notes;
 }
 
-Snapshots* CheckpointStore::source(bool sharded) {
+Snapshots* CheckpointStore::source(const std::function<bool(const Snapshots&)>& enough) {
+  ++sources_;
+  written_at_s_.clear();
   written_.settle();
   remembered_.settle();
-  const bool usable = remembered_.complete_step() && (sharded ? remembered_.whole() : !remembered_.states().empty());
-  if (usable) return &remembered_;
+  if (remembered_.complete_step() && enough(remembered_)) return &remembered_;
   remembered_.clear();
   return written_.complete_step() ? &written_ : nullptr;
 }
@@ -60,20 +84,42 @@ void CheckpointStore::remember(int rank, const State& state, int reporters) {
     losses_.secured(cluster_.now());
 }
 
-void CheckpointStore::write(const cluster::Communicator& comm, const State& state, bool writes,
+void CheckpointStore::write(const cluster::Communicator& comm, const State& state, double share,
                             const std::function<int()>& reporters) {
   const cluster::WorkScope work_scope(comm, record::Work::checkpoint);
-  if (storage_ && writes) storage_->write(comm, static_cast<std::int64_t>(bytes_of(state)));
-  if (!written_.keep(comm.world_rank(comm.rank()), state, reporters())) return;
+  const double bytes = std::ceil(share * bytes_of(state, bytes_));
+  if (async_ && storage_) return copy_and_write_behind(comm, state, bytes, reporters);
+  if (storage_ && share > 0.0) storage_->write(comm, static_cast<std::int64_t>(bytes));
+  keep(comm.world_rank(comm.rank()), state, reporters(), cluster_.now(), cost_s_);
+}
+
+void CheckpointStore::copy_and_write_behind(const cluster::Communicator& comm, const State& state, double bytes,
+                                            const std::function<int()>& reporters) {
+  const int rank = comm.world_rank(comm.rank());
+  const double reached_s = cluster_.now();
+  double& written_at_s = written_at_s_[rank];
+  cluster::use_disk(comm, written_at_s - reached_s, 0.0, record::TimePart::communicate_checkpoint);
+  if (host_memory_) host_memory_->write(comm, static_cast<std::int64_t>(bytes));
+  const double copied_s = cluster_.now();
+  written_at_s = copied_s + bytes / *cluster_.options().storage_bandwidth_bytes_per_s;
+  cluster_.at(written_at_s,
+              [this, &world = comm.world(), sources = sources_, rank, state, reporters, reached_s, copied_s] {
+                if (!world.ended() && world.alive(rank) && sources == sources_)
+                  keep(rank, state, reporters(), copied_s, copied_s - reached_s);
+              });
+}
+
+void CheckpointStore::keep(int rank, const State& state, int reporters, double since_s, double cost_s) {
+  if (!written_.keep(rank, state, reporters)) return;
   if (remembers_)
-    losses_.stored(cluster_.now());
+    losses_.stored(since_s);
   else
-    losses_.secured(cluster_.now());
-  losses_.wrote(cluster_.now(), cost_s_);
+    losses_.secured(cluster_.now(), since_s);
+  losses_.wrote(since_s, cost_s);
 }
 
 void CheckpointStore::read(const cluster::Communicator& comm, const State& state) const {
-  if (storage_) storage_->read(comm, static_cast<std::int64_t>(bytes_of(state)));
+  if (storage_) storage_->read(comm, static_cast<std::int64_t>(bytes_of(state, bytes_)));
 }
 
 void CheckpointStore::crashed(bool recovers) {
@@ -83,7 +129,7 @@ void CheckpointStore::crashed(bool recovers) {
 
 void CheckpointStore::resumed(const Snapshots* source) {
   const double now = cluster_.now(), restart_s = cluster_.options().failures.restart_time_s;
-  const double reading_s = on_storage(source) ? cost_s_ : 0.0;
+  const double reading_s = on_storage(source) ? read_s_ : 0.0;
   losses_.resumed(now, restart_s + reading_s, !remembers_ || in_memory(source));
   if (clock_) clock_->restart(source ? *source->complete_step() : 0, now + restart_s + reading_s);
 }

@@ -4,9 +4,13 @@
 
 namespace simgrad::training {
 
-void Losses::secured(double now) {
-  since_s_ = now;
+void Losses::secured(double now, double since) {
+  since_s_ = since;
   if (!down_since_s_) return;
+  if (since < *down_since_s_) {
+    lost_s_ = lost_before_s_ + *down_since_s_ - since;
+    return;
+  }
   // The other ranks have finished the step before they noticed the crash: nothing is lost, and nobody recovered so far.
   lost_s_ = lost_before_s_;
   recovery_s_ = recovery_before_s_;

@@ -9,7 +9,9 @@ namespace simgrad::training {
 class Losses {
  public:
   /// A checkpoint is complete, or a step that ranks remember.
-  void secured(double now);
+  void secured(double now) { secured(now, now); }
+  /// Likewise, of the state of an earlier moment: work done since then is not in it.
+  void secured(double now, double since);
   /// A checkpoint is complete beside what ranks remember: a recovery goes back to it if their memory is gone.
   void stored(double now) { stored_work_s_ = now - recovery_s_ - lost_s_; }
   /// Ranks have written a checkpoint for so long; after it was secured or stored. Writing at the same time counts once.

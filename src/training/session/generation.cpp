@@ -39,7 +39,8 @@ Generation::Generation(int number, const Terms& terms, const std::vector<bool>& 
   if (terms_.traits.deals_parameters() && source && before && before->shards().servers() != shards_.servers())
     deal_again(source->states(), before->shards());
   if (source)
-    for (const auto& [rank, state] : source->states()) kept_.push_back(rank);
+    for (const auto& [rank, state] : source->states())
+      if (source->memory_of(rank) == rank) kept_.push_back(rank);
 }
 
 Shards Generation::dealt() const {
@@ -112,13 +113,23 @@ std::size_t Generation::place(int rank) const {
 
 bool Generation::was_kept(int rank) const { return std::ranges::binary_search(kept_, rank); }
 
+int Generation::giver(int rank) const { return source_->memory_of(stand_in_for(rank, source_->states())); }
+
+/// The rank whose state a rank begins with.
+int Generation::stand_in_for(int rank, const Snapshots::States& kept) const {
+  if (kept.contains(rank)) return rank;
+  if (!terms_.parts) return kept.begin()->first;  // replicas are alike, and workers of a server have no state
+  const std::vector<int>& with_its_part = *terms_.parts->data_group(rank);
+  const auto found = std::ranges::find_if(with_its_part, [&](int other) { return kept.contains(other); });
+  if (found == with_its_part.end()) throw cluster::PeerLost(source_->last_forgotten().value_or(rank));
+  return *found;
+}
+
 State Generation::start_state(int rank) const {
   if (source_) {
     const Snapshots::States& kept = source_->states();
-    if (kept.empty()) throw cluster::PeerLost(source_->last_forgotten().value_or(kept_.front()));
-    const auto own = kept.find(rank);
-    // Workers of a server have no state of their own.
-    State state = own != kept.end() ? own->second : kept.begin()->second;
+    if (kept.empty()) throw cluster::PeerLost(source_->last_forgotten().value_or(rank));
+    State state = kept.at(stand_in_for(rank, kept));
     if (!resumes_whole_) state.joint = {};
     return state;
   }

@@ -56,8 +56,11 @@ class Generation {
 
   const Snapshots* source() const { return source_; }
   std::int64_t start_step() const { return start_step_; }
-  /// Whether the source had a state of that rank's own when the generation began.
+  /// Whether that rank had a state of its own in the source's memory when the generation began.
   bool was_kept(int rank) const;
+  /// The rank of a mesh from whose memory that rank's state of the source comes: its own, that of its copy, or that of
+  /// a rank with the same part.
+  int giver(int rank) const;
   /// The state that a rank begins with. Errors: PeerLost if another crash has erased all states of the source.
   State start_state(int rank) const;
   /// The number of gradients that a worker has given after `step` steps, on average.
@@ -68,6 +71,7 @@ class Generation {
   void deal_again(Snapshots::States& kept, const Shards& before) const;
   std::vector<int> simulated_members() const;
   bool everybody_is_kept(const std::vector<bool>& alive) const;
+  int stand_in_for(int rank, const Snapshots::States& kept) const;
 
   int number_;
   Terms terms_;

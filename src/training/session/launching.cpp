@@ -23,9 +23,44 @@ record::TimeParts parts_so_far(const cluster::Communicator& comm) { return comm.
 
 }  // namespace
 
+/// Whether ranks' memories have all of a step's state: every server's; of a cut model every part.
+bool Training::enough(const Snapshots& memories) const {
+  if (holder() == Holder::servers) return memories.whole();
+  if (!parts_) return !memories.states().empty();
+  if (traits_.state_shards > 1) return memories.whole();
+  for (int part = 0; part < parts_->mesh().parts(); ++part) {
+    const std::vector<int>& with_it = *parts_->data_group(parts_->mesh().first_rank_of_part(part));
+    if (std::ranges::none_of(with_it, [&](int rank) { return memories.states().contains(rank); })) return false;
+  }
+  return true;
+}
+
+void Training::keep_copies() {
+  std::vector<int> holders(static_cast<std::size_t>(world_.workers()));
+  copied_.resize(holders.size());
+  for (int rank = 0; rank < world_.workers(); ++rank) {
+    const std::vector<int> stages = parts_->mesh().group(rank, Dimension::pipeline);
+    const auto its = static_cast<std::size_t>(parts_->mesh().place(rank)[Dimension::pipeline]);
+    const int next = stages[(its + 1) % stages.size()];
+    copied_[static_cast<std::size_t>(rank)] = next;
+    holders[static_cast<std::size_t>(next)] = rank;
+  }
+  checkpoints_.copy_to(std::move(holders));
+}
+
+/// Gets the state of a rank that goes on from the memory of ranks.
+void Training::catch_up_with(const Worker& worker) {
+  if (parts_)
+    catch_up_on_mesh(worker.everyone(), *generation_, copied_);
+  else
+    catch_up(worker.comm(), *generation_);
+  const int rank = worker.comm().world_rank(worker.rank());
+  if (!generation_->was_kept(rank) && parts_) checkpoints_.regain(rank);
+}
+
 /// Returns the states that the generation goes on from; null: step 0.
 Snapshots* Training::launch() {
-  Snapshots* const source = checkpoints_.source(holder() == Holder::servers);
+  Snapshots* const source = checkpoints_.source([this](const Snapshots& memories) { return enough(memories); });
   stop_rules_.restart();
   shared_.begin_generation();
   replicas_.begin(world_.workers());
@@ -82,8 +117,7 @@ void Training::start_rank(int rank, int position) {
       MeshTime* const mesh_time = parts_ ? &worker.mesh_time() : nullptr;
       if (mesh_time && mesh_time->at_end) mesh_time->start_again(parts_so_far(worker.comm()));
       restart(worker.comm());
-      if (holder() == Holder::workers && checkpoints_.in_memory(generation_->source()))
-        catch_up(worker.comm(), *generation_);
+      if (holder() == Holder::workers && checkpoints_.in_memory(generation_->source())) catch_up_with(worker);
       program_.work(worker);
       if (mesh_time) mesh_time->end(parts_so_far(worker.comm()));
     });
@@ -130,18 +164,28 @@ double Training::bytes_of_largest_part() const {
   double most = 0.0;
   for (int part = 0; part < parts_->mesh().parts(); ++part) {
     const Learning& its = parts_->learning(parts_->mesh().first_rank_of_part(part));
-    most = std::max(most, static_cast<double>(its.state_bytes(*setup_.options.optimizer)));
+    State state{.w = its.dispatcher().zeros(its.parameters())};
+    setup_.options.optimizer->start(state);
+    most = std::max(most, bytes_of(state, number_bytes(setup_.options.precision)));
   }
-  return std::ceil(most / std::max(traits_.state_shards, 1));
+  return most / std::max(traits_.state_shards, 1);
 }
 
-/// Bytes of the largest part that one rank writes as a checkpoint.
-double Training::checkpoint_bytes() const {
-  if (parts_) return bytes_of_largest_part();
+CheckpointBytes Training::checkpoint_bytes() const {
+  if (parts_) {
+    const double part = bytes_of_largest_part();
+    return {.written = std::ceil(part * share_of_checkpoint(0)), .read = std::ceil(part)};
+  }
+  const double bytes = std::ceil(bytes_of_state_that_one_writes());
+  return {bytes, bytes};
+}
+
+/// Bytes of the largest part of an uncut model's state that one rank writes.
+double Training::bytes_of_state_that_one_writes() const {
   State state{.w = learning_.initial_values()};
   setup_.options.optimizer->start(state);
   learning_.round(state);
-  const double bytes = bytes_of(state);
+  const double bytes = bytes_of(state, number_bytes(setup_.options.precision));
   if (traits_.state_shards > 1) return std::ceil(bytes / traits_.state_shards);
   if (traits_.sharding == Sharding::keys) return bytes / world_.servers();
   if (!traits_.deals_parameters() || world_.servers() <= 1) return bytes;

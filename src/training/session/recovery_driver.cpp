@@ -39,23 +39,35 @@ std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster:
 }
 
 void RecoveryDriver::schedule_crashes() {
-  for (const int rank : ranks_that_fail(cluster_, world_)) schedule_next(rank, 0, 0.0);
+  failing_ = ranks_that_fail(cluster_, world_);
+  if (const std::int64_t spares = cluster_.options().failures.spares; spares > 0)
+    spares_.emplace(world_.size(), static_cast<int>(spares));
+  if (!spares_)
+    for (const int rank : failing_) schedule_next(rank, 0, 0.0);
+  else if (!failing_.empty())
+    for (int server = 0; server < spares_->servers(); ++server) schedule_next_of_server(server, 0, 0.0);
   for (const Crash& each : cluster_.options().failures.crashes) {
     const bool server = each.role == cluster::Role::server;
     if (each.rank >= (server ? world_.servers() : world_.workers())) continue;  // a strategy may take fewer
     const int rank = static_cast<int>(each.rank) + (server ? world_.workers() : 0);
-    cluster_.at(each.at_s, [this, rank, repair_s = each.repair_s] { crash(rank, repair_s); });
+    cluster_.at(each.at_s, [this, rank, repair_s = each.repair_s] {
+      if (!spares_) return crash(rank, repair_s);
+      if (const auto in_place = spares_->server_in(rank)) lose_server(*in_place, repair_s);
+    });
   }
 }
 
-void RecoveryDriver::schedule_next(int rank, std::int64_t count, double up_since_s) {
+std::optional<cluster::Outage> RecoveryDriver::next_outage(int host, std::int64_t count, double up_since_s) const {
   const cluster::FailureOptions& failures = cluster_.options().failures;
-  const int host = world_.host(rank);
   const base::Stream::Key draws{.seed = terms_.seed,
                                 .purpose = base::Purpose::failure,
                                 .step = static_cast<std::uint64_t>(count),
                                 .rank = static_cast<std::uint32_t>(host)};
-  const auto outage = failures.of_hosts().next(host, count, up_since_s, draws, *failures.repair);
+  return failures.of_hosts().next(host, count, up_since_s, draws, *failures.repair);
+}
+
+void RecoveryDriver::schedule_next(int rank, std::int64_t count, double up_since_s) {
+  const auto outage = next_outage(world_.host(rank), count, up_since_s);
   if (!outage) return;
   cluster_.at(outage->down_s, [this, rank, count, outage] {
     if (over()) return;
@@ -64,6 +76,41 @@ void RecoveryDriver::schedule_next(int rank, std::int64_t count, double up_since
     cluster_.fail_if_stuck();  // the clock goes on by itself
     if (outage->up_s) schedule_next(rank, count + 1, *outage->up_s);
   });
+}
+
+/// Likewise of a server, whatever place it has: in reserve it fails as well.
+void RecoveryDriver::schedule_next_of_server(int server, std::int64_t count, double up_since_s) {
+  const auto outage = next_outage(server, count, up_since_s);
+  if (!outage) return;
+  cluster_.at(outage->down_s, [this, server, count, outage] {
+    if (over()) return;
+    lose_server(server, outage->up_s ? std::optional(*outage->up_s - outage->down_s) : std::nullopt);
+    cluster_.fail_if_stuck();
+    if (outage->up_s) schedule_next_of_server(server, count + 1, *outage->up_s);
+  });
+}
+
+/// A server is down, in its place or in reserve.  repair_s: until it is a spare; none: never.
+void RecoveryDriver::lose_server(int server, std::optional<double> repair_s) {
+  if (over()) return;
+  const std::optional<int> place = spares_->down(server, repair_s.has_value());
+  if (repair_s)
+    cluster_.at(world_.now() + *repair_s, [this, server] {
+      if (over()) return;
+      spares_->repaired(server);
+      fill_places();
+    });
+  if (place) crash(*place, {});
+}
+
+/// Gives spares to the places that lack a host, once their loss is detected.
+void RecoveryDriver::fill_places() {
+  if (!revoked_) return;
+  for (const int rank : spares_->fill()) {
+    training_.note_failure(fmt::format("a spare host took the place of rank {} at {:.6g} s", rank, world_.now()));
+    world_.membership().revive(rank);
+  }
+  cluster_.at(world_.now(), [this] { resume(); });
 }
 
 /// Whether the training has ended, or the run has failed.
@@ -110,7 +157,10 @@ void RecoveryDriver::crash(int rank, std::optional<double> repair_s) {
   training_.crashed(!goes_on && !pending_);
   if (goes_on) return crash_in_place(rank);
   // A crash during a recovery joins it: resume() looks again at who lives and who is still to come back.
-  if (pending_) return;
+  if (pending_) {
+    if (spares_) fill_places();
+    return;
+  }
   pending_ = true;
   cluster_.at(world_.now() + cluster_.options().failures.detection_s, [this] { revoke(); });
 }
@@ -129,6 +179,7 @@ void RecoveryDriver::revoke() {
   if (over()) return;
   world_.kill_actors();
   revoked_ = true;
+  if (spares_) return fill_places();
   cluster_.at(world_.now(), [this] { resume(); });
 }
 
@@ -158,7 +209,7 @@ void RecoveryDriver::come_back() {
 
 /// A rank that a restart would wait for in vain.
 std::optional<int> RecoveryDriver::lost_for_good() const {
-  if (!repairs_.empty() ||
+  if (!repairs_.empty() || (spares_ && spares_->expects()) ||
       (terms_.recovery != cluster::Recovery::restart && terms_.recovery != cluster::Recovery::wait))
     return {};
   for (int rank = 0; rank < world_.size(); ++rank)
@@ -184,6 +235,7 @@ bool RecoveryDriver::goes_on_without(int rank) const {
 }
 
 bool RecoveryDriver::ready() const {
+  if (spares_ && spares_->lacking()) return false;
   if (repairs_.empty() || terms_.recovery == cluster::Recovery::shrink) return true;
   if (terms_.recovery != cluster::Recovery::elastic && !keeps_going()) return false;
   return a_worker_lives() && std::ranges::none_of(repairs_, [&](const Repair& repair) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/failures/failures.h"
+#include "training/session/spares.h"
 
 namespace simgrad::cluster {
 class Cluster;
@@ -47,7 +48,8 @@ void fail_without(cluster::Cluster& cluster, const char* role);
 /// partial collective with them. Then a new generation starts: once all ranks are repaired (restart, wait), or at once
 /// with the living ranks (shrink, elastic). Under elastic another generation starts with every rank that comes back.
 /// Servers hold the only copy of their shard, so a recovery waits for servers that will come back. Under "continue"
-/// workers come and go within a generation.
+/// workers come and go within a generation. Where there are spare hosts, a lost host's place is taken by one of them
+/// once the loss is detected, or by the first host that is repaired.
 class RecoveryDriver {
  public:
   struct Terms {
@@ -63,7 +65,7 @@ class RecoveryDriver {
   /// Whether the ranks are between a crash and the next generation. Then nothing moves, which is no deadlock.
   bool pending() const { return pending_ || (keeps_going() && expects()); }
   /// Whether a host is still to come back.
-  bool expects() const { return !repairs_.empty(); }
+  bool expects() const { return !repairs_.empty() || (spares_ && spares_->lacking() && spares_->expects()); }
 
  private:
   bool keeps_going() const { return terms_.recovery == cluster::Recovery::keep_going; }
@@ -72,6 +74,10 @@ class RecoveryDriver {
   void crash(int rank, std::optional<double> repair_s);
   void crash_in_place(int rank);
   void schedule_next(int rank, std::int64_t count, double up_since_s);
+  void schedule_next_of_server(int server, std::int64_t count, double up_since_s);
+  std::optional<cluster::Outage> next_outage(int host, std::int64_t count, double up_since_s) const;
+  void lose_server(int server, std::optional<double> repair_s);
+  void fill_places();
   bool hopeless();
   bool over() const;
   void revoke();
@@ -91,11 +97,13 @@ class RecoveryDriver {
   const Replicas& replicas_;
   Recoverable& training_;
   Terms terms_;
-  std::vector<Repair> repairs_;  ///< to come
-  std::int64_t best_step_ = 0;   ///< the latest that was ever complete
-  int crashes_since_ = 0;        ///< since then
-  bool pending_ = false;         ///< a recovery is under way
-  bool revoked_ = false;         ///< the actors of the old generation have ended
+  std::vector<Repair> repairs_;   ///< to come
+  std::vector<int> failing_;      ///< one rank of each host that the hosts' failure process concerns
+  std::optional<Spares> spares_;  ///< of these hosts' places; nothing where there are no spares
+  std::int64_t best_step_ = 0;    ///< the latest that was ever complete
+  int crashes_since_ = 0;         ///< since then
+  bool pending_ = false;          ///< a recovery is under way
+  bool revoked_ = false;          ///< the actors of the old generation have ended
 };
 
 }  // namespace simgrad::training

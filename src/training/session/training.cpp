@@ -161,6 +161,7 @@ void Training::start() {
   if (setup_.stop.steps)
     if (std::string text = about_steps(traits_, *setup_.stop.steps); !text.empty()) tally_.note(std::move(text));
   const auto failing_hosts = static_cast<std::int64_t>(ranks_that_fail(cluster_, world_).size());
+  if (traits_.copies_next_stage) keep_copies();
   for (std::string& text : checkpoints_.plan(
            setup_.options, [this] { return checkpoint_bytes(); }, failing_hosts))
     tally_.note(std::move(text));
@@ -187,15 +188,20 @@ bool Training::report(int rank, const State& state) {
   return !world_.ended() && !last_step(judged);
 }
 
+/// The share of its state that a rank writes: equal replicas are written once, on a mesh by all that have the part.
+double Training::share_of_checkpoint(int rank) const {
+  if (holder() != Holder::workers || traits_.replicas_differ) return 1.0;
+  if (parts_) return 1.0 / static_cast<double>(parts_->data_group(rank)->size());
+  return generation_->place(rank) == 0 ? 1.0 : 0.0;
+}
+
 void Training::write_checkpoint(const cluster::Communicator& comm, const State& reached) {
   if (!checkpoints_.writes() || world_.ended()) return;
   const int rank = comm.world_rank(comm.rank());
   const auto state =
       progress_->due_checkpoint(rank, reached, [this](std::int64_t step) { return checkpoints_.chosen(step); });
   if (!state) return;
-  const bool first = parts_ ? parts_->data_group(rank)->front() == rank : generation_->place(rank) == 0;
-  const bool writes = holder() != Holder::workers || traits_.replicas_differ || first;
-  checkpoints_.write(comm, *state, writes, [this] {
+  checkpoints_.write(comm, *state, share_of_checkpoint(rank), [this] {
     const bool some_are_lost = replicas_.keep_going() && holder() == Holder::workers;
     return some_are_lost ? replicas_.active_count() : generation_->reporters();
   });

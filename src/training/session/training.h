@@ -39,6 +39,8 @@
 
 namespace simgrad::training {
 
+class Worker;
+
 class Training final : public Session, private Recoverable {
  public:
   struct Setup {
@@ -93,8 +95,13 @@ class Training final : public Session, private Recoverable {
   cluster::Recovery recovery() const { return setup_.recovery.value_or(cluster_.options().failures.recovery); }
   Holder holder() const { return traits_.holder; }
   std::unique_ptr<Progress> make_progress();
-  double checkpoint_bytes() const;
+  CheckpointBytes checkpoint_bytes() const;
   double bytes_of_largest_part() const;
+  double bytes_of_state_that_one_writes() const;
+  double share_of_checkpoint(int rank) const;
+  bool enough(const Snapshots& memories) const;
+  void keep_copies();
+  void catch_up_with(const Worker& worker);
   Snapshots* launch();
   void start_rank(int rank, int position);
   void restart(const cluster::Communicator& comm) const;
@@ -142,6 +149,7 @@ class Training final : public Session, private Recoverable {
   LossScales loss_scales_;
   std::optional<cluster::Storage> input_;
   CheckpointStore checkpoints_;
+  std::vector<int> copied_;  ///< by rank, the rank whose state it keeps a copy of; empty: none
   Curve curve_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<const Generation> generation_;

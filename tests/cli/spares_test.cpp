@@ -1,0 +1,97 @@
+// Spare hosts and asynchronous checkpoints from the command line: what is refused, and what a spare costs.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "cli/program.h"
+
+namespace spares_cli_test {
+
+using namespace simgrad;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* cut_in_two = R"(
+[cluster]
+workers = 4
+speed   = "100MF"
+[data]
+source   = "house_prices"
+samples  = 64
+features = 8
+[model]
+kind   = "perceptron"
+hidden = [8, 8, 8]
+[training]
+batch_size = 16
+[parallel]
+pipeline = 2
+[stop]
+steps = 20
+[prices]
+worker = "3.6$/h"
+[[strategy]]
+kind = "allreduce"
+)";
+
+constexpr const char* crash = R"(--set 'cluster.failures.crash=[{rank=1,at="1ms",repair="1h"}]' )";
+
+tests::Called run(const tests::Scratch& scratch, const std::string& options) {
+  scratch.write("a.toml", cut_in_two);
+  return tests::call("simgrad run a.toml --no-baseline --force --json " + options, scratch.path());
+}
+
+std::string refusal(const std::string& options) {
+  const tests::Scratch scratch;
+  const tests::Called called = run(scratch, options);
+  CHECK(called.exit_code == 2);
+  return called.err;
+}
+
+}  // namespace
+
+TEST_CASE("spares that cannot take a place are refused, with the place of the option") {
+  const auto refused = [](const std::string& options, const std::string& text) {
+    const std::string error = refusal(options);
+    INFO(error);
+    CHECK(error.starts_with("--set"));
+    CHECK(error.find(text) != std::string::npos);
+  };
+  refused(crash + std::string("--set cluster.failures.spares=5"),
+          "5 spares for 4 hosts of workers; expected at most as many");
+  refused("--set cluster.failures.spares=1", "spares take the places of hosts that fail, but none can");
+  refused(crash + std::string("--set cluster.failures.spares=1 --set cluster.failures.recovery=elastic "
+                              "--set parallel.pipeline=1"),
+          "a spare takes the place of a lost host, but allreduce goes on without it");
+  refused("--set cluster.failures.spares=1 --set cluster.failures.market=spot", "spares are hosts of one's own");
+  refused("--set training.checkpoint_async=true --set cluster.storage_bandwidth=1GBps", "no checkpoints are written");
+  refused("--set training.checkpoint_async=true --set training.checkpoint_every_steps=2",
+          "give cluster.storage_bandwidth");
+  refused("--set cluster.host_memory_bandwidth=1GBps", "training.checkpoint_async = true");
+  refused(crash + std::string("--set cluster.failures.recovery=shrink"), "cannot recover by \"shrink\"");
+  refused(crash + std::string("--set parallel.schedule=pipedream"),
+          "a checkpoint has one version of a stage's weights");
+}
+
+TEST_CASE("a spare is paid for all the time, and saves the time of the repair") {
+  const tests::Scratch scratch;
+  const auto run_of = [&](const std::string& options) {
+    const tests::Called called = run(scratch, options);
+    INFO(called.err);
+    REQUIRE(called.exit_code == 0);
+    return json::parse(called.out)["runs"][0];
+  };
+  const json without = run_of(crash), with = run_of(crash + std::string("--set cluster.failures.spares=1"));
+  CHECK(without["simulated_s"].get<double>() - with["simulated_s"].get<double>() == Approx(3600.0 - 0.1).epsilon(1e-9));
+  for (const auto& [result, hosts] : {std::pair(without, 4), std::pair(with, 5)}) {
+    CHECK(result["cost_usd"].get<double>() == Approx(1e-3 * hosts * result["simulated_s"].get<double>()).epsilon(1e-9));
+    double parts = 0.0;
+    for (const char* part : {"cost_compute_usd", "cost_communicate_usd", "cost_wait_usd", "cost_down_usd"})
+      parts += result[part].get<double>();
+    CHECK(parts == Approx(result["cost_usd"].get<double>()).epsilon(1e-9));
+  }
+  CHECK(without["final_loss"] == with["final_loss"]);
+}
+
+}  // namespace spares_cli_test
