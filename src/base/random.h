@@ -26,7 +26,8 @@ enum class Purpose : std::uint32_t {
   graph,
   pairs,
   compression,
-  clicks
+  clicks,
+  requests
 };
 
 /// A stream of Philox4x32-10 draws.

@@ -86,12 +86,22 @@ bool reads_storage(const Group& runs) {
 /// Tokens a second are known of every run on text; beside a learning curve they would only take room.
 std::optional<double> tokens_per_s_on_devices(const Run& run) {
   const record::Throughput& throughput = run.record.throughput;
+  if (run.record.serving.output_tokens_per_s) return run.record.serving.output_tokens_per_s;
   return throughput.mfu ? throughput.tokens_per_s : std::nullopt;
 }
 
 std::optional<double> limited_memory(const Run& run) {
   const auto limited = [](const record::RankUse& rank) { return rank.memory_limit_bytes.has_value(); };
   return std::ranges::any_of(run.record.ranks, limited) ? run.record.memory_bytes_max : std::nullopt;
+}
+
+void set_means_of_answers(Row& row, const Group& runs) {
+  row.ttft_s_median = mean(runs, [](const Run& run) { return run.record.serving.ttft_s.median; });
+  row.ttft_s_p99 = mean(runs, [](const Run& run) { return run.record.serving.ttft_s.p99; });
+  row.tpot_s_median = mean(runs, [](const Run& run) { return run.record.serving.tpot_s.median; });
+  row.tpot_s_p99 = mean(runs, [](const Run& run) { return run.record.serving.tpot_s.p99; });
+  row.dollars_per_million_tokens =
+      mean(runs, [](const Run& run) { return run.record.serving.dollars_per_million_tokens; });
 }
 
 /// Sets the numbers that are means over the runs.
@@ -136,6 +146,7 @@ Row row_of(const Group& runs) {
   }
   const Group sound = sound_runs(runs);
   set_means(row, sound);
+  set_means_of_answers(row, sound);
   if (!row.all_reached()) {  // the seeds that got there are a favourable choice
     row.speedup_time_to_target.reset();
     row.cost_to_target_usd.reset();

@@ -45,10 +45,12 @@ struct Row {
   std::optional<double> speedup_time_to_target;
   std::optional<double> efficiency;
   std::optional<double> samples_per_s;  ///< of the samples that the final state has seen
-  std::optional<double> tokens_per_s;   ///< these two of runs on devices alone
+  std::optional<double> tokens_per_s;   ///< these two of runs on devices alone; or of answers
   std::optional<double> mfu;
   std::optional<double> memory_bytes;  ///< the largest peak of a rank, where a rank's memory has a limit
-  bool idle_baseline = false;          ///< the baseline takes next to no time, so there are no speed-ups
+  // Of runs that answer requests: times to the first token, times a token after it, dollars of a million tokens.
+  std::optional<double> ttft_s_median, ttft_s_p99, tpot_s_median, tpot_s_p99, dollars_per_million_tokens;
+  bool idle_baseline = false;  ///< the baseline takes next to no time, so there are no speed-ups
   std::optional<double> cost_usd;
   std::optional<double> cost_to_target_usd;
   std::optional<double> energy_j;

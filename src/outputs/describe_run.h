@@ -35,6 +35,42 @@ void describe(Given& throughput, Visitor& v) {
   v.value("kwh_per_trillion_tokens", throughput.kwh_per_trillion_tokens, some);
 }
 
+template <record::Maybe<record::Serving> Given, class Visitor>
+void describe(Given& serving, Visitor& v) {
+  using enum record::Presence;
+  v.value("requests", serving.requests, some);
+  v.value("requests_per_s", serving.requests_per_s, some);
+  v.value("output_tokens", serving.output_tokens, some);
+  v.value("prompt_tokens", serving.prompt_tokens, some);
+  v.value("output_tokens_per_s", serving.output_tokens_per_s, some);
+  v.value("ttft_s_mean", serving.ttft_s.mean, some);
+  v.value("ttft_s_median", serving.ttft_s.median, some);
+  v.value("ttft_s_p95", serving.ttft_s.p95, some);
+  v.value("ttft_s_p99", serving.ttft_s.p99, some);
+  v.value("tpot_s_mean", serving.tpot_s.mean, some);
+  v.value("tpot_s_median", serving.tpot_s.median, some);
+  v.value("tpot_s_p95", serving.tpot_s.p95, some);
+  v.value("tpot_s_p99", serving.tpot_s.p99, some);
+  v.value("latency_s_mean", serving.latency_s.mean, some);
+  v.value("latency_s_median", serving.latency_s.median, some);
+  v.value("latency_s_p95", serving.latency_s.p95, some);
+  v.value("latency_s_p99", serving.latency_s.p99, some);
+  v.value("queue_s_mean", serving.queue_s.mean, some);
+  v.value("queue_s_median", serving.queue_s.median, some);
+  v.value("queue_s_p95", serving.queue_s.p95, some);
+  v.value("queue_s_p99", serving.queue_s.p99, some);
+  v.value("device_utilisation", serving.device_utilisation, some);
+  v.value("memory_bound_share", serving.memory_bound_share, some);
+  v.value("iterations", serving.iterations, some);
+  v.value("batch_mean", serving.batch_mean, some);
+  v.value("cache_share_max", serving.cache_share_max, some);
+  v.value("cache_bytes_max", serving.cache_bytes_max, some);
+  v.value("capacity_requests_per_s", serving.capacity_requests_per_s, some);
+  v.value("within_limits", serving.within_limits, some);
+  v.value("dollars_per_million_tokens", serving.dollars_per_million_tokens, some);
+  v.value("joules_per_token", serving.joules_per_token, some);
+}
+
 /// The run's lists: evaluations, ranks, hosts, links, collectives.
 template <record::Maybe<record::Record> Given, class Visitor>
 void describe_lists(Given& record, Visitor& v) {
@@ -48,6 +84,7 @@ void describe_lists(Given& record, Visitor& v) {
   v.items("wires", record.wires, some);
   v.items("collectives", record.collectives, some);
   v.items("dimensions", record.dimensions, some);
+  v.items("served_requests", record.requests, some);
   v.items("link_utilisation", record.link_bins, some);
 }
 
@@ -75,6 +112,7 @@ void describe_numbers_of_some(Given& record, Visitor& v) {
   v.value("predicted_step_s", record.predicted_step_s, some);
   v.value("prediction_error", record.prediction_error, some);
   describe(record.throughput, v);
+  describe(record.serving, v);
   describe(record.gradient, v);
 }
 

@@ -261,11 +261,18 @@ ResultTable link_utilisation_table(const Results& results) {
                                    [](const Run& run) { return std::span(run.record.link_bins); });
 }
 
+ResultTable requests_table(const Results& results) {
+  return table_of<record::ServedRequest>("requests", results,
+                                         [](const Run& run) { return std::span(run.record.requests); });
+}
+
 std::vector<ResultTable> result_tables(const Results& results) {
   std::vector<ResultTable> all = {runs_table(results), summary_table(results), curves_table(results),
                                   ranks_table(results), links_table(results)};
   if (std::ranges::any_of(results.runs, [](const Run& run) { return !run.record.link_bins.empty(); }))
     all.push_back(link_utilisation_table(results));
+  if (std::ranges::any_of(results.runs, [](const Run& run) { return !run.record.requests.empty(); }))
+    all.push_back(requests_table(results));
   return all;
 }
 

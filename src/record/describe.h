@@ -142,6 +142,19 @@ void describe(Given& use, Visitor& v) {
   v.value("exposed_s", use.exposed_s, Presence::newer);
 }
 
+template <Maybe<ServedRequest> Given, class Visitor>
+void describe(Given& request, Visitor& v) {
+  v.index("request");
+  v.value("arrival_s", request.arrival_s);
+  v.value("start_s", request.start_s);
+  v.value("first_token_s", request.first_token_s);
+  v.value("end_s", request.end_s);
+  v.value("prompt_tokens", request.prompt_tokens);
+  v.value("output_tokens", request.output_tokens);
+  v.value("replica", request.replica);
+  v.value("answer", request.answer);
+}
+
 template <Maybe<DimensionUse> Given, class Visitor>
 void describe(Given& use, Visitor& v) {
   v.value("dimension", use.dimension);

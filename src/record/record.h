@@ -10,6 +10,7 @@
 
 #include "record/gradient_part.h"
 #include "record/memory.h"
+#include "record/serving.h"
 #include "record/time_part.h"
 #include "record/timeline.h"
 
@@ -188,6 +189,7 @@ struct Record {
   std::optional<double> predicted_step_s = {};  ///< by a cost model: of a placement, or a layout that was found
   std::optional<double> prediction_error = {};  ///< predicted_step_s over the mean simulated step, less 1
   Throughput throughput = {};
+  Serving serving = {};                                        ///< null in a run that trains
   std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of applications of a gradient by staleness
   std::string metric_name;                                     ///< "accuracy", "r2"; empty in a timing-only run
   std::string network_model;
@@ -199,6 +201,7 @@ struct Record {
   std::vector<LinkBin> link_bins = {};  ///< by link, then time; empty unless the scenario asks for them
   std::vector<CablingEdge> wires = {};  ///< the cabling of the links that were used
   std::vector<CollectiveUse> collectives = {};
+  std::vector<ServedRequest> requests = {};   ///< in the order of their arrival; empty in a run that trains
   std::vector<DimensionUse> dimensions = {};  ///< empty where the model is not cut
   std::int64_t stored_bytes = 0;         ///< held by a storage for the run: the data, and a checkpoint if there is one
   std::vector<Timeline> timelines = {};  ///< one for each that was asked for, written to files of their own

@@ -10,6 +10,7 @@
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/points.h"
+#include "experiment/plan/serving_section.h"
 #include "outputs/results.h"
 #include "strategies/single.h"
 
@@ -109,6 +110,10 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (!all["cluster"].is_null()) identify_cluster(all["cluster"], settings);
   if (!all["data"].is_null()) identify_data(all["data"], settings);
   if (!all["model"].is_null()) identify_model(all["model"], settings);
+  if (!settings.serving.any())
+    leave_out(all, "serving");
+  else if (!settings.serving.trace.empty())
+    all["serving"]["trace"] = settings.requests_contents;
   if (!settings.parallel.cuts()) all.erase("parallel");
   if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
   if (all.contains("parallel")) all["parallel"].erase("automatic");  // the layout that was found is there
@@ -181,7 +186,7 @@ RunPlan unseeded(const std::shared_ptr<const Settings>& settings, std::size_t in
   RunPlan run;
   run.settings = settings;
   run.label = entry.name();
-  run.kind = entry.strategy.kind();
+  run.kind = settings->serving.any() ? serving_kind : entry.strategy.kind();
   run.strategy = entry.as_run();
   run.options = scenario::echo(*entry.strategy);
   if (entry.recovery) run.options["recovery"] = name(*entry.recovery);

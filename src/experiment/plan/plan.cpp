@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/errors.h"
 #include "experiment/plan/equal_points.h"
@@ -50,6 +51,23 @@ void leave_out_capacity(nlohmann::ordered_json& tree, const CapacitySection& cap
   if (capacity.arrivals.empty()) leave_out(tree, "capacity.arrivals");
 }
 
+/// Leaves out the section [serving] of a scenario that trains, and the sections about training of one that serves.
+void leave_out_serving(nlohmann::ordered_json& tree, const serving::Options& serving) {
+  if (!serving.any()) return leave_out(tree, "serving");
+  for (const char* key : {"strategy", "stop", "evaluate"}) leave_out(tree, key);
+  const auto keep = [&](const char* table, const std::set<std::string>& keys) {
+    nlohmann::ordered_json kept = nlohmann::ordered_json::object();
+    for (const auto& [key, value] : tree.at(table).items())
+      if (keys.contains(key)) kept[key] = value;
+    tree[table] = std::move(kept);
+  };
+  keep("training", {"numbers", "precision"});
+  keep("parallel", {"tensor", "pipeline", "data", "order"});
+  if (serving.trace.empty()) return leave_out(tree, "serving.trace");
+  for (const char* key : {"arrivals", "prompt_tokens", "output_tokens", "lengths"})
+    leave_out(tree, std::string("serving.") + key);
+}
+
 /// Adds the axes to a table of lists, those of zips as [[zip]].
 void add_axes(nlohmann::ordered_json& table, const std::vector<Axis>& axes) {
   if (!table.is_object()) table = nlohmann::ordered_json::object();
@@ -70,6 +88,7 @@ nlohmann::ordered_json resolved(const Settings& first, const Plan& plan, const s
   for (std::size_t j = 0; j < first.jobs.size(); ++j) tree["job"][j].update(echo_of_own(first, j, directory));
   leave_out_what_is_void(tree);
   leave_out_capacity(tree, first.capacity);
+  leave_out_serving(tree, first.serving);
   if (plan.document->contains("plan") || !plan.space.empty())
     add_axes(tree["plan"]["space"], plan.space);
   else

@@ -86,7 +86,7 @@ class RunsOf {
 
   void add(PointPlanner& planner, std::size_t strategy, std::uint64_t seed) {
     RunPlan run = planner.run(strategy, seed);
-    if (selection_.baselines) {
+    if (selection_.baselines && !run.settings->serving.any()) {
       RunPlan baseline = planner.baseline(strategy, seed);
       run.baseline = baseline.id;
       baseline.parameters = run.parameters;

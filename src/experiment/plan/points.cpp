@@ -13,6 +13,7 @@
 #include "experiment/plan/equal_points.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/read_settings.h"
+#include "experiment/plan/serving_section.h"
 #include "experiment/plan/size.h"
 #include "experiment/plan/value_faults.h"
 #include "outputs/results.h"
@@ -155,6 +156,7 @@ void look_at_fleet(const CapacitySection& capacity, Faults& faults) {
 
 /// Checks files of speeds and of failures before anything runs.
 void look_at_traces(Settings& settings, Files& files, Faults& faults) {
+  if (!settings.serving.trace.empty()) settings.requests_contents = files.hash(settings.serving.trace);
   for (const std::string& file : settings.cluster.failures.hosts->files()) {
     settings.failure_contents += files.hash(file);
     try {
@@ -201,6 +203,7 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
     auto settings = std::make_shared<Settings>(read_settings(point.document, found, names, &reader, advises));
     if (found.empty()) look_at_platform(*settings, point.document, files, found);
     if (found.empty()) look_at_traces(*settings, files, found);
+    if (found.empty()) check_serving_room(*settings, point.document, found);
     if (found.empty()) look_at_fleet(settings->capacity, found);
     if (found.empty()) check_traced_recoveries(*settings, names, found);
     if (found.empty() && settings->jobs.empty()) look_at_data(*settings, files);

@@ -17,6 +17,7 @@
 #include "experiment/plan/automatic_layout.h"
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/places.h"
+#include "experiment/plan/serving_section.h"
 #include "models/profiles/operator_graph.h"
 #include "strategies/parallel/on_mesh.h"
 #include "strategies/parallel/tensor_outside.h"
@@ -70,7 +71,9 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults, b
   const strategies::Parallel& parallel = settings.parallel;
   settings.places.parallel_table = document.position("parallel");
   for (auto& [key, position] : document.written("parallel")) settings.places.parallel.emplace(key, std::move(position));
-  for (StrategyEntry& entry : settings.strategies) entry.on_mesh = nullptr;
+  const bool serves = settings.serving.any();
+  for (StrategyEntry& entry : settings.strategies)
+    if (!serves) entry.on_mesh = nullptr;
   if (!faults.empty() || (parallel.is_searched() && !found)) return;
   const std::int64_t replica = parallel.ranks_a_replica(), workers = settings.cluster.workers;
   const std::int64_t data = parallel.data.value_or(workers / replica);
@@ -87,7 +90,7 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults, b
     if (const auto& its = settings.strategies[i].strategy; its && its->traits(1).cuts)
       faults.add(document.position(fmt::format("strategy.{}", i)),
                  fmt::format("strategy {} cuts the model of a scenario with [[job]]s; take another one", its.kind()));
-  if (!parallel.cuts()) return;
+  if (!parallel.cuts() || serves) return;
   const std::string warning = strategies::tensor_outside(parallel, settings.cluster);
   for (StrategyEntry& entry : settings.strategies)
     if (entry.strategy) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), parallel, warning);
@@ -211,11 +214,12 @@ void read_operators(Settings& settings, const Document& document, Faults& faults
 
 Settings read_sections(const Document& document, Faults& faults) {
   Settings settings;
-  document.read_into(settings, faults);
+  with_stop(document).read_into(settings, faults);
   read_operators(settings, document, faults);
   repair_by_default(settings.cluster.failures, document);
   links_by_device(settings.cluster, document);
   settings.places = places_of(document);
+  take_serving(settings, document, faults);
   check_strategies(settings, document, faults);
   lay_on_mesh(settings, document, faults, false);
   return settings;
@@ -241,12 +245,13 @@ Settings SectionReader::read(const Document& document, Faults& faults) {
   keep("plan", &Settings::goal);
   keep("job", &Settings::jobs);
   keep("expect", &Settings::expectations);
-  const bool same_strategies = keep("strategy", &Settings::strategies);
-  document.read_into(settings, faults, known);
+  const bool same_strategies = !document.contains("serving") && keep("strategy", &Settings::strategies);
+  with_stop(document).read_into(settings, faults, known);
   read_operators(settings, document, faults);
   repair_by_default(settings.cluster.failures, document);
   links_by_device(settings.cluster, document);
   settings.places = places_of(document);
+  take_serving(settings, document, faults);
   if (same_strategies)
     settings.places.strategies = last_.places.strategies;
   else
@@ -294,7 +299,10 @@ Settings read_settings(const Document& document, Faults& faults, const std::vect
     };
     const bool searched = settings.parallel.is_searched();
     if (searched && faults.empty()) choose_layout(settings, document, check_layout, faults);
-    if (!searched && one_training) check_fitness(settings, document, faults);
+    if (settings.serving.any() && faults.empty())
+      check_serving(settings, document, faults);
+    else if (!searched && one_training)
+      check_fitness(settings, document, faults);
   }
   faults.add(of_jobs);
   return settings;

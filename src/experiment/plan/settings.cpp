@@ -59,6 +59,7 @@ void Settings::describe(base::Describer& d) {
   d.section("prices", prices, "the prices of hosts, bytes and energy; they do not change the simulation");
   d.section("plan", goal, "the goal, the limits and the search space of `simgrad plan`");
   d.section("capacity", capacity, "a fleet over a long time, for `simgrad capacity`; it does not change the runs");
+  d.section("serving", serving, "requests that a trained transformer answers, in place of a training");
   d.list("strategy", strategies, "the strategies to compare");
   d.list("job", jobs, "trainings that run at the same time, each with one of the strategies");
   d.list("expect", expectations, "the expectations that `simgrad check` tests");

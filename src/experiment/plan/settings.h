@@ -19,6 +19,7 @@
 #include "models/profiles/timings.h"
 #include "outputs/prices.h"
 #include "scenario/document.h"
+#include "serving/options.h"
 #include "strategies/parallel/parallel.h"
 #include "strategies/strategy.h"
 #include "training/options.h"
@@ -67,6 +68,7 @@ struct Settings : base::Described {
   outputs::Prices prices;
   Goal goal;                 ///< of `simgrad plan`
   CapacitySection capacity;  ///< of `simgrad capacity`
+  serving::Options serving;  ///< in place of strategies; any() is false in a scenario that trains
   std::vector<StrategyEntry> strategies;
   std::vector<JobEntry> jobs;             ///< none: every strategy is a run of its own
   std::vector<Expectation> expectations;  ///< about the whole grid; `check` tests them
@@ -92,6 +94,7 @@ struct Settings : base::Described {
   std::string failure_contents;      ///< a hash; empty without a trace of failures
   std::string platform_contents;     ///< a hash; empty without a platform
   std::string trace_contents;        ///< a hash of each file of speeds; empty without one
+  std::string requests_contents;     ///< a hash of the trace of requests; empty without one
   double nominal_flops_per_s = 0.0;  ///< one worker's speed
 
   void describe(base::Describer& d) override;

@@ -118,6 +118,15 @@ void price_tokens(outputs::Run& run) {
   if (run.bill.energy_j) rates.kwh_per_trillion_tokens = *run.bill.energy_j / *rates.tokens * trillion / joules_a_kwh;
 }
 
+/// Dollars and joules of the tokens of answers, where the run has answers and a bill.
+void price_answers(outputs::Run& run) {
+  constexpr double million = 1e6;
+  record::Serving& serving = run.record.serving;
+  if (!serving.output_tokens || !(*serving.output_tokens > 0.0)) return;
+  if (run.bill.cost_usd) serving.dollars_per_million_tokens = *run.bill.cost_usd / *serving.output_tokens * million;
+  if (run.bill.energy_j) serving.joules_per_token = *run.bill.energy_j / *serving.output_tokens;
+}
+
 }  // namespace
 
 outputs::Run FinishedRuns::run(const RunPlan& plan) const {
@@ -127,6 +136,7 @@ outputs::Run FinishedRuns::run(const RunPlan& plan) const {
   run.wall_s = done.wall_s;
   if (!has_failed(run.record)) run.bill = outputs::bill(run.record, plan.settings->prices);
   price_tokens(run);
+  price_answers(run);
   outputs::bill_curve(run.record, plan.settings->prices);
   if (const auto baseline = work_of_baseline_.find(plan.baseline); baseline != work_of_baseline_.end())
     if (const record::Record* record = record_of(baseline->second)) compare_with_baseline(run, *record);

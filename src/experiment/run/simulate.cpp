@@ -20,6 +20,7 @@
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
 #include "experiment/plan/points.h"
+#include "experiment/run/simulate_serving.h"
 #include "outputs/text/number_text.h"
 #include "training/learning/layer_times.h"
 #include "training/session/training.h"
@@ -304,6 +305,7 @@ void add_found_layout(const RunPlan& run, record::Record& record) {
 
 record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
                         const std::vector<cluster::TimelineLimits>& limits, const Numbers& numbers) {
+  if (run.settings->serving.any()) return simulate_serving(run, data, limits);
   Simulation simulation(run, data, threads, numbers);
   training::Training& own = simulation.training(run.job);
   own.show_progress_in(pulse);

@@ -48,6 +48,7 @@ std::string outcome_text(const Row& row, bool has_target) {
   if (row.diverged > 0)
     return row.diverged == row.seeds ? tr("diverged") : tr("{} of {} diverged", row.diverged, row.seeds);
   if (has_target) return tr("not reached");
+  if (row.ttft_s_median) return tr("answered");
   return row.steps ? steps_done(*row.steps) : tr("done");
 }
 
@@ -79,7 +80,7 @@ void add_grid_columns(std::vector<Column>& columns, const Comparison& c) {
 }  // namespace
 
 std::size_t Column::width() const {
-  const bool shares_title = kind == throughput || kind == to_target;
+  const bool shares_title = kind == throughput || kind == to_target || (kind >= ttft_median && kind <= tpot_tail);
   std::size_t most = std::max(display_width(header), shares_title ? 0 : display_width(above));
   for (const std::string& cell : cells) most = std::max(most, display_width(cell));
   return most;
@@ -105,6 +106,21 @@ void name_lone_speedup(std::vector<Column>& columns) {
     lone->header = tr("to target");
 }
 
+namespace {
+
+void add_answer_columns(std::vector<Column>& columns, const std::vector<Row>& rows) {
+  columns.push_back(
+      titled(Column::ttft_median, tr("first token|median"), number_cells(rows, &Row::ttft_s_median, duration)));
+  columns.push_back(titled(Column::ttft_tail, tr("first token|99 %"), number_cells(rows, &Row::ttft_s_p99, duration)));
+  columns.push_back(
+      titled(Column::tpot_median, tr("each token|median"), number_cells(rows, &Row::tpot_s_median, duration)));
+  columns.push_back(titled(Column::tpot_tail, tr("each token|99 %"), number_cells(rows, &Row::tpot_s_p99, duration)));
+  columns.push_back(
+      titled(Column::million_tokens, tr("1 M|tokens"), number_cells(rows, &Row::dollars_per_million_tokens, dollars)));
+}
+
+}  // namespace
+
 std::vector<Column> all_columns(const Comparison& c) {
   const std::vector<Row>& rows = c.rows;
   const auto percent = [](double x) { return fmt::format("{:.0f}%", 100.0 * x); };
@@ -128,6 +144,7 @@ std::vector<Column> all_columns(const Comparison& c) {
       titled(Column::to_target, tr("speed-up|target"), number_cells(rows, &Row::speedup_time_to_target, speedup_text)));
   columns.push_back(titled(Column::efficiency, tr("efficiency"), number_cells(rows, &Row::efficiency, percent)));
   columns.push_back(titled(Column::tokens, tr("tokens/s"), number_cells(rows, &Row::tokens_per_s, count)));
+  add_answer_columns(columns, rows);
   columns.push_back(titled(Column::mfu, tr("MFU"), number_cells(rows, &Row::mfu, tenths_of_percent)));
   columns.push_back(titled(Column::memory, tr("peak|memory"), number_cells(rows, &Row::memory_bytes, byte_count)));
   columns.push_back(titled(Column::bar, tr("time|went to"), bar_cells(rows, bar_cells_most)));

@@ -28,11 +28,30 @@ struct Step {
 };
 /// Returns the steps in their order.
 std::vector<Step> steps(bool has_target) {
-  std::vector<Step> all = {{Column::messages, 0},   {Column::metric, 0},     {Column::bar, 12},   {Column::label, 24},
-                           {Column::efficiency, 0}, {Column::bar, 10},       {Column::bytes, 0},  {Column::label, 14},
-                           {Column::energy, 0},     {Column::loss, 0},       {Column::bar, 8},    {Column::bar, 0},
-                           {Column::label, 10},     {Column::throughput, 0}, {Column::memory, 0}, {Column::mfu, 0},
-                           {Column::tokens, 0},     {Column::simulated, 0},  {Column::cost, 0}};
+  std::vector<Step> all = {{Column::messages, 0},
+                           {Column::metric, 0},
+                           {Column::bar, 12},
+                           {Column::label, 24},
+                           {Column::efficiency, 0},
+                           {Column::bar, 10},
+                           {Column::bytes, 0},
+                           {Column::label, 14},
+                           {Column::energy, 0},
+                           {Column::loss, 0},
+                           {Column::bar, 8},
+                           {Column::bar, 0},
+                           {Column::label, 10},
+                           {Column::throughput, 0},
+                           {Column::memory, 0},
+                           {Column::mfu, 0},
+                           {Column::tokens, 0},
+                           {Column::simulated, 0},
+                           {Column::cost, 0},
+                           {Column::tpot_tail, 0},
+                           {Column::tpot_median, 0},
+                           {Column::ttft_median, 0},
+                           {Column::million_tokens, 0},
+                           {Column::ttft_tail, 0}};
   // Without a target only the final loss shows how well a strategy learns, so it goes late.
   const auto loss = std::ranges::find(all, Column::loss, &Step::kind);
   if (!has_target) std::rotate(loss, loss + 1, std::ranges::find(all, Column::simulated, &Step::kind));

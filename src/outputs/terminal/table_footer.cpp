@@ -127,6 +127,27 @@ std::string fastest_sentence(const Comparison& c, const std::vector<const Row*>&
   return text;
 }
 
+/// Returns the row with the least of a number; null where none has it.
+const Row* least_of(const Comparison& c, std::optional<double> Row::*number) {
+  const Row* least = nullptr;
+  for (const Row& row : c.rows)
+    if (row.sound() && row.*number && (!least || *(row.*number) < *(least->*number))) least = &row;
+  return least;
+}
+
+/// Returns sentences about runs that answer requests; nothing where there are none.
+std::string answers_sentence(const Comparison& c) {
+  const Row* const first = least_of(c, &Row::ttft_s_median);
+  if (!first) return "";
+  std::string text = tr("Shortest median time to the first token: {}, {}{}.", named(*first),
+                        duration(*first->ttft_s_median), shares(*first));
+  if (const Row* const each = least_of(c, &Row::tpot_s_median))
+    text += tr(" Shortest median time of each token after it: {}, {}.", named(*each), duration(*each->tpot_s_median));
+  if (const Row* const cheap = least_of(c, &Row::dollars_per_million_tokens))
+    text += tr(" Cheapest: {}, {} for a million tokens.", named(*cheap), dollars(*cheap->dollars_per_million_tokens));
+  return text;
+}
+
 /// Returns the sentence if every run diverged or failed; else nothing.
 std::string all_diverged_sentence(const Comparison& c) {
   const auto lost = [](const Row& row) { return row.diverged + row.failed == row.seeds; };
@@ -323,6 +344,7 @@ std::string sentence(const Comparison& c) {
   if (std::all_of(c.rows.begin(), c.rows.end(), [](const Row& row) { return row.failed == row.seeds; })) {
     return tr("Every run failed.");
   }
+  if (const std::string answers = answers_sentence(c); !answers.empty()) return answers;
   if (const auto rows = ranked(c, by_time_to_target); !rows.empty()) return fastest_sentence(c, rows);
   if (const std::string lost = all_diverged_sentence(c); !lost.empty()) return lost;
   if (c.has_target) return unreached_sentence(c);

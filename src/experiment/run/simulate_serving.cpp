@@ -1,0 +1,70 @@
+#include "experiment/run/simulate_serving.h"
+
+#include <utility>
+
+#include "base/errors.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/world.h"
+#include "experiment/plan/serving_section.h"
+#include "models/cut_model.h"
+#include "models/transformer.h"
+#include "serving/engine.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+/// The model's initial parameters, and prompts that are the beginnings of the data's rows, one after the other.
+std::unique_ptr<serving::Answers> answers_of(const RunPlan& run, const data::Split& data,
+                                             const std::vector<serving::Request>& requests) {
+  const auto& model = dynamic_cast<const models::Transformer&>(*run.settings->model.model);
+  const models::Problem problem = problem_of(data);
+  std::vector<double> w(static_cast<std::size_t>(model.parameters(problem)));
+  model.initial_values(problem, run.seed, w);
+  std::vector<std::vector<std::int64_t>> prompts;
+  const data::Dataset& rows = data.train;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const std::int64_t row = static_cast<std::int64_t>(i) % rows.rows;
+    std::vector<std::int64_t>& prompt = prompts.emplace_back();
+    for (std::int64_t k = 0; k < requests[i].prompt_tokens; ++k)
+      prompt.push_back(static_cast<std::int64_t>(rows.features[static_cast<std::size_t>(row * rows.columns + k)]));
+  }
+  const strategies::Parallel& parallel = run.settings->parallel;
+  return std::make_unique<serving::Answers>(model, problem, static_cast<int>(parallel.pipeline),
+                                            static_cast<int>(parallel.tensor), std::move(w), std::move(prompts));
+}
+
+}  // namespace
+
+record::Record simulate_serving(const RunPlan& run, const Data& data,
+                                const std::vector<cluster::TimelineLimits>& limits) {
+  const Settings& settings = *run.settings;
+  if (const std::string why = settings.model.model->cut()->refusal(data ? problem_of(*data) : settings.problem(),
+                                                                   settings.parallel.shares());
+      !why.empty())
+    throw base::ScenarioError(why);
+  serving::Engine::Setup setup{.options = settings.serving,
+                               .fleet = fleet_of(settings, data ? problem_of(*data) : settings.problem()),
+                               .requests = serving::requests_of(settings.serving, run.seed),
+                               .precision = settings.training.precision,
+                               .seed = run.seed};
+  if (data) setup.answers = answers_of(run, *data, setup.requests);
+  cluster::Cluster cluster(settings.cluster, static_cast<int>(run.workers), false, run.seed);
+  serving::Engine engine(cluster, std::move(setup));
+  engine.world().recording().start(limits);
+  std::string error;
+  try {
+    engine.start();
+    cluster.run();
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  }
+  if (error.empty() && !engine.complete()) error = "every rank has ended, but some requests have no answer";
+  record::Record record = engine.take_record();
+  if (error.empty()) return record;
+  record.status = record::Status::failed;
+  record.error = error;
+  return record;
+}
+
+}  // namespace simgrad::experiment

@@ -1,0 +1,75 @@
+#include "serving/group.h"
+
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "base/errors.h"
+#include "cluster/computed/idle_costs.h"
+#include "cluster/ranks/world.h"
+#include "cluster/usage/traffic.h"
+
+namespace simgrad::serving {
+
+using collectives::ScheduledAllreduce;
+
+Group::Group(cluster::World& world, std::vector<int> ranks, const collectives::Allreduce& allreduce,
+             values::WireFormat format)
+    : world_(world),
+      ranks_(std::move(ranks)),
+      allreduce_(dynamic_cast<const ScheduledAllreduce*>(&allreduce)),
+      format_(format),
+      costs_(cluster::idle_costs(world, ranks_)) {
+  base::check(allreduce_ != nullptr, "the all-reduce is one schedule");
+}
+
+Group::Sum Group::made(std::int64_t numbers) const {
+  const auto P = static_cast<int>(ranks_.size());
+  auto timing =
+      collectives::timing_of(allreduce_->schedule(collectives::Extent(numbers, format_), P), values::Combination::add);
+  const double seconds = timing->alone_s(costs_, ranks_.size());
+  return {.timing = std::move(timing), .seconds = seconds};
+}
+
+Group::Sum& Group::sum(std::int64_t numbers) {
+  const auto known = sums_.find(numbers);
+  return known != sums_.end() ? known->second : sums_.emplace(numbers, made(numbers)).first->second;
+}
+
+double Group::sum_s(std::int64_t numbers, double times) {
+  if (ranks_.size() < 2 || numbers == 0 || times == 0.0) return 0.0;
+  Sum& its = sum(numbers);
+  its.calls += times;
+  return times * its.seconds;
+}
+
+double Group::spread_s(std::int64_t numbers) {
+  if (ranks_.size() < 2) return 0.0;
+  const std::int64_t bytes = format_.bytes(numbers);
+  spread_bytes_ += bytes;
+  ++spread_calls_;
+  const auto rounds = static_cast<double>(std::bit_width(ranks_.size() - 1));
+  return rounds * costs_.transfer_s(bytes);
+}
+
+Group::Line Group::line() const {
+  if (ranks_.size() < 2) return {};
+  constexpr std::int64_t many = std::int64_t{1} << 30;
+  const double latency_s = made(0).seconds;
+  return {.latency_s = latency_s, .number_s = (made(many).seconds - latency_s) / static_cast<double>(many)};
+}
+
+void Group::post() const {
+  cluster::Traffic& traffic = world_.traffic();
+  const std::vector<double> together(ranks_.size(), 0.0);
+  for (const auto& [numbers, its] : sums_)
+    for (const auto& [pair, sent] : its.timing->sent(costs_, together, cluster::CollectiveTiming::uncut))
+      traffic.post(ranks_[static_cast<std::size_t>(pair.first)], ranks_[static_cast<std::size_t>(pair.second)],
+                   {.bytes = std::llround(static_cast<double>(sent.bytes) * its.calls),
+                    .messages = std::llround(static_cast<double>(sent.messages) * its.calls)});
+  for (std::size_t member = 1; member < ranks_.size() && spread_calls_ > 0; ++member)
+    traffic.post(ranks_[member - std::bit_floor(member)], ranks_[member],
+                 {.bytes = spread_bytes_, .messages = spread_calls_});
+}
+
+}  // namespace simgrad::serving

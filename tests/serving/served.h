@@ -1,0 +1,136 @@
+// Requests answered on a small cluster: the whole input in sight, and each request's times.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cluster/fabric/cluster.h"
+#include "models/transformer.h"
+#include "serving/engine.h"
+#include "simulation.h"
+
+namespace simgrad::tests {
+
+struct ServedRun {
+  double simulated_s = 0.0, iterations = 0.0, utilisation = 0.0, memory_bound = 0.0, cache_share = 0.0, capacity = 0.0,
+         bytes = 0.0;
+  std::vector<record::ServedRequest> requests;
+
+  double mean_queue_s() const {
+    double sum = 0.0;
+    for (const auto& each : requests) sum += each.start_s - each.arrival_s;
+    return sum / static_cast<double>(requests.size());
+  }
+};
+
+/// Replicas of a transformer on equal hosts, rank r = (replica x pipeline + stage) x tensor + tensor rank.
+struct ServingTrial {
+  serving::Options options;
+  std::shared_ptr<models::Transformer> model = std::make_shared<models::Transformer>();
+  int tensor = 1, pipeline = 1, replicas = 1;
+  double speed = 1e9, alpha = 0.0, bandwidth = 1e9;  ///< of hosts and links
+  std::vector<double> relative_speeds = {};
+  std::optional<double> memory_bytes = {};
+  std::vector<std::vector<std::int64_t>> prompts = {};  ///< with numbers, where there are some
+  std::uint64_t seed = 1;
+
+  ServingTrial() {
+    model->options.vocabulary = 32;
+    model->options.hidden = 16;
+  }
+  models::TransformerShape shape() const { return model->options.shape(); }
+  /// Parameters of a block's matrices.
+  double block() const {
+    const double h = static_cast<double>(shape().hidden), f = static_cast<double>(shape().feed_forward);
+    return 4.0 * h * h + 2.0 * h * f;
+  }
+  double head() const { return static_cast<double>(shape().hidden * shape().vocabulary); }
+
+  cluster::Options cluster() const {
+    cluster::Options all;
+    all.workers = tensor * pipeline * replicas;
+    all.host_spec.speed_flops_per_s = speed;
+    all.host_spec.latency_s = alpha;
+    all.host_spec.bandwidth_bytes_per_s = bandwidth;
+    all.charge_reductions = false;
+    all.relative_speeds = relative_speeds;
+    all.memory_bytes = memory_bytes;
+    return all;
+  }
+  serving::Layout layout() const {
+    serving::Layout all{.tensor = tensor, .pipeline = pipeline, .ranks = {}};
+    int rank = 0;
+    for (int r = 0; r < replicas; ++r) {
+      auto& stages = all.ranks.emplace_back();
+      for (int s = 0; s < pipeline; ++s) {
+        auto& ranks = stages.emplace_back();
+        for (int t = 0; t < tensor; ++t) ranks.push_back(rank++);
+      }
+    }
+    return all;
+  }
+  serving::Fleet fleet() const {
+    return serving::fleet_of(shape(), layout(), training::Precision::float64, options, cluster(),
+                             [this](int) { return speed; });
+  }
+  std::unique_ptr<serving::Answers> answers() const {
+    if (prompts.empty()) return nullptr;
+    const models::Problem problem{.features = shape().sequence, .vocabulary = shape().vocabulary};
+    std::vector<double> w(static_cast<std::size_t>(model->parameters(problem)));
+    model->initial_values(problem, 1, w);
+    return std::make_unique<serving::Answers>(*model, problem, pipeline, tensor, std::move(w), prompts);
+  }
+
+  ServedRun run() const {
+    std::istringstream text(text_of_child([this] { return simulated(); }));
+    ServedRun all;
+    text >> all.simulated_s >> all.iterations >> all.utilisation >> all.memory_bound >> all.cache_share >>
+        all.capacity >> all.bytes;
+    for (record::ServedRequest each;
+         text >> each.arrival_s >> each.start_s >> each.first_token_s >> each.end_s >> each.replica;) {
+      std::getline(text, each.answer);
+      all.requests.push_back(each);
+    }
+    return all;
+  }
+
+ private:
+  std::string simulated() const {
+    cluster::Cluster hosts(cluster(), tensor * pipeline * replicas);
+    serving::Engine engine(hosts, {.options = options,
+                                   .fleet = fleet(),
+                                   .requests = serving::requests_of(options, seed),
+                                   .precision = training::Precision::float64,
+                                   .seed = seed,
+                                   .answers = answers()});
+    engine.start();
+    hosts.run();
+    const record::Record record = engine.take_record();
+    const record::Serving& its = record.serving;
+    std::string text = fmt::format("{} {} {} {} {} {} {}\n", record.simulated_s, *its.iterations,
+                                   *its.device_utilisation, its.memory_bound_share.value_or(0.0),
+                                   its.cache_share_max.value_or(0.0), *its.capacity_requests_per_s, record.bytes);
+    for (const record::ServedRequest& each : record.requests)
+      text += fmt::format("{} {} {} {} {} {}\n", each.arrival_s, each.start_s, each.first_token_s, each.end_s,
+                          each.replica, each.answer);
+    return text;
+  }
+};
+
+/// Requests that all come at 0.
+inline ServingTrial at_once(std::int64_t requests, std::int64_t prompt, std::int64_t output) {
+  ServingTrial trial;
+  trial.options.requests = requests;
+  trial.options.arrivals = serving::Arrivals::at_once;
+  trial.options.prompt_tokens = prompt;
+  trial.options.output_tokens = output;
+  return trial;
+}
+
+}  // namespace simgrad::tests
