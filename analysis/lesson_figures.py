@@ -26,6 +26,7 @@ LABELS = {
     "12": ["allreduce"], "13": ["one device"],
     "14": ["replicas", "buckets", "stage 1", "stage 2", "stage 3", "no prefetch", "offload"],
     "15": ["pipeline"], "16": ["64 devices"], "17": ["allreduce"],
+    "19": ["serving"],
 }
 #: The keys of the grids of the lessons that have one.
 GRIDS = {
@@ -34,6 +35,7 @@ GRIDS = {
     "13": "training.recompute", "15": "parallel.schedule parallel.micro_batches",
     "16": "parallel.tensor parallel.pipeline parallel.micro_batches",
     "17": "cluster.workers cluster.speed prices.worker",
+    "19": "parallel.tensor serving.rate",
 }
 
 
@@ -300,10 +302,25 @@ def memory_for_messages(lesson, figure):
     time_axes.legend(loc="lower right", fontsize=7)
 
 
+def answers(lesson, figure):
+    each, first = figure.subplots(1, 2)
+    alone = {1: 12.837, 8: 3.982}  # a token, of a request that is alone
+    for devices in (1, 8):
+        runs = [run for run in lesson.runs if run["param.parallel.tensor"] == devices]
+        rates = [run["param.serving.rate"] for run in runs]
+        name = "a model each" if devices == 1 else "one model for eight devices"
+        agree(name, [1], [1e3 * runs[0]["tpot_s_median"]], lambda _, t=alone[devices]: t)
+        each.plot(rates, [1e3 * run["tpot_s_median"] for run in runs], "o-", label=name)
+        first.plot(rates, [1e3 * run["ttft_s_median"] for run in runs], "o-", label=name)
+    each.set(xlabel="requests a second", ylabel="each token after the first, median [ms]", ylim=(0, None))
+    first.set(xlabel="requests a second", ylabel="first token, median [ms]", ylim=(0, None))
+    each.legend(fontsize=7)
+
+
 FIGURES = {
     "01": speed_up, "02": latency_or_bandwidth, "03": fewer_bytes, "04": slowest_worker, "05": stale, "06": servers,
     "07": ring_and_tree, "08": gossip, "09": fewer_rounds, "10": failures, "11": costs, "12": same_step, "13": does_it_fit,
-    "14": memory_for_messages, "15": bubbles, "16": best_layout, "17": rent,
+    "14": memory_for_messages, "15": bubbles, "16": best_layout, "17": rent, "19": answers,
 }
 
 
@@ -316,7 +333,7 @@ def main(words=None):
         for directory in map(Path, chosen.directories):
             draw = FIGURES.get(directory.name[:2])
             if draw is None:
-                raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 17_...")
+                raise ResultsError(f"{directory}: not named after a lesson; they are called 01_... to 19_...")
             figure = plt.figure(figsize=(7.2, 3.8), layout="constrained")
             try:
                 draw(Lesson(directory), figure)

@@ -72,7 +72,7 @@ class Engine::Parts {
   void take_tokens(const Communicator& comm, int replica);
   Flight& begin(int replica, Iteration iteration);
   void pass(Flight& flight, int stage);
-  double compute_s(int rank, const Load& load, std::int64_t iteration);
+  double compute_s(int rank, const PassTime& nominal, std::int64_t iteration);
   double exchange_s(Group& group, int stage, const Load& load);
   void finish(std::int64_t flight);
 
@@ -224,8 +224,7 @@ void Engine::Parts::later_stage(int of_replica, int stage) {
 }
 
 /// Seconds of a rank's pass, as its speed and the scenario's stragglers have them.
-double Engine::Parts::compute_s(int rank, const Load& load, std::int64_t iteration) {
-  const PassTime nominal = setup_.fleet.costs[static_cast<std::size_t>(rank)].pass(load);
+double Engine::Parts::compute_s(int rank, const PassTime& nominal, std::int64_t iteration) {
   if (!(nominal.seconds > 0.0)) return 0.0;
   double seconds = nominal.seconds;
   const cluster::Stragglers& stragglers = *cluster_.options().stragglers;
@@ -260,7 +259,12 @@ void Engine::Parts::pass(Flight& flight, int stage) {
   world_.ranks().set_step(leader, flight.number);
   if (setup_.answers) setup_.answers->pass(stage, flight.iteration, flight.passing);
   double slowest_s = 0.0;
-  for (const int rank : ranks.ranks()) slowest_s = std::max(slowest_s, compute_s(rank, load, flight.number));
+  const StageCosts& first = setup_.fleet.costs[static_cast<std::size_t>(leader)];
+  const PassTime of_first = first.pass(load);
+  for (const int rank : ranks.ranks()) {
+    const StageCosts& its = setup_.fleet.costs[static_cast<std::size_t>(rank)];
+    slowest_s = std::max(slowest_s, compute_s(rank, its.as_fast_as(first) ? of_first : its.pass(load), flight.number));
+  }
   const double exchanged_s = exchange_s(ranks, stage, load);
   for (const int rank : ranks.ranks()) spent(rank).communicate_s += exchanged_s;
   cluster::ActorState* const actor = &world_.timekeeper().main(leader);

@@ -67,6 +67,8 @@ struct RankSpeed {
   double flops_per_s = 0.0;
   std::optional<double> bytes_per_s = {};  ///< of the memory, without a device; none: reading takes no time
   double relative = 1.0;                   ///< divides all times
+
+  bool operator==(const RankSpeed&) const = default;
 };
 
 struct PassTime {
@@ -83,6 +85,9 @@ class StageCosts {
   /// The least time of a part of many iterations' work.  load: the part.  iterations: the share of the iterations that
   /// pays for reading the parameters; products of the others have no end of rows.
   PassTime share(const Load& load, double iterations) const;
+
+  /// Whether the other one takes as long for equal loads, both being of one stage.
+  bool as_fast_as(const StageCosts& other) const { return speed_ == other.speed_; }
 
   const StageWork& work() const { return work_; }
   double parameter_bytes() const { return work_.parameters * bytes_.product; }

@@ -49,7 +49,9 @@ record::Record simulate_serving(const RunPlan& run, const Data& data,
                                .precision = settings.training.precision,
                                .seed = run.seed};
   if (data) setup.answers = answers_of(run, *data, setup.requests);
-  cluster::Cluster cluster(settings.cluster, static_cast<int>(run.workers), false, run.seed);
+  // Messages between stages are many; the cluster's own network is faster than SimGrid's.
+  const bool own_network = settings.parallel.pipeline > 1;
+  cluster::Cluster cluster(settings.cluster, static_cast<int>(run.workers), own_network, run.seed);
   serving::Engine engine(cluster, std::move(setup));
   engine.world().recording().start(limits);
   std::string error;
