@@ -15,6 +15,7 @@ export const chinese: Record<string, string> = {
   'The network': '网络',
   'Collectives: predicted and simulated': '集合通信：预测与模拟',
   'Staleness of the gradients': '梯度的陈旧度',
+  'Answers to requests': '对请求的回答',
   'Distance between the replicas': '副本之间的距离',
   'Reproduce the results': '复现结果',
 
@@ -105,6 +106,10 @@ export const chinese: Record<string, string> = {
   'distance from the mean': '到均值的距离',
   'staleness [updates]': '陈旧度 [更新次数]',
   'share of gradients': '占梯度的比例',
+  'time to the first token': '到首个词元的时间',
+  'time of each token after the first': '其后每个词元的时间',
+  'time to the last token': '到最后一个词元的时间',
+  'share of requests': '占请求的比例',
   '{0} updates old': '陈旧度为 {0} 次更新',
   'time of one call': '一次调用的时间',
   'time of one call, from the last arrival': '一次调用的时间（从最后一个成员到达算起）',

@@ -68,6 +68,10 @@ export interface Pareto extends Chart { rows: ParetoRow[]; time_is: 'time_to_tar
 
 export interface Staleness extends Chart { rows: (Row & { values: number[]; counts: number[] })[] }
 
+/** Durations at equal steps of the share of requests, from 0 to 1; tpot_s is empty where answers are one token. */
+export interface AnswersRow extends Row { ttft_s: number[]; tpot_s: number[]; latency_s: number[] }
+export interface Answers extends Chart { rows: AnswersRow[] }
+
 export interface Link { name: string; text?: string; from: string | null; to: string | null; bytes: number; utilisation: N }
 export interface Heat { names: string[]; edges_s: number[]; values: N[][]; what: 'utilisation' | 'bytes_per_s' }
 export interface Links extends Chart { rows: (Row & { links: Link[]; hosts?: { name: string; text: string }[]; heat: Heat | null })[] }  // hosts: their ranks
@@ -148,7 +152,7 @@ export interface Report {
   points_table?: PointsTable | null;
   overview?: Overview | null;  // of a large experiment: the charts are those of a few grid points then
   curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; memory?: Memory | null; mesh?: Mesh | null; pareto: Pareto | null;
-  staleness: Staleness | null; links: Links | null; gantt: Gantt | null; missing_timelines?: MissingTimelines | null; collectives: Collectives | null;
+  staleness: Staleness | null; answers?: Answers | null; links: Links | null; gantt: Gantt | null; missing_timelines?: MissingTimelines | null; collectives: Collectives | null;
   foot: { scenario_toml: string; seeds: number[]; command: string; version: string };
 }
 

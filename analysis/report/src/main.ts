@@ -1,4 +1,5 @@
 // The page: draws the data in its slot. It makes no requests.
+import { answers } from './charts/answers';
 import { collectives } from './charts/collectives';
 import { consensus, curves } from './charts/curves';
 import { links } from './charts/links';
@@ -29,6 +30,7 @@ function charts(report: Report): HTMLElement[] {
     report.plan ? planCard(report, report.plan, file) : null,
     ...(report.overview ? overview(report, report.overview, file) : []),
     report.points_table ? pointsTable(report, report.points_table, file) : null,
+    report.answers ? answers(report, report.answers, file) : null,
     report.curves && curves(report, report.curves, file),
     report.time && time(report, report.time, file),
     report.memory ? memory(report, report.memory, file) : null,

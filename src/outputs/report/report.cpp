@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "outputs/report/charts/answers.h"
 #include "outputs/report/charts/collectives.h"
 #include "outputs/report/charts/curves.h"
 #include "outputs/report/charts/links.h"
@@ -80,6 +81,7 @@ void write_charts(Writer& writer, const ReportModel& model, const std::optional<
                   const TimelineOf& timeline_of, const std::string& command) {
   write_view(writer, model);
   writer.member("points_table", table);
+  if (const std::optional<Answers> answered = answers(model)) writer.member("answers", *answered);
   writer.member("curves", curves(model));
   write_consensus(writer, consensus(model));
   writer.member("speedup", speedup(model));

@@ -5,6 +5,8 @@ namespace simgrad::outputs {
 namespace {
 
 constexpr Translation chart_texts[] = {
+    {"99 % of the requests have their first token within {} with {}", "99 % 的请求在 {} 之内得到首个词元：{}"},
+    {", and within {} with {}", "；在 {} 之内：{}"},
     // The mesh of a cut model
     {"forward and backward passes", "前向与反向传播"},
     {"collectives of context ranks", "上下文 rank 之间的集合通信"},
@@ -66,6 +68,16 @@ constexpr Translation chart_texts[] = {
     {", the largest share, and {} for {}, the smallest{}.", "，比例最大；{} 有 {}，比例最小{}。"},
     {" The first {} of {} ranks are shown.", "只显示 {1} 个 rank 中的前 {0} 个。"},
     {"gradients", "梯度"},
+    {"first token, median", "首个词元，中位数"},
+    {"first token, 95 %", "首个词元，95 %"},
+    {"first token, 99 %", "首个词元，99 %"},
+    {"each token, median", "每个词元，中位数"},
+    {"each token, 95 %", "每个词元，95 %"},
+    {"each token, 99 %", "每个词元，99 %"},
+    {"requests a second", "每秒请求数"},
+    {"capacity, requests a second", "上限，每秒请求数"},
+    {"tokens a second", "每秒词元数"},
+    {"cost of a million tokens", "每百万词元的费用"},
     {"products", "矩阵乘积"},
     {"attention", "注意力"},
     {"elementwise work", "逐元素运算"},
