@@ -175,6 +175,7 @@ std::string too_large_for_counterfactuals(const Plan& plan) {
 std::vector<outputs::Counterfactual> counterfactuals(const Plan& plan, const outputs::Results& results,
                                                      TrialStore& store, DataCache& data_cache, int jobs, int threads) {
   if (plan.runs.empty() || plan.runs.size() > counterfactual_runs_most || !plan.runs.front().jobs.empty()) return {};
+  if (plan.runs.front().settings->serving.any()) return {};  // trials are compared by samples, of which there are none
   const std::vector<Study> studies = studies_of(plan, results);
   std::vector<const RunPlan*> runs;
   std::vector<std::pair<std::size_t, std::size_t>> places;  // study, trial

@@ -26,6 +26,7 @@ std::string points_status(const Row& row, bool has_target) {
     return row.diverged == row.seeds ? tr("diverged") : tr("{} of {} diverged", row.diverged, row.seeds);
   if (row.reached > 0) return row.reached == row.seeds ? tr("reached") : tr("{} of {} reached", row.reached, row.seeds);
   if (has_target) return tr("not reached");
+  if (row.ttft_s_median) return tr("answered");
   const std::string steps = count(row.steps.value_or(0.0));
   return row.steps == 1.0 ? tr("{} step done", steps) : tr("{} steps done", steps);
 }
@@ -138,8 +139,9 @@ std::optional<PointsTable> points_table(const ReportModel& model) {
   if (std::ranges::any_of(chart.rows, [](const PointsRow& row) { return !row.binds.empty(); }))
     for (PointsRow& row : chart.rows)
       if (row.binds.empty()) row.binds = tr("not tried");
-  chart.sentence = points_sentence(
-      chart, std::ranges::any_of(model.cases, [](const Case& one) { return one.row.sound() && !one.conditions.jobs; }));
+  chart.sentence = points_sentence(chart, std::ranges::any_of(model.cases, [](const Case& one) {
+                                     return one.row.sound() && !one.conditions.jobs && !one.row.ttft_s_median;
+                                   }));
   chart.table = points_numbers(model, chart);
   return chart;
 }
