@@ -21,6 +21,7 @@ constexpr std::string_view of_request = "a field of a row of requests.csv";
 constexpr std::string_view of_bin = "a field of a row of link_utilisation.csv";
 constexpr std::string_view of_collective = "a field of a collective of a run in results.json";
 constexpr std::string_view of_dimension = "a field of a dimension of a run in results.json";
+constexpr std::string_view of_block = "a field of a block of a run in results.json";
 constexpr std::string_view of_file = "a field of results.json";
 
 constexpr auto field_table = std::to_array<ResultField>({
@@ -149,6 +150,12 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"prediction_error", of_run, "",
      "predicted_step_s / (simulated_s / steps) - 1: below 0 where stragglers, or network models other than ideal, make "
      "the simulated step longer"},
+    {"synchronised_share", of_run, "",
+     "of all parameters in all steps, the share that replicas synchronised (strategy block_sync)"},
+    {"bytes_saved", of_run, "bytes",
+     "computed: bytes x (1 / synchronised_share - 1): the payload that synchronising all parameters in every step "
+     "would "
+     "have taken beside `bytes`"},
     {"tokens", of_run, "", "computed: samples x the tokens of one; only where samples are text"},
     {"samples_per_s", of_run, "1/s",
      "computed: samples / simulated_s; on devices it rests on their efficiency, which is measured for some and assumed "
@@ -234,6 +241,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"wires", of_json, "", "the two ends of each link that carried messages: link, from, to"},
     {"collectives", of_json, "", "the collectives by algorithm, size and members, with their alpha-beta prediction"},
     {"dimensions", of_json, "", "the traffic of each dimension of the mesh, by class of link"},
+    {"blocks", of_json, "", "the blocks of the parameters that replicas synchronise one by one (strategy block_sync)"},
     {"link_utilisation", of_json, "", "the use of links over time, which are the rows of link_utilisation.csv"},
 
     {"run", "a field of a row of curves.csv, ranks.csv and links.csv", "", "the id of the run"},
@@ -308,6 +316,11 @@ constexpr auto field_table = std::to_array<ResultField>({
      "payload of the dimension on these links; a message counts on each link of its way"},
     {"utilisation", of_dimension, "", "the share of these links' bandwidth that the dimension's bytes take, mean"},
     {"utilisation_max", of_dimension, "", "likewise of the busiest of these links"},
+    {"first", of_block, "", "where the block begins among the parameters, from 0"},
+    {"parameters", of_block, "", "the number of parameters of the block"},
+    {"synchronisations", of_block, "", "the steps in which all replicas made the block equal"},
+    {"period", of_block, "steps", "steps / synchronisations; 0 if the block never was synchronised"},
+    {"movement", of_block, "", "how far a step moved the block before its last synchronisation, by the measure"},
 
     {"request", of_request, "", "its number, in the order of arrival"},
     {"arrival_s", of_request, "s", "when it arrived"},

@@ -85,6 +85,7 @@ void describe_lists(Given& record, Visitor& v) {
   v.items("collectives", record.collectives, some);
   v.items("dimensions", record.dimensions, some);
   v.items("served_requests", record.requests, some);
+  v.items("blocks", record.blocks, some);
   v.items("link_utilisation", record.link_bins, some);
 }
 
@@ -111,6 +112,8 @@ void describe_numbers_of_some(Given& record, Visitor& v) {
   v.value("loss_floor", record.loss_floor, some);
   v.value("predicted_step_s", record.predicted_step_s, some);
   v.value("prediction_error", record.prediction_error, some);
+  v.value("synchronised_share", record.synchronised_share, some);
+  v.value("bytes_saved", record.bytes_saved, some);
   describe(record.throughput, v);
   describe(record.serving, v);
   describe(record.gradient, v);

@@ -165,4 +165,13 @@ void describe(Given& use, Visitor& v) {
   v.value("utilisation_max", use.utilisation_max);
 }
 
+template <Maybe<BlockUse> Given, class Visitor>
+void describe(Given& block, Visitor& v) {
+  v.value("first", block.first);
+  v.value("parameters", block.parameters);
+  v.value("synchronisations", block.synchronisations);
+  v.value("period", block.period);
+  v.value("movement", block.movement);
+}
+
 }  // namespace simgrad::record

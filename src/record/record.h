@@ -135,6 +135,15 @@ struct DimensionUse {
   double utilisation_max = 0.0;  ///< likewise of the busiest one
 };
 
+/// One block of the parameters that replicas synchronise by itself.
+struct BlockUse {
+  std::int64_t first = 0;               ///< where it begins among the parameters
+  std::int64_t parameters = 0;          ///< how many it has
+  std::int64_t synchronisations = 0;    ///< the steps in which all replicas made it equal
+  double period = 0.0;                  ///< steps / synchronisations; 0: it never was
+  std::optional<double> movement = {};  ///< at its last one, by the strategy's measure; null where none is measured
+};
+
 /// Work a second, of a run on devices or of one whose samples have tokens. Nothing else has these numbers.
 struct Throughput {
   std::optional<double> tokens = {};  ///< whose gradients were computed
@@ -172,22 +181,24 @@ struct Record {
   std::optional<double> staleness_mean;
   std::optional<double> staleness_max;
   std::optional<double> spectral_gap;
-  std::optional<std::int64_t> crashes;          ///< crashes of hosts; null where no host can fail
-  std::optional<double> lost_s;                 ///< time of work that was done again
-  std::optional<double> recovery_s;             ///< time from crashes until all ranks work again
-  std::optional<double> checkpoint_s;           ///< time of writing checkpoints
-  std::optional<double> goodput;                ///< the share of the time that is none of the three
-  std::optional<double> server_imbalance = {};  ///< servers by key: the busiest one's bytes over the mean
-  std::optional<double> cache_hit_rate = {};    ///< the share of the keys needed that a cache had
-  std::optional<double> memory_bytes_max = {};  ///< the largest peak of a rank's memory
-  GradientTimes gradient = {};                  ///< means over the workers; null without devices
-  std::optional<double> bubble_s = {};          ///< MeshUse::bubble_s, mean over the ranks; null without stages
-  std::optional<double> bubble_share = {};      ///< bubble_s as a share of simulated_s
-  std::optional<double> dropped_share = {};     ///< at the last evaluation
-  std::optional<double> expert_imbalance = {};  ///< likewise
-  std::optional<double> loss_floor = {};        ///< the least expected loss of any model, where the data tell it
-  std::optional<double> predicted_step_s = {};  ///< by a cost model: of a placement, or a layout that was found
-  std::optional<double> prediction_error = {};  ///< predicted_step_s over the mean simulated step, less 1
+  std::optional<std::int64_t> crashes;            ///< crashes of hosts; null where no host can fail
+  std::optional<double> lost_s;                   ///< time of work that was done again
+  std::optional<double> recovery_s;               ///< time from crashes until all ranks work again
+  std::optional<double> checkpoint_s;             ///< time of writing checkpoints
+  std::optional<double> goodput;                  ///< the share of the time that is none of the three
+  std::optional<double> server_imbalance = {};    ///< servers by key: the busiest one's bytes over the mean
+  std::optional<double> cache_hit_rate = {};      ///< the share of the keys needed that a cache had
+  std::optional<double> memory_bytes_max = {};    ///< the largest peak of a rank's memory
+  GradientTimes gradient = {};                    ///< means over the workers; null without devices
+  std::optional<double> bubble_s = {};            ///< MeshUse::bubble_s, mean over the ranks; null without stages
+  std::optional<double> bubble_share = {};        ///< bubble_s as a share of simulated_s
+  std::optional<double> dropped_share = {};       ///< at the last evaluation
+  std::optional<double> expert_imbalance = {};    ///< likewise
+  std::optional<double> loss_floor = {};          ///< the least expected loss of any model, where the data tell it
+  std::optional<double> predicted_step_s = {};    ///< by a cost model: of a placement, or a layout that was found
+  std::optional<double> prediction_error = {};    ///< predicted_step_s over the mean simulated step, less 1
+  std::optional<double> synchronised_share = {};  ///< of all parameters in all steps; null without blocks
+  std::optional<double> bytes_saved = {};         ///< that the others would have taken
   Throughput throughput = {};
   Serving serving = {};                                        ///< null in a run that trains
   std::map<std::int64_t, std::int64_t> staleness_counts = {};  ///< number of applications of a gradient by staleness
@@ -203,6 +214,7 @@ struct Record {
   std::vector<CollectiveUse> collectives = {};
   std::vector<ServedRequest> requests = {};   ///< in the order of their arrival; empty in a run that trains
   std::vector<DimensionUse> dimensions = {};  ///< empty where the model is not cut
+  std::vector<BlockUse> blocks = {};          ///< empty where replicas are synchronised as a whole
   std::int64_t stored_bytes = 0;         ///< held by a storage for the run: the data, and a checkpoint if there is one
   std::vector<Timeline> timelines = {};  ///< one for each that was asked for, written to files of their own
 };

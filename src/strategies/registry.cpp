@@ -7,6 +7,7 @@
 #include "strategies/mapreduce/mapreduce.h"
 #include "strategies/operators/operators.h"
 #include "strategies/replicas/allreduce.h"
+#include "strategies/replicas/block_sync.h"
 #include "strategies/replicas/data_parallel.h"
 #include "strategies/replicas/diloco.h"
 #include "strategies/replicas/hogwild.h"
@@ -38,6 +39,7 @@ const base::Registry<Strategy>& registry() {
       base::entry<Strategy, Hogwild>(),
       base::entry<Strategy, LocalSgd>(),
       base::entry<Strategy, DiLoCo>(),
+      base::entry<Strategy, BlockSync>(),
       base::entry<Strategy, FederatedAveraging>(),
       base::entry<Strategy, Multitask>(),
       base::entry<Strategy, D2>(),

@@ -61,7 +61,7 @@ class Strategy : public base::Described {
 };
 
 /// single, mapreduce, parameter_server, allreduce, data_parallel, zero, fsdp, gossip, byteps, easgd, hogwild,
-/// local_sgd, diloco, federated_averaging, multitask, d2, gradient_tracking, ad_psgd, sgp, async_broadcast,
+/// local_sgd, diloco, block_sync, federated_averaging, multitask, d2, gradient_tracking, ad_psgd, sgp, async_broadcast,
 /// sparse_parameter_server, operators
 const base::Registry<Strategy>& registry();
 

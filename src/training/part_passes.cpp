@@ -24,6 +24,8 @@ PartPasses::PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, doub
   count_gradient(worker.session(), worker.world_rank(), worker.work(), rows_);
 }
 
+RowSet PartPasses::row_numbers() const { return worker_.learning().batches().rows(share_); }
+
 void PartPasses::charge(double work, double flops, Work kind) const {
   if (work > 0.0) worker_.compute_stretched(work, step_work_, flops, share_.step, kind);
 }

@@ -31,6 +31,8 @@ class PartPasses {
   PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, double step_work);
 
   std::int64_t rows() const { return rows_; }
+  /// Which rows of the training set they are.
+  RowSet row_numbers() const;
   /// Virtual time: the flops of the segment's layers / speed, or what the device takes; of a share of this work.
   void forward(std::size_t chunk, std::size_t segment, double share = 1.0);
   /// Whether the backward pass through that segment begins with its unit's forward pass, a second time.

@@ -100,6 +100,10 @@ struct Traits {
   bool copies_next_stage = false;
   /// Of a cut model, whether ranks that are alike need not be simulated one by one (training/parts/stand_ins.h).
   bool may_stand_in = false;
+  /// Whether values of parameters decide what is sent, so that a timing-only run cannot tell the times.
+  bool times_follow_numbers = false;
+  /// Whether the moments at which messages arrive decide numbers of a training in lockstep.
+  bool numbers_follow_times = false;
   /// Whether all that workers exchange goes around a ring of all of them.
   bool meets_in_rings = false;
   /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.

@@ -81,6 +81,9 @@ std::int64_t Worker::updates() const { return session().progress().updates(); }
 bool Worker::ends_after(std::int64_t step) const { return session().last_step(step); }
 void Worker::report_spectral_gap(double gap) const { session().tally().set_spectral_gap(gap); }
 void Worker::report_predicted_step(double seconds) const { session().tally().set_predicted_step(seconds); }
+void Worker::count_blocks(const std::vector<record::BlockUse>& due) const {
+  if (rank() == 0) session().tally().count_blocks(due);
+}
 bool Worker::begins_the_run() const { return session().generation().number() == 0 && !rejoins(); }
 int Worker::all_workers() const { return session().world().workers(); }
 void Worker::count_samples(std::int64_t rows) const { session().tally().add_samples(rows); }

@@ -28,6 +28,10 @@ struct ParameterStretch;
 struct Tasks;
 }  // namespace simgrad::models
 
+namespace simgrad::record {
+struct BlockUse;
+}
+
 namespace simgrad::training {
 
 class InputPipeline;
@@ -294,6 +298,9 @@ class Worker : public Participant {
   void report_spectral_gap(double gap) const;
   /// Likewise: the time of a step as a cost model has it.
   void report_predicted_step(double seconds) const;
+  /// Likewise: a step of replicas that synchronise blocks.  due: all blocks, with one synchronisation where it was due.
+  /// The first worker's call counts.
+  void count_blocks(const std::vector<record::BlockUse>& due) const;
   /// Whether this rank is at the run's beginning: it has neither failed nor come back.
   bool begins_the_run() const;
   /// The number of workers that the scenario has, lost ones included.

@@ -153,6 +153,7 @@ stages = []
 sequence_parallel = false
 scatter_gather = false
 copies = "none"
+refresh_every = 1
 simulate = "one_of_alike"
 
 [stop]

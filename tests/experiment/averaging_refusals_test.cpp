@@ -37,6 +37,26 @@ TEST_CASE("DiLoCo has a local step at least, an outer rate above 0, and a moment
   check_refused_text(strategy("diloco", "outer_momentum = -0.1\n"), "outer_momentum");
 }
 
+TEST_CASE("blocks have options of one rule, a period each, and numbers where their movement is measured") {
+  const auto blocks = [](const std::string& options) { return strategy("block_sync", options); };
+  CHECK(planned(blocks("blocks = 2\nschedule = \"list\"\nperiods = [1, 4]\n")).runs.size() == 1);
+  check_refused_text(blocks("schedule = \"list\"\n"), "give periods = [1, 4, ...]");
+  check_refused_text(blocks("blocks = 3\nschedule = \"list\"\nperiods = [1, 4]\n"), "2 periods for 3 blocks");
+  check_refused_text(blocks("blocks = 1\nschedule = \"list\"\nperiods = [1.5]\n"), "a period is a number of steps");
+  check_refused_text(blocks("blocks = 1\nschedule = \"list\"\nperiods = [0]\n"), "periods");
+  check_refused_text(blocks("periods = [1, 1, 1, 1]\n"), "periods is read by schedule = \"list\" alone");
+  check_refused_text(blocks("longest = 4\n"), "longest is read by schedule = \"movement\" alone");
+  check_refused_text(blocks("budget = 0.5\n"), "budget is read by schedule = \"movement\" alone");
+  check_refused_text(blocks("schedule = \"movement\"\nbudget = 0\n"), "budget");
+  check_refused_text(blocks("schedule = \"movement\"\nblocks_a_step = 2\n"), "blocks_a_step is read by");
+  check_refused_text(blocks("blocks = 2\nblocks_a_step = 3\n"), "cannot synchronise 3 of 2 blocks");
+  check_refused_text(blocks("blocks = 100000\n"), "100000 blocks have more than the model's");
+  check_refused_text(blocks("send = \"movement\"\n"), "only schedule = \"movement\" measures");
+  check_refused_text(blocks("schedule = \"movement\"\n[training]\nnumbers = false\n"), "computes none");
+  check_refused_text(blocks("[training]\noptimizer = \"lamb\"\n"), "optimizer = \"lamb\"");
+  check_refused_text(blocks("[training]\nprecision = \"float16\"\n"), "take bfloat16");
+}
+
 TEST_CASE("a round of federated averaging is as long as one of two options says") {
   check_refused_text(strategy("federated_averaging", "local_steps = 2\nlocal_epochs = 1\n"), "leave one of them out");
   check_refused_text(strategy("federated_averaging", "fraction_train = 1.5\n"), "fraction_train");

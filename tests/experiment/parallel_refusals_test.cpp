@@ -68,6 +68,27 @@ TEST_CASE("a mesh takes the strategies whose parameters are held to those of unc
   CHECK(taken == known);
 }
 
+TEST_CASE("slices refresh within the run, are no older than their bound, and have tensor ranks alone") {
+  CHECK(planned(cut("tensor = 2\nrefresh_every = 2\nstaleness = 5\n")).runs.size() == 1);
+  const auto refused = [](const std::string& parallel, const std::string& why) {
+    check_refused_text(cut(parallel), why);
+  };
+  refused("tensor = 2\nrefresh_every = 3\n", "refresh_every = 3 is longer than the run, which has 2 steps");
+  refused("tensor = 2\nrefresh_every = 2\nstaleness = 0\n", "expected 1 or more, or a smaller refresh_every");
+  refused("tensor = 2\nrefresh_every = 0\n", "refresh_every");
+  refused("pipeline = 2\nrefresh_every = 2\n", "but tensor = 1; set tensor to 2 or more");
+  refused("pipeline = 2\nstaleness = 2\n", "staleness is about ranks that share the products");
+  refused("tensor = 2\npipeline = 2\nrefresh_every = 2\n", "set pipeline, context and expert to 1");
+  refused("tensor = 2\nsequence_parallel = true\nrefresh_every = 2\n", "sequence_parallel deals the tokens");
+  refused("automatic = true\ntensor = 2\nrefresh_every = 2\n", "automatic compares layouts");
+  check_refused_text(cut("tensor = 2\nrefresh_every = 2\n", of_kind("fsdp")), "gathers the parameters of every unit");
+  check_refused_text(cut("tensor = 2\nrefresh_every = 2\n", ring_allreduce, "clip_norm = 1.0\n"),
+                     "training.clip_norm sums the norm");
+  std::string in_epochs = cut("tensor = 2\nrefresh_every = 9\n");
+  in_epochs.replace(in_epochs.find("steps = 2"), 9, "epochs = 2");
+  check_refused_text(in_epochs, "longer than the run, which has 8 steps");
+}
+
 TEST_CASE("a pipeline has at most one stage for each unit of the model, and stages that add up to its units") {
   check_refused_text(cut("pipeline = 8\n"), "pipeline x chunks = 8 pieces of a model of 6 units");
   check_refused_text(cut("pipeline = 8\n"), "take pipeline = 6 or less");

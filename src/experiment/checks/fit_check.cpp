@@ -121,6 +121,8 @@ class FitCheck {
                                            .layers = model_.layers(problem_),
                                            .seed = static_cast<std::uint64_t>(settings_.seed),
                                            .batch = batch_,
+                                           .rows = rows_,
+                                           .rows_come_in = settings_.training.partition->inflow().has_value(),
                                            .keys = problem_.features,
                                            .numbers = settings_.training.numbers,
                                            .fits_memory = settings_.training.memory == training::MemoryCheck::refuse,

@@ -179,6 +179,7 @@ MemoryTerms memory_terms(const Settings& settings, const strategies::Strategy& s
   terms.workers = strategy.workers(settings.cluster.workers);
   terms.rows = rows_of_worker(settings, terms.workers, rows);
   terms.batch = settings.batch(rows);
+  terms.training_rows = rows;
   terms.optimizer_vectors = training::vectors_of(*settings.training.optimizer);
   terms.precision = settings.training.precision;
   terms.update_flops = settings.training.optimizer->flops();

@@ -161,8 +161,9 @@ std::optional<RunPlan> varied(const Plan& plan, const RunPlan& run, const std::v
   document.erase("stop.loss");
   scenario::Document without_numbers = document;
   without_numbers.set("training.numbers=false");
-  // What a sparse step costs depends on the keys in its rows.
-  const bool needs_numbers = run.settings->model.model->takes_sparse_rows();
+  // What a sparse step costs depends on the keys in its rows, and some messages on how far parameters move.
+  const bool needs_numbers = run.settings->model.model->takes_sparse_rows() ||
+                             run.strategy->traits(static_cast<int>(run.workers)).times_follow_numbers;
   for (const scenario::Document* each : {&without_numbers, &document}) {
     if (needs_numbers && each == &without_numbers) continue;
     scenario::Faults faults;

@@ -74,9 +74,10 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 8> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 9> later_options{{{"cluster", "device", "\"none\""},
                                                     {"device", "launch", "\"0s\""},
                                                     {"parallel", "scatter_gather", "false"},
+                                                    {"parallel", "refresh_every", "1"},
                                                     {"model", "timed_as", "\"itself\""},
                                                     {"training", "precision", "\"float64\""},
                                                     {"training", "recompute", "\"none\""},

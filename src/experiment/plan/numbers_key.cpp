@@ -12,9 +12,10 @@ namespace {
 bool numbers_without_time(const RunPlan& run) {
   const Settings& settings = *run.settings;
   const training::Options& training = settings.training;
+  const training::Traits traits = run.strategy->traits(static_cast<int>(run.workers));
   // An overflow of float16 is seen by reading the numbers.
   return training.numbers && !settings.model.proxied() && training.precision != training::Precision::float16 &&
-         run.jobs.empty() && run.strategy->traits(static_cast<int>(run.workers)).lockstep() &&
+         run.jobs.empty() && traits.lockstep() && !traits.times_follow_numbers && !traits.numbers_follow_times &&
          !settings.cluster.failures.any() && !settings.stop.time_s && !settings.evaluate.every_s &&
          settings.evaluate.on != training::EvaluationSet::next && !training.partition->by_speed() &&
          !training.partition->inflow() && !settings.model.model->takes_sparse_rows();

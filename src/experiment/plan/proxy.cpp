@@ -40,8 +40,11 @@ std::string note_on_proxy(const Settings& settings, std::int64_t parameters_comp
 
 std::string proxy_refusal(const Settings& settings, const strategies::Strategy& strategy, std::string_view kind) {
   const char* why = nullptr;
-  if (!strategy.traits(static_cast<int>(strategy.workers(settings.cluster.workers))).lockstep())
+  const training::Traits traits = strategy.traits(static_cast<int>(strategy.workers(settings.cluster.workers)));
+  if (!traits.lockstep() || traits.numbers_follow_times)
     why = "what a gradient is computed of depends on when messages arrive";
+  else if (traits.times_follow_numbers)
+    why = "what is sent depends on how far parameters move";
   else if (settings.cluster.failures.any())
     why = "failures come at times, and change the numbers";
   else if (settings.stop.time_s)

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "models/model_part.h"
+#include "strategies/parallel/slice_cache.h"
 #include "strategies/parallel/stage_search.h"
 #include "strategies/parallel/stage_tables.h"
 #include "strategies/parallel/stage_walk.h"
@@ -34,6 +35,7 @@ class StageMemory {
     const std::int64_t own = strategy.traits(static_cast<int>(terms_.workers)).micro_batches;
     const std::int64_t micro_batches = terms_.workers * parallel.micro_batch_count() * parallel.expert * own;
     terms_.rows = (terms.batch + micro_batches - 1) / micro_batches;
+    rows_of_step_ = (terms.batch + terms_.workers - 1) / terms_.workers;
   }
 
   MemoryParts of(int stage, const std::vector<models::Chunk>& chunks) const {
@@ -49,6 +51,7 @@ class StageMemory {
     stream.micro_batches = 2 * shape.stages;  // enough for all versions that a stage can have
     const int versions = parallel_.pipeline > 1 ? parallel_.schedule->weight_versions(stream, stage) : 1;
     parts[MemoryPart::workspace] += (versions - 1) * its.parameters() * its.bytes.parameter;
+    parts[MemoryPart::workspace] += bytes_kept(model, parallel_.slices(), terms_, rows_of_step_);
     return parts;
   }
   /// With these units.
@@ -88,6 +91,7 @@ class StageMemory {
   int micro_batches_;
   std::int64_t units_;
   training::MemoryTerms terms_;
+  std::int64_t rows_of_step_ = 0;
   std::shared_ptr<const models::Model> whole_;
 };
 

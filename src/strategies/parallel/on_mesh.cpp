@@ -36,9 +36,11 @@ Traits OnMesh::traits(int P) const {
   // Hops, keys and values, sums among tensor ranks and sums among replicas may be under way at one time.
   traits.many_to_many = true;
   traits.few_neighbours = true;
-  traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings;
   traits.copies_next_stage = copies_next_stage(parallel_);
   traits.recoveries = recoveries(traits);
+  traits.may_stand_in =
+      parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings && !parallel_.slices().active();
+  traits.numbers_follow_times = traits.numbers_follow_times || parallel_.slices().slack() > 0;
   traits.cuts = [strategy = strategy_, parallel = parallel_](const training::MemoryTerms& whole) {
     return training::MeshLayout{parallel.mesh(whole.workers), chunks_of_parts(*strategy, parallel, whole)};
   };

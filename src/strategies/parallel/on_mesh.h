@@ -38,6 +38,7 @@ class OnMesh final : public Strategy {
   std::vector<cluster::Recovery> recoveries(const Traits& traits) const;
   std::optional<Refusal> model_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> strategy_refusal(const Circumstances& circumstances) const;
+  std::optional<Refusal> slices_refusal(const Circumstances& circumstances) const;
   const PipelineTable& table() const;
 
   std::shared_ptr<const Strategy> strategy_;

@@ -1,10 +1,15 @@
 /// The models, batches and strategies that a mesh cannot train.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "strategies/circumstances.h"
 #include "strategies/parallel/on_mesh.h"
 #include "strategies/parallel/stages.h"
 #include "strategies/parallel/uneven_batch.h"
+#include "strategies/replicas/block_sync.h"
 #include "training/learning/units.h"
 
 namespace simgrad::strategies {
@@ -23,7 +28,40 @@ std::optional<Refusal> shares_refusal(const models::CutModel& cut, const models:
   return {};
 }
 
+/// The number of steps after which a run is over at the latest, where a rule of [stop] tells.
+std::optional<std::int64_t> steps_of_run(const Circumstances& of) {
+  const auto batch = static_cast<double>(of.batch);
+  double least = std::numeric_limits<double>::infinity();
+  if (of.stop.steps) least = static_cast<double>(*of.stop.steps);
+  if (of.stop.samples) least = std::min(least, std::ceil(static_cast<double>(*of.stop.samples) / batch));
+  if (of.stop.epochs)
+    least = std::min(least, std::ceil(static_cast<double>(*of.stop.epochs) * static_cast<double>(of.rows) / batch));
+  return std::isfinite(least) ? std::optional(static_cast<std::int64_t>(least)) : std::nullopt;
+}
+
 }  // namespace
+
+std::optional<Refusal> OnMesh::slices_refusal(const Circumstances& of) const {
+  if (!parallel_.slices().active()) return {};
+  if (const auto steps = steps_of_run(of); steps && parallel_.refresh_every > *steps)
+    return Refusal{"parallel.refresh_every",
+                   fmt::format("refresh_every = {} is longer than the run, which has {} steps; expected {} at most",
+                               parallel_.refresh_every, *steps, *steps)};
+  const char* const key = parallel_.refresh_every > 1 ? "parallel.refresh_every" : "parallel.staleness";
+  if (strategy_->traits(static_cast<int>(replicas(of.workers))).gathers_units)
+    return Refusal{key,
+                   "slices of the model go on by themselves between two refreshes, but this strategy gathers the "
+                   "parameters of every unit for each pass; take allreduce, or zero with stage 1 or 2"};
+  if (of.clips)
+    return Refusal{key,
+                   "slices of the model go on by themselves between two refreshes, but training.clip_norm sums the "
+                   "norm of the whole gradient in every step; leave one of them out"};
+  if (of.rows_come_in)
+    return Refusal{key,
+                   "slices of the model go on by themselves, each at its own time, but partition \"stream\" has other "
+                   "rows at other times; take another partition"};
+  return {};
+}
 
 std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
   const models::CutModel* const cut = of.model.cut();
@@ -55,6 +93,10 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
         "kind",
         "under [parallel] a strategy works among ranks that hold the same part of the model, each a replica, "
         "in lockstep; take allreduce, zero, fsdp, local_sgd, diloco, gossip, d2, gradient_tracking, sgp or single"};
+  if (dynamic_cast<const BlockSync*>(strategy_.get()))
+    return Refusal{"kind",
+                   "block_sync synchronises each part of a cut model by its own blocks, but parts have parameters in "
+                   "common, which would differ; leave [parallel] out, or take local_sgd"};
   if (traits.cuts)
     return Refusal{
         "kind",
@@ -87,12 +129,18 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
                    fmt::format("cluster.failures beside schedule = \"{}\": a checkpoint has one version of a stage's "
                                "weights, and micro-batches under way see others; take a synchronous schedule",
                                parallel_.schedule.kind())};
+  if (of.cluster.failures.hosts_fail() && parallel_.slices().active())
+    return Refusal{
+        "kind",
+        "cluster.failures beside refresh_every and staleness: the numbers that a rank keeps of the others are "
+        "in no checkpoint; set refresh_every = 1 and leave staleness out"};
   return {};
 }
 
 std::optional<Refusal> OnMesh::refusal(const Circumstances& circumstances) const {
   if (auto why = model_refusal(circumstances)) return why;
   if (auto why = strategy_refusal(circumstances)) return why;
+  if (auto why = slices_refusal(circumstances)) return why;
   Circumstances inner = circumstances;
   inner.workers = replicas(circumstances.workers);
   return strategy_->refusal(inner);

@@ -84,6 +84,16 @@ void Parallel::describe(base::Describer& d) {
       "each tensor rank sends its part of a stage's output to the next stage, whose ranks gather the parts, in place "
       "of the whole from each (Narayanan et al., SC 2021, section 4.1); sequence_parallel sends parts anyway");
   d.choice("copies", copies, copies_kept, "copies of states in the memory of other ranks");
+  d.integer("refresh_every", refresh_every,
+            "steps from one exchange of the numbers of their passes among tensor ranks to the next; in between each "
+            "takes the others' numbers as they were for these rows, and waits for nobody (asynchronous model slicing)",
+            Bounds::between(1, 1e9));
+  d.integer(
+      "staleness", staleness,
+      "the age in steps up to which numbers of other tensor ranks are used: above refresh_every - 1 a refresh goes "
+      "on beside the passes, and a rank waits for it only where its numbers would be older; default: "
+      "refresh_every - 1, so that every refresh is waited for",
+      Bounds::between(0, 1e9));
   d.choice("simulate", simulate, simulated, "the ranks that are simulated");
   refuse_contradictions(d);
 }

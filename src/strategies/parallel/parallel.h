@@ -34,6 +34,17 @@ enum class Copies : unsigned char {
   next_stage,  ///< a rank keeps the state of its counterpart in the next stage; the last stage's, that of the first one
 };
 
+/// When tensor ranks exchange the numbers of their passes, and how old numbers may be that they use.
+struct SliceOptions {
+  std::int64_t refresh_every = 1;
+  std::int64_t staleness = 0;  ///< in steps; at least refresh_every - 1
+
+  /// Whether a rank may go on without the newest numbers.
+  bool active() const { return refresh_every > 1 || staleness > 0; }
+  /// Steps by which a refresh may come late.
+  std::int64_t slack() const { return staleness - refresh_every + 1; }
+};
+
 struct Parallel : base::Described {
   bool automatic = false;  ///< sizes that are not written are found when the scenario is read
   std::int64_t tensor = 1;
@@ -50,6 +61,8 @@ struct Parallel : base::Described {
   bool sequence_parallel = false;
   bool scatter_gather = false;
   Copies copies = Copies::none;
+  std::int64_t refresh_every = 1;
+  std::optional<std::int64_t> staleness;  ///< default: refresh_every - 1
   Simulate simulate = Simulate::one_of_alike;
   // No options: of a layout that was found.
   std::optional<double> predicted_step_s = {};
@@ -68,11 +81,13 @@ struct Parallel : base::Described {
   std::int64_t micro_batch_count() const;
   PipelineShape shape() const;
   models::Shares shares() const;
+  SliceOptions slices() const { return {refresh_every, staleness.value_or(refresh_every - 1)}; }
   /// The mesh of so many ranks, which are a multiple of those of a replica.
   training::Mesh mesh(std::int64_t ranks) const;
 
  private:
   void refuse_contradictions(base::Describer& d) const;
+  void refuse_slices(base::Describer& d) const;
 };
 
 /// Whether each rank keeps a copy of the next stage's state.

@@ -33,7 +33,31 @@ std::string order_fault(const Parallel& parallel) {
 
 }  // namespace
 
+void Parallel::refuse_slices(base::Describer& d) const {
+  if (staleness && *staleness < refresh_every - 1)
+    d.refuse("staleness",
+             fmt::format("staleness = {} would refresh before refresh_every = {} steps are over; expected {} "
+                         "or more, or a smaller refresh_every",
+                         *staleness, refresh_every, refresh_every - 1));
+  if (!slices().active()) return;
+  const char* const key = refresh_every > 1 ? "refresh_every" : "staleness";
+  const auto refuse = [&](std::string_view why) { d.refuse(key, fmt::format("{} is about {}", key, why)); };
+  if (automatic)
+    refuse("the numbers of tensor ranks, but automatic compares layouts whose steps are alike; leave one of them out");
+  else if (tensor == 1)
+    refuse("ranks that share the products of each layer, but tensor = 1; set tensor to 2 or more, or leave it out");
+  else if (pipeline * context * expert > 1)
+    refuse(
+        "tensor ranks that go on by themselves, but stages, context and expert ranks wait for each other in every "
+        "step; set pipeline, context and expert to 1");
+  else if (sequence_parallel)
+    refuse(
+        "numbers that each tensor rank has of all tokens, but sequence_parallel deals the tokens to the ranks; leave "
+        "one of them out");
+}
+
 void Parallel::refuse_contradictions(base::Describer& d) const {
+  refuse_slices(d);
   if (const std::string fault = order_fault(*this); !fault.empty())
     d.refuse("order", fault +
                           "; order names each dimension of the mesh once: \"tensor\", \"context\", \"expert\", "

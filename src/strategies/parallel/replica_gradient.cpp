@@ -57,6 +57,7 @@ void ReplicaGradient::add(std::size_t chunk, std::size_t segment, const Tensor& 
   if (!completes) return;
   const models::PlacedChunk& its = worker_.part().chunks()[chunk];
   for (const Among among : {Among::tensor, Among::context, Among::expert}) sum_partial(chunk, segment, among);
+  if (cache_) agree(chunk, segment);
   if (!ready_) return;
   const std::vector<models::Layer>& layers = worker_.learning().layers();
   const std::size_t first_layer = its.first_layer + its.segments[segment].first_layer;
@@ -65,24 +66,44 @@ void ReplicaGradient::add(std::size_t chunk, std::size_t segment, const Tensor& 
     if (!tied_ || !overlaps(worker_.part().tied(), layers[i])) (*ready_)(so_far, layers[i]);
 }
 
+/// The stretches of a segment's own parameters that are among those.
+std::vector<ParameterStretch> ReplicaGradient::common_stretches(std::size_t chunk, std::size_t segment,
+                                                                const std::vector<ParameterStretch>& of_all) const {
+  std::vector<ParameterStretch> stretches;
+  for (const ParameterStretch& own : worker_.part().chunks()[chunk].own_parameters(segment))
+    for (const ParameterStretch& one : of_all)
+      if (const ParameterStretch both = common(own, one); both.count > 0) stretches.push_back(both);
+  return stretches;
+}
+
+Tensor ReplicaGradient::joined(const std::vector<ParameterStretch>& stretches) const {
+  std::vector<Tensor> parts;
+  for (const ParameterStretch& stretch : stretches) parts.push_back(gradient_->stretch(stretch));
+  return values::concatenate(parts);
+}
+
+void ReplicaGradient::replace(const std::vector<ParameterStretch>& stretches, const Tensor& g) {
+  std::int64_t at = 0;
+  for (const ParameterStretch& stretch : stretches) {
+    gradient_->replace(stretch, values::slice(g, at, stretch.count));
+    at += stretch.count;
+  }
+}
+
 /// Sums the gradients of a segment's own parameters of which each of the ranks that share it has a part.
 void ReplicaGradient::sum_partial(std::size_t chunk, std::size_t segment, Among among) {
   const Communicator* const comm = sharing_.among(among);
   if (!comm) return;
-  std::vector<ParameterStretch> stretches;
-  for (const ParameterStretch& own : worker_.part().chunks()[chunk].own_parameters(segment))
-    for (const ParameterStretch& partial : worker_.part().partial(among))
-      if (const ParameterStretch both = common(own, partial); both.count > 0) stretches.push_back(both);
+  const std::vector<ParameterStretch> stretches = common_stretches(chunk, segment, worker_.part().partial(among));
   if (stretches.empty()) return;
   const training::AlongScope timed(worker_.mesh_time(), *comm, dimension_of(among));
-  std::vector<Tensor> parts;
-  for (const ParameterStretch& stretch : stretches) parts.push_back(gradient_->stretch(stretch));
-  const Tensor sum = collectives::Ring()(*comm, values::concatenate(parts));
-  std::int64_t at = 0;
-  for (const ParameterStretch& stretch : stretches) {
-    gradient_->replace(stretch, values::slice(sum, at, stretch.count));
-    at += stretch.count;
-  }
+  replace(stretches, collectives::Ring()(*comm, joined(stretches)));
+}
+
+/// Takes one gradient on all tensor ranks for a segment's own parameters that all of them hold.
+void ReplicaGradient::agree(std::size_t chunk, std::size_t segment) {
+  const auto stretches = common_stretches(chunk, segment, worker_.part().replicated(Among::tensor));
+  if (!stretches.empty()) replace(stretches, cache_->agreed({chunk, segment}, joined(stretches)));
 }
 
 /// Sums the gradients of tied parameters, which two stages have, and reports their layers.

@@ -7,6 +7,7 @@
 #include "cluster/ranks/communicator.h"
 #include "strategies/parallel/part_gradient.h"
 #include "strategies/parallel/sharing_ranks.h"
+#include "strategies/parallel/slice_cache.h"
 #include "strategies/strategy.h"
 
 namespace simgrad::strategies {
@@ -24,17 +25,25 @@ class ReplicaGradient {
   void add(std::size_t chunk, std::size_t segment, const Tensor& g, bool completes);
   /// Returns the gradient of this rank's part.  Virtual time: of the sum of tied parameters, which two stages have.
   Tensor finish();
+  /// Gradients of parameters that all tensor ranks hold are agreed upon in the cache. It outlives this object.
+  void agree_in(SliceCache& cache) { cache_ = &cache; }
   /// As Worker::GradientMaker has it.
   Tensor squares(const Tensor& g, const Tensor& of_shards) const;
   std::vector<models::ParameterStretch> counted_elsewhere() const;
 
  private:
   void sum_partial(std::size_t chunk, std::size_t segment, models::Among among);
+  void agree(std::size_t chunk, std::size_t segment);
+  void replace(const std::vector<models::ParameterStretch>& stretches, const Tensor& g);
+  std::vector<models::ParameterStretch> common_stretches(std::size_t chunk, std::size_t segment,
+                                                         const std::vector<models::ParameterStretch>& of_all) const;
+  Tensor joined(const std::vector<models::ParameterStretch>& stretches) const;
   void sum_tied();
 
   const Worker& worker_;
   cluster::Communicator stages_;
   const SharingRanks& sharing_;
+  SliceCache* cache_ = nullptr;
   std::optional<cluster::Communicator> tied_;  ///< the two ranks that hold tied parameters, if this does
   const Worker::LayerReady* ready_ = nullptr;
   std::optional<PartGradient> gradient_;

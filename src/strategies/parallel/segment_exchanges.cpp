@@ -15,11 +15,15 @@ using models::Step;
 using training::AlongScope;
 
 /// The numbers of all ranks that share the unit, as the next step reads them.
-Tensor SegmentPasses::exchanged(const Step& step, const Tensor& numbers, std::int64_t rows) const {
+Tensor SegmentPasses::exchanged(const At& at, std::size_t number, const Tensor& numbers) const {
+  const Step& step = (at.backward ? at.its.backward : at.its.forward)[number];
   const Communicator* const comm = sharing_.among(step.among);
   if (!comm || step.then == Step::Then::nothing) return numbers;
+  if (cache_ && step.among == models::Among::tensor)
+    return cache_->exchanged({at.chunk, at.segment, at.backward, number}, step.then, at.micro.passes.row_numbers(),
+                             numbers);
   const AlongScope timed(worker_.mesh_time(), *comm, dimension_of(step.among));
-  return Exchange(step.then, rows)(*comm, numbers);
+  return Exchange(step.then, at.micro.passes.rows())(*comm, numbers);
 }
 
 /// Likewise, beside work: that on the numbers of n - 1 ranks, then that on the last ones.
@@ -63,8 +67,8 @@ void SegmentPasses::repeat_forward(const At& at) {
       const Tensor numbers = lengths_of(again, k);
       if (steps[k].beside > 0.0 && sharing_.among(steps[k].among))
         beside(again, steps[k], numbers, record::Work::recompute);
-      else
-        exchanged(steps[k], numbers, at.micro.passes.rows());
+      else if (!cache_)  // which has the numbers still
+        exchanged(again, k, numbers);
     }
   }
 }

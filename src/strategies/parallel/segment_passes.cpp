@@ -37,7 +37,7 @@ Tensor SegmentPasses::forward(int chunk, std::size_t segment, MicroBatchPass& mi
     const Tensor numbers = numbers_of(place, k, {});
     const bool has_stream = steps[k].beside > 0.0 && sharing_.among(steps[k].among);
     place.made.push_back(has_stream ? beside(place, steps[k], numbers, record::Work::forward)
-                                    : exchanged(steps[k], numbers, micro.passes.rows()));
+                                    : exchanged(place, k, numbers));
     if (steps[k].kept) micro.kept[segment].push_back(place.made.back());
   }
   return place.made.empty() ? Tensor() : place.made.back();
@@ -70,7 +70,7 @@ Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& m
           });
       place.made.emplace_back();
     } else {
-      place.made.push_back(exchanged(step, numbers, micro.passes.rows()));
+      place.made.push_back(exchanged(place, k, numbers));
     }
   }
   micro.kept[segment].clear();

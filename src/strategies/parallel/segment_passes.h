@@ -10,6 +10,7 @@
 #include "models/model_part.h"
 #include "strategies/parallel/part_units.h"
 #include "strategies/parallel/sharing_ranks.h"
+#include "strategies/parallel/slice_cache.h"
 #include "strategies/strategy.h"
 #include "training/part_passes.h"
 #include "training/passes.h"
@@ -41,6 +42,8 @@ class SegmentPasses {
     visitor_ = visitor;
     units_ = &units;
   }
+  /// Exchanges among tensor ranks go through the cache from now on. It outlives this object.
+  void keep_in(SliceCache& cache) { cache_ = &cache; }
   /// Whether tensors have numbers, or are followed by their lineages; else only their lengths are seen.
   bool followed() const;
 
@@ -57,7 +60,7 @@ class SegmentPasses {
   At at(int chunk, std::size_t segment, MicroBatchPass& micro, bool backward) const;
   Tensor numbers_of(const At& at, std::size_t step, const Tensor& d_out) const;
   Tensor lengths_of(const At& at, std::size_t step) const;
-  Tensor exchanged(const models::Step& step, const Tensor& numbers, std::int64_t rows) const;
+  Tensor exchanged(const At& at, std::size_t step, const Tensor& numbers) const;
   Tensor beside(const At& at, const models::Step& step, const Tensor& numbers, record::Work work);
   void repeat_forward(const At& at);
   void finish_gathering(At& at);
@@ -68,6 +71,7 @@ class SegmentPasses {
   const SharingRanks& sharing_;
   const training::UnitVisitor* visitor_ = nullptr;
   const PartUnits* units_ = nullptr;
+  SliceCache* cache_ = nullptr;  ///< null: every exchange is waited for
   std::array<std::optional<cluster::SideStream>, models::kinds_of_shares> streams_;  ///< beside the rank's products
 };
 

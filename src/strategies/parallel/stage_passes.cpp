@@ -29,7 +29,13 @@ StagePasses::StagePasses(Worker& worker, const Parallel& parallel, const Pipelin
       backwards_(stages_.on_own_channels(), -1),
       segments_(worker, sharing_),
       gradient_(worker, stages_, sharing_),
-      units_(worker.part(), worker.learning().layers()) {}
+      units_(worker.part(), worker.learning().layers()) {
+  const cluster::Communicator* const slices = sharing_.among(models::Among::tensor);
+  if (!slices || !parallel.slices().active()) return;
+  cache_.emplace(worker, *slices, parallel.slices());
+  segments_.keep_in(*cache_);
+  gradient_.agree_in(*cache_);
+}
 
 void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, const Worker::LayerReady& ready) {
   before_w_ = step == 0 ? w : w_;
@@ -40,6 +46,9 @@ void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, co
   step_work_ = worker_.step_work(micro.parts * shape_.micro_batches * experts) / experts;
   completed_.assign(part().chunks().size(), 0);
   gradient_.begin(segments_.followed(), ready);
+  if (cache_ && micro.part == 0)
+    cache_->begin(
+        step, worker_.learning().batches().rows({.step = step, .part = worker_.rank(), .parts = worker_.workers()}));
   if (visitor_) return;
   worker_.memory().raise(record::MemoryPart::parameters,
                          worker_.number_bytes().parameter * static_cast<double>(w.size()));
@@ -47,6 +56,7 @@ void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, co
 
 Tensor StagePasses::finish() {
   Tensor g = gradient_.finish();
+  if (cache_ && outer_.last()) cache_->end();
   if (stream_ == StreamRule::synchronous) {
     finish_sends();
     w_ = before_w_ = {};

@@ -86,6 +86,7 @@ class StagePasses final : public training::Worker::GradientMaker {
   int stage_;
   const cluster::Communicator* scattered_;  ///< the tensor ranks, of which each sends a part of a hop; or null
   Hops forwards_, backwards_;               ///< of activations; of derivatives
+  std::optional<SliceCache> cache_;         ///< where slices go on by themselves
   SegmentPasses segments_;
   ReplicaGradient gradient_;
   PartUnits units_;

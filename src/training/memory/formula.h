@@ -43,8 +43,9 @@ struct MemoryTerms {
   NumberBytes bytes;
   Recompute recompute = Recompute::none;
   std::int64_t workers = 1;
-  std::int64_t rows = 0;   ///< of the rank with most rows, a step
-  std::int64_t batch = 0;  ///< rows of a step over all ranks; for strategies that cut the model
+  std::int64_t rows = 0;           ///< of the rank with most rows, a step
+  std::int64_t batch = 0;          ///< rows of a step over all ranks; for strategies that cut the model
+  std::int64_t training_rows = 0;  ///< of all steps; for those that keep numbers of rows
   std::int64_t optimizer_vectors = 0;
   const models::Model* model = nullptr;  ///< whose layers they are; for strategies that cut it
   const models::Problem* problem = nullptr;

@@ -48,6 +48,7 @@ void Tally::fill(record::Record& record) {
   record.predicted_step_s = predicted_step_s_;
   fill_memory(record);
   fill_mesh(record);
+  fill_blocks(record);
   gradient_kinds_.fill(record);
 }
 
@@ -59,6 +60,34 @@ void Tally::fill_memory(record::Record& record) const {
     for (std::size_t k = 0; k < record::memory_parts; ++k) its.memory[k] = peak[static_cast<MemoryPart>(k)];
     record.memory_bytes_max = std::max(record.memory_bytes_max.value_or(0.0), peak.sum());
   }
+}
+
+void Tally::count_blocks(const std::vector<record::BlockUse>& due) {
+  if (ended_) return;
+  ++steps_of_blocks_;
+  if (blocks_.size() != due.size()) blocks_ = std::vector<record::BlockUse>(due.size());
+  for (std::size_t b = 0; b < due.size(); ++b) {
+    const std::int64_t so_far = blocks_[b].synchronisations;
+    const std::optional<double> movement = due[b].movement ? due[b].movement : blocks_[b].movement;
+    blocks_[b] = due[b];
+    blocks_[b].synchronisations += so_far;
+    blocks_[b].movement = movement;
+  }
+}
+
+void Tally::fill_blocks(record::Record& record) const {
+  record.blocks = blocks_;
+  double all = 0.0, synchronised = 0.0;
+  for (record::BlockUse& block : record.blocks) {
+    const auto parameters = static_cast<double>(block.parameters), steps = static_cast<double>(steps_of_blocks_);
+    const auto times = static_cast<double>(block.synchronisations);
+    all += parameters * steps;
+    synchronised += parameters * times;
+    if (times > 0.0) block.period = steps / times;
+  }
+  if (all == 0.0) return;
+  record.synchronised_share = synchronised / all;
+  if (synchronised > 0.0) record.bytes_saved = static_cast<double>(record.bytes) * (all / synchronised - 1.0);
 }
 
 void Tally::fill_mesh(record::Record& record) const {

@@ -33,6 +33,9 @@ class Tally {
   /// The time of a step as a cost model has it.
   void set_predicted_step(double seconds) { predicted_step_s_ = seconds; }
 
+  /// Counts a step of replicas that synchronise their parameters by blocks.
+  void count_blocks(const std::vector<record::BlockUse>& due);
+
   /// The memory of a rank.
   Ledger& ledger(int rank) {
     const auto place = static_cast<std::size_t>(rank);
@@ -63,6 +66,7 @@ class Tally {
  private:
   void fill_memory(record::Record& record) const;
   void fill_mesh(record::Record& record) const;
+  void fill_blocks(record::Record& record) const;
 
   static constexpr int failures_noted_max = 10;
 
@@ -88,6 +92,8 @@ class Tally {
   std::optional<double> staleness_max_;
   std::optional<double> spectral_gap_;
   std::optional<double> predicted_step_s_;
+  std::vector<record::BlockUse> blocks_;
+  std::int64_t steps_of_blocks_ = 0;
   std::deque<Ledger> ledgers_;       ///< by rank; they stay where they are
   std::deque<MeshTime> mesh_times_;  ///< by rank of a mesh; they stay where they are
   GradientKinds gradient_kinds_;

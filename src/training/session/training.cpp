@@ -52,6 +52,7 @@ MemoryTerms memory_terms(const cluster::Cluster& cluster, const Learning& learni
           .workers = workers,
           .rows = (batch + workers - 1) / workers,
           .batch = batch,
+          .training_rows = learning.rows(),
           .optimizer_vectors = vectors_of(*options.optimizer),
           .model = &learning.model(),
           .problem = &learning.problem(),

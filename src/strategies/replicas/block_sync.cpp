@@ -1,0 +1,130 @@
+#include "strategies/replicas/block_sync.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "strategies/circumstances.h"
+#include "strategies/replicas/block_messages.h"
+#include "training/worker.h"
+
+namespace simgrad::strategies {
+
+using base::Bounds;
+using base::Choice;
+
+namespace {
+
+constexpr std::array rules{
+    Choice{"round_robin", "`blocks_a_step` blocks after the other in every step"},
+    Choice{"list", "each block in every period-th step, by `periods`"},
+    Choice{"movement",
+           "the block that moves most in every step or every few, the others the more seldom the less they "
+           "move; at first all of them"}};
+constexpr std::array measures{Choice{"number", "the root mean square of its numbers' changes"},
+                              Choice{"norm", "the norm of its change over its norm"}};
+constexpr std::array orders{
+    Choice{"together", "one message behind the gradient, which nothing overlaps"},
+    Choice{"ready", "each by itself, in the order in which the backward pass has them: the last layers first"},
+    Choice{"needed", "each by itself, in the order in which the next forward pass reads them: the first layers first"},
+    Choice{"movement", "each by itself, the one that moved most first"}};
+
+/// Refuses an option of another rule.
+void refuse_unused(base::Describer& d, std::string_view key, bool used, std::string_view rule) {
+  if (d.given(key) && !used)
+    d.refuse(key, fmt::format("{} is read by schedule = \"{}\" alone; leave it out, or take that schedule", key, rule));
+}
+
+}  // namespace
+
+void BlockSync::describe(base::Describer& d) {
+  d.integer_or("blocks", options.blocks, "layers",
+               "the number of blocks into which the parameters are cut, nearly equal and in their order; \"layers\": "
+               "every layer of the model is a block",
+               Bounds::between(1, 1e6));
+  d.choice("schedule", options.rule, rules, "the steps in which a block is synchronised");
+  d.integer("blocks_a_step", options.blocks_a_step, "how many blocks a step synchronises in turn",
+            Bounds::between(1, 1e6));
+  d.numbers("periods", options.periods, "the period of each block in steps, in the order of the parameters",
+            Bounds::between(1, 1e9));
+  d.integer("longest", options.longest, "the longest period by movement, in steps", Bounds::between(1, 1e9));
+  d.choice("measure", options.measure, measures, "how far a block has moved a step since its last synchronisation");
+  d.number("budget", options.budget,
+           "by movement: the share of all parameters that a step may synchronise on average; periods are longer in "
+           "proportion until they keep it, or are the longest. Left out: the block that moves most has period 1",
+           Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  d.choice("send", send, orders,
+           "how blocks travel that are due in one step; by itself a block travels beside the passes, and the next "
+           "forward pass waits for it where it reads it");
+  d.component("algorithm", algorithm, "how sums are made");
+  const BlockRule rule = options.rule;
+  refuse_unused(d, "blocks_a_step", rule == BlockRule::round_robin, "round_robin");
+  refuse_unused(d, "periods", rule == BlockRule::list, "list");
+  for (const char* key : {"longest", "measure", "budget"})
+    refuse_unused(d, key, rule == BlockRule::movement, "movement");
+  if (rule == BlockRule::list && options.periods.empty())
+    d.refuse("schedule", "schedule = \"list\" reads the period of each block from periods; give periods = [1, 4, ...]");
+  for (const double period : options.periods)
+    if (period != std::floor(period))
+      d.refuse("periods", fmt::format("a period is a number of steps, but {} is none", period));
+  if (send == SendOrder::movement && rule != BlockRule::movement)
+    d.refuse("send",
+             "send = \"movement\" orders blocks by their movement, which only schedule = \"movement\" measures; "
+             "take that schedule, or another order");
+}
+
+Traits BlockSync::traits(int) const {
+  return {.replicas_differ = true,
+          .many_to_many = algorithm->many_to_many(),
+          .times_follow_numbers = options.rule == BlockRule::movement};
+}
+
+std::optional<Refusal> BlockSync::count_refusal(const Circumstances& circumstances) const {
+  const auto count =
+      static_cast<std::int64_t>(blocks_of(options, circumstances.layers, circumstances.parameters).size());
+  if (options.blocks && *options.blocks > circumstances.parameters)
+    return Refusal{"blocks", fmt::format("{} blocks have more than the model's {} parameters; take fewer",
+                                         *options.blocks, circumstances.parameters)};
+  if (options.rule == BlockRule::round_robin && options.blocks_a_step > count)
+    return Refusal{"blocks_a_step", fmt::format("a step cannot synchronise {} of {} blocks; take {} at most",
+                                                options.blocks_a_step, count, count)};
+  if (options.rule == BlockRule::list && std::cmp_not_equal(options.periods.size(), count))
+    return Refusal{"periods", fmt::format("{} periods for {} blocks; give one to each", options.periods.size(), count)};
+  return {};
+}
+
+std::optional<Refusal> BlockSync::refusal(const Circumstances& circumstances) const {
+  if (const std::string why = algorithm->refusal(circumstances.cluster); !why.empty()) return Refusal{"algorithm", why};
+  if (auto why = count_refusal(circumstances)) return why;
+  if (options.rule == BlockRule::movement && !circumstances.numbers)
+    return Refusal{"schedule",
+                   "schedule = \"movement\" measures how far parameters move, but training.numbers = false computes "
+                   "none; take \"list\" or \"round_robin\""};
+  if (const std::string whole = circumstances.needs_whole_gradient(); !whole.empty())
+    return Refusal{"kind", fmt::format("under {} the update of one block depends on the others' gradients; take an "
+                                       "optimizer that works element by element, without clip_norm",
+                                       whole)};
+  if (circumstances.precision == training::Precision::float16)
+    return Refusal{"kind",
+                   "precision = \"float16\" leaves out a whole update where a gradient overflows, but blocks are "
+                   "updated one by one; take bfloat16"};
+  return {};
+}
+
+record::MemoryParts BlockSync::memory(const training::MemoryTerms& terms) const {
+  record::MemoryParts parts =
+      training::replica_memory(terms, {.accumulates = send != SendOrder::together,
+                                       .bucket_numbers = send != SendOrder::together ? terms.parameters() : 0.0});
+  if (options.rule == BlockRule::movement)
+    parts[record::MemoryPart::workspace] += terms.bytes.parameter * terms.parameters();
+  return parts;
+}
+
+void BlockSync::operator()(Worker& worker) const {
+  BlockReplica replica(worker, options, worker.start());
+  if (send != SendOrder::together) return BlockStream(worker, replica, *algorithm, send).train();
+  while (worker.continues(replica.state())) step_together(worker, replica, *algorithm);
+}
+
+}  // namespace simgrad::strategies
