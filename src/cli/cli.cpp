@@ -92,6 +92,7 @@ int call(int argc, char** argv) {
   add_check(app, exit_code);
   add_merge(app, exit_code);
   add_report(app, exit_code);
+  add_predict(app, exit_code);
   add_list(app, exit_code);
   add_explain(app, exit_code);
   add_calibrate(app, exit_code);

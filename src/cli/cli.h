@@ -38,6 +38,7 @@ void add_explain(CLI::App& app, int& exit_code);
 void add_calibrate(CLI::App& app, int& exit_code);
 void add_merge(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
+void add_predict(CLI::App& app, int& exit_code);
 void add_capacity(CLI::App& app, int& exit_code);
 
 }  // namespace simgrad::cli

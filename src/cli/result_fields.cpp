@@ -357,6 +357,10 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"links.csv", of_directory, "",
      "a row a link of a run that carried bytes: its bytes and utilisation; quantiles where links are many"},
     {"requests.csv", of_directory, "", "a row a request of a run with [serving]: its times, its tokens, its answer"},
+    {"models", of_directory, "",
+     "with save_model = true: ID.model, the parameters of the run's last evaluation, for `simgrad predict`. The first "
+     "line is JSON (format, version, run, options of the model, shape, layers, encoding of the data, count); then come "
+     "count little-endian doubles, and a checksum of 32 hexadecimal digits"},
     {"link_utilisation.csv", of_directory, "", "a row an interval of time of a link: its utilisation"},
     {"report.html", of_directory, "", "the report: a page with tables and charts, for a browser without a network"},
     {"timelines", of_directory, "",

@@ -12,6 +12,7 @@
 #include "data/csv_columns.h"
 #include "data/csv_ratings.h"
 #include "data/csv_table.h"
+#include "data/encoding.h"
 #include "data/labels.h"
 #include "data/limits.h"
 #include "data/text_file.h"
@@ -53,6 +54,7 @@ class Reading {
     fill_features(set);
     fill_targets(set);
     set.notes = notes();
+    set.encoding = encoding();
     return set;
   }
 
@@ -82,6 +84,7 @@ class Reading {
   void fill_features(Dataset& set) const;
   void fill_targets(Dataset& set) const;
   std::vector<std::string> notes() const;
+  std::shared_ptr<const Encoding> encoding() const;
 
   const Csv& options_;
   const Request& request_;
@@ -258,6 +261,26 @@ std::vector<std::string> Reading::notes() const {
                                 shown(name(j)), note, note.starts_with("has one") ? "" : ", like an identifier",
                                 shown(name(j))));
   return all;
+}
+
+/// The columns as they were read.
+std::shared_ptr<const Encoding> Reading::encoding() const {
+  auto encoding = std::make_shared<Encoding>();
+  encoding->task = request_.task;
+  encoding->set_table(options_.header, options_.separator[0], static_cast<Encoding::Gap>(options_.missing),
+                      table_.columns);
+  for (std::int64_t j = 0; j < table_.columns; ++j) {
+    if (!feature(j)) continue;
+    Encoding::Column& its = encoding->columns.emplace_back();
+    its.name = name(j);
+    its.place = j;
+    its.substitute = column(j).substitute;
+    for (const std::string_view value : column(j).values.values()) its.values.emplace_back(value);
+  }
+  if (target_ < 0 || request_.task == Task::clustering) return encoding;
+  encoding->target.name = name(target_);
+  encoding->target.place = target_;
+  return encoding;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "data/cells.h"
 #include "data/csv_columns.h"
+#include "data/encoding.h"
 #include "data/limits.h"
 
 namespace simgrad::data {
@@ -39,14 +40,14 @@ RatingColumns columns_of(const Csv& options, const CsvTable& table) {
   return found;
 }
 
-/// Replaces a column's numbers by 0, 1, 2, ... in ascending order. Returns the number of distinct ones.
-std::int64_t renumber(std::vector<double>& numbers) {
+/// Replaces a column's numbers by 0, 1, 2, ... in ascending order. Returns the distinct ones.
+std::vector<double> renumber(std::vector<double>& numbers) {
   std::vector<double> different = numbers;
   std::sort(different.begin(), different.end());
   different.erase(std::unique(different.begin(), different.end()), different.end());
   for (double& number : numbers)
     number = static_cast<double>(std::lower_bound(different.begin(), different.end(), number) - different.begin());
-  return static_cast<std::int64_t>(different.size());
+  return different;
 }
 
 class RatingsReading {
@@ -61,8 +62,18 @@ class RatingsReading {
       throw base::ScenarioError(fmt::format("{}:{}: every row misses a value, expected at least one complete row",
                                             options_.path, table_.names_line));
     Dataset set = sized_dataset(rows, 2, fmt::format("{}:{}", options_.path, table_.names_line));
-    set.users = renumber(users_);
-    set.items = renumber(items_);
+    auto encoding = std::make_shared<Encoding>();
+    encoding->form = Encoding::Form::ratings;
+    encoding->task = Task::recommendation;
+    encoding->set_table(options_.header, options_.separator[0], static_cast<Encoding::Gap>(options_.missing),
+                        table_.columns);
+    encoding->columns = {as_column(columns_.user), as_column(columns_.item)};
+    encoding->target = as_column(columns_.rating);
+    encoding->users = renumber(users_);
+    encoding->items = renumber(items_);
+    set.users = static_cast<std::int64_t>(encoding->users.size());
+    set.items = static_cast<std::int64_t>(encoding->items.size());
+    set.encoding = std::move(encoding);
     for (std::size_t i = 0; i < ratings_.size(); ++i) {
       set.features[2 * i] = users_[i];
       set.features[2 * i + 1] = items_[i];
@@ -99,6 +110,7 @@ class RatingsReading {
                                           shown(trimmed(table_.cell(row, column))), expected));
   }
 
+  Encoding::Column as_column(std::int64_t column) const { return {name(column), column, {}, 0.0}; }
   const std::string& name(std::int64_t column) const { return table_.names[static_cast<std::size_t>(column)]; }
 
   const Csv& options_;

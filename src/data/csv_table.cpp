@@ -13,10 +13,11 @@ namespace {
 /// Reads the text once, cell by cell.
 class Scanner {
  public:
-  Scanner(std::span<char> text, char separator, const std::string& path)
-      : text_(text), separator_(separator), path_(path) {}
+  Scanner(std::span<char> text, char separator, const std::string& path, std::int64_t first_line)
+      : text_(text), separator_(separator), path_(path), line_(first_line) {}
 
   std::int64_t line() const { return line_; }
+  const char* here() const { return text_.data() + at_; }
   bool row_ended() const { return row_ended_; }
 
   /// Moves to the start of the next line that is not blank; false at the end.
@@ -93,9 +94,17 @@ class Scanner {
   char separator_;
   const std::string& path_;
   std::size_t at_ = 0;
-  std::int64_t line_ = 1;
+  std::int64_t line_;
   bool row_ended_ = false;
 };
+
+/// The column of the text in which a row of another length has its first cell too many, or ends too early.
+/// row: where it begins.  before: the cells of earlier rows.
+std::int64_t column_of_fault(const CsvTable& table, const char* row, std::size_t before) {
+  const std::size_t surplus = before + static_cast<std::size_t>(table.columns);
+  if (surplus < table.cells.size()) return table.cells[surplus].data() - row + 1;
+  return table.cells.back().data() + table.cells.back().size() - row + 1;
+}
 
 void name_columns(CsvTable& table, bool header, const std::string& path) {
   if (!header) {
@@ -118,11 +127,13 @@ void name_columns(CsvTable& table, bool header, const std::string& path) {
 
 }  // namespace
 
-CsvTable csv_table(std::span<char> text, char separator, bool header, const std::string& path) {
+CsvTable csv_table(std::span<char> text, char separator, bool header, const std::string& path,
+                   std::int64_t first_line) {
   CsvTable table;
-  Scanner scanner(text, separator, path);
+  Scanner scanner(text, separator, path, first_line);
   while (scanner.find_row()) {
     table.lines.push_back(scanner.line());
+    const char* const row = scanner.here();
     const std::size_t before = table.cells.size();
     do table.cells.push_back(scanner.take_cell());
     while (!scanner.row_ended());
@@ -130,8 +141,9 @@ CsvTable csv_table(std::span<char> text, char separator, bool header, const std:
     const auto found = static_cast<std::int64_t>(table.cells.size() - before);
     if (table.columns == 0) table.columns = found;
     if (found != table.columns)
-      throw base::ScenarioError(fmt::format("{}:{}: {} cell{}, expected {} as in line {}", path, table.lines.back(),
-                                            found, found == 1 ? "" : "s", table.columns, table.lines.front()));
+      throw base::ScenarioError(fmt::format("{}:{}:{}: {} cell{}, expected {} as in line {}", path, table.lines.back(),
+                                            column_of_fault(table, row, before), found, found == 1 ? "" : "s",
+                                            table.columns, table.lines.front()));
     if (static_cast<std::int64_t>(table.cells.size()) > cells_most || found > columns_most)
       throw base::ScenarioError(fmt::format("{}:{}: {}", path, table.lines.back(), too_large(table.rows(), found)));
   }

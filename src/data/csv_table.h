@@ -25,8 +25,10 @@ struct CsvTable {
 };
 
 /// Cuts the text into cells. Quoted cells are unquoted in place, so `text` changes and must outlive the table.
-/// Errors: ScenarioError `path:line:` for rows of different lengths, an unclosed quote, text behind a closing quote,
-/// no rows at all, or more cells than `cells_most`.
-CsvTable csv_table(std::span<char> text, char separator, bool header, const std::string& path);
+/// first_line: the number of the text's first line in the file.
+/// Errors: ScenarioError `path:line:column:` for rows of different lengths; `path:line:` for an unclosed quote, text
+/// behind a closing quote, no rows at all, or more cells than `cells_most`.
+CsvTable csv_table(std::span<char> text, char separator, bool header, const std::string& path,
+                   std::int64_t first_line = 1);
 
 }  // namespace simgrad::data

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,8 @@ struct SparseRows {
   std::int64_t entries() const { return static_cast<std::int64_t>(keys.size()); }
 };
 
+struct Encoding;
+
 /// n samples of d features. Immutable once loaded; loaded once and shared by all ranks of all runs.
 struct Dataset {
   std::int64_t rows = 0;
@@ -41,6 +44,7 @@ struct Dataset {
   std::vector<std::string> class_names;  ///< classes
   std::optional<double> loss_floor;      ///< the least expected loss that any model can reach, where it is known
   std::vector<std::string> notes;        ///< for the reader: a column that looks like an identifier, say
+  std::shared_ptr<const Encoding> encoding = {};  ///< how a file's cells became these numbers; null: plain_encoding
 
   std::span<const double> row(std::int64_t i) const {
     return {features.data() + i * columns, static_cast<std::size_t>(columns)};
@@ -50,7 +54,8 @@ struct Dataset {
 /// The training set and the test set.
 struct Split {
   Dataset train;
-  Dataset test;  ///< no rows without a test fraction
+  Dataset test;                                   ///< no rows without a test fraction
+  std::shared_ptr<const Encoding> encoding = {};  ///< how further rows are read and scaled as these are
 };
 
 }  // namespace simgrad::data

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "data/cells.h"
+#include "data/encoding.h"
 #include "data/labels.h"
 #include "data/limits.h"
 #include "data/sparse_rows.h"
@@ -141,7 +142,13 @@ void set_targets(Dataset& set, std::vector<double> labels, const Request& reques
 
 /// The format's indices begin at 1; some programs (scikit-learn by default) write them from 0. The same features mean
 /// the same model either way, so such a file is read, and said to be unusual.
-void note_base(Dataset& set, std::int64_t base, const std::string& path) {
+void note_base(Dataset& set, std::int64_t base, const Request& request, const std::string& path) {
+  auto encoding = std::make_shared<Encoding>();
+  encoding->form = Encoding::Form::sparse;
+  encoding->task = request.task;
+  encoding->target.name = "label";
+  encoding->first_index = base;
+  set.encoding = std::move(encoding);
   if (base == 0)
     set.notes.push_back(fmt::format(
         "{}: an index is 0, though LIBSVM's indices begin at 1: all indices are taken to count from 0", path));
@@ -154,7 +161,7 @@ Dataset sparse_dataset(Lines lines, const Request& request, const std::string& p
         fmt::format("{}:{}: index {}; expected at most {}, as a sparse feature's number has 32 bits", path,
                     lines.most_line, lines.most, keys_most - 1 + base));
   Dataset set;
-  note_base(set, base, path);
+  note_base(set, base, request, path);
   set.rows = static_cast<std::int64_t>(lines.labels.size());
   set.columns = lines.most - base + 1;
   set.sparse = std::move(lines.rows);
@@ -170,7 +177,7 @@ Dataset dense_dataset(Lines lines, const Request& request, const std::string& pa
   const auto count = static_cast<std::int64_t>(lines.labels.size());
   Dataset set =
       sized_dataset(count, lines.most - base + 1, fmt::format("{}:{}: as a dense matrix", path, lines.most_line));
-  note_base(set, base, path);
+  note_base(set, base, request, path);
   for (std::int64_t row = 0; row < count; ++row) {
     double* features = set.features.data() + row * set.columns;
     const std::int64_t end = lines.rows.starts[static_cast<std::size_t>(row) + 1];

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/random.h"
+#include "data/encoding.h"
 #include "data/source.h"
 #include "data/sparse_rows.h"
 #include "data/standardize.h"
@@ -89,6 +90,7 @@ Split load(const Options& options, const Preparation& preparation) {
                                       .features = options.features_made(),
                                       .sparse = preparation.sparse});
   const std::int64_t columns = all.columns;
+  auto encoding = std::make_shared<Encoding>(all.encoding ? *all.encoding : plain_encoding(all, preparation.task));
   Parts parts = split_rows(all.rows, options.test_fraction, preparation.seed);
   if (preparation.shuffle && !all.in_time) parts.train = shuffled(parts.train, preparation.seed);
   Split split{.train = gathered(all, parts.train, preparation.bias),
@@ -99,19 +101,28 @@ Split load(const Options& options, const Preparation& preparation) {
   // Users, items and tokens are not quantities, and sparse rows must keep their zeros.
   if (options.standardize && !ratings && preparation.task != Task::text && !split.train.sparse.any()) {
     const std::int64_t stride = split.train.columns;
-    const Scaling scaling = scaling_of(split.train.features, columns, stride, split.train.feature_names);
-    rescale(split.train.features, stride, scaling);
-    rescale(split.test.features, stride, scaling);
+    encoding->scaling = scaling_of(split.train.features, columns, stride, split.train.feature_names);
+    rescale(split.train.features, stride, encoding->scaling);
+    rescale(split.test.features, stride, encoding->scaling);
   }
   if (options.standardize_target && (preparation.task == Task::regression || ratings)) {
-    const Scaling scaling = scaling_of(split.train.targets, 1, 1, {split.train.target_name});
-    rescale(split.train.targets, 1, scaling);
-    rescale(split.test.targets, 1, scaling);
+    encoding->target_scaling = scaling_of(split.train.targets, 1, 1, {split.train.target_name});
+    rescale(split.train.targets, 1, encoding->target_scaling);
+    rescale(split.test.targets, 1, encoding->target_scaling);
   }
   if (preparation.sparse && !split.train.sparse.any()) {
     make_sparse(split.train);
     make_sparse(split.test);
   }
+  encoding->features = columns;
+  encoding->vocabulary = split.train.vocabulary;
+  encoding->user_count = split.train.users;
+  encoding->item_count = split.train.items;
+  encoding->bias = preparation.bias;
+  encoding->sparse = split.train.sparse.any();
+  encoding->fields = split.train.fields;
+  encoding->class_names = split.train.class_names;
+  split.encoding = std::move(encoding);
   return split;
 }
 

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "base/errors.h"
+#include "data/code_points.h"
+#include "data/encoding.h"
 #include "data/limits.h"
 #include "data/text_file.h"
 
@@ -18,16 +20,20 @@ constexpr std::array token_choices{
     base::Choice{"characters", "those of UTF-8 that occur in the file, in the order of their code points"}};
 
 [[noreturn]] void refuse_encoding(const std::string& path, const std::string& text, std::size_t at) {
+  throw base::ScenarioError(
+      fmt::format("{}: byte 0x{:02X} is not UTF-8, expected text in UTF-8; tokens = \"bytes\" takes any file",
+                  place_of_byte(path, text, at), static_cast<unsigned char>(text[at])));
+}
+
+}  // namespace
+
+std::string place_of_byte(const std::string& path, const std::string& text, std::size_t at) {
   const auto begin = text.begin(), here = text.begin() + static_cast<std::ptrdiff_t>(at);
   const auto line = 1 + std::count(begin, here, '\n');
   const std::size_t newline = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
-  throw base::ScenarioError(fmt::format(
-      "{}:{}:{}: byte 0x{:02X} is not UTF-8, expected text in UTF-8; tokens = "
-      "\"bytes\" takes any file",
-      path, line, at - (newline == std::string::npos ? 0 : newline + 1) + 1, static_cast<unsigned char>(text[at])));
+  return fmt::format("{}:{}:{}", path, line, at - (newline == std::string::npos ? 0 : newline + 1) + 1);
 }
 
-/// The code point that begins at `at`, which is moved behind it.
 std::uint32_t next_code_point(const std::string& path, const std::string& text, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
   const std::uint32_t first = byte(at);
@@ -45,9 +51,12 @@ std::uint32_t next_code_point(const std::string& path, const std::string& text, 
   return code;
 }
 
+namespace {
+
 struct Tokenized {
   std::vector<std::uint32_t> tokens;
   std::int64_t vocabulary = 256;
+  std::vector<std::uint32_t> characters = {};  ///< the vocabulary's, ascending; none: bytes
 };
 
 Tokenized characters_of(const std::string& path, const std::string& text) {
@@ -59,6 +68,7 @@ Tokenized characters_of(const std::string& path, const std::string& text) {
   for (std::uint32_t& token : all.tokens)
     token = static_cast<std::uint32_t>(std::ranges::lower_bound(distinct, token) - distinct.begin());
   all.vocabulary = static_cast<std::int64_t>(distinct.size());
+  all.characters = std::move(distinct);
   return all;
 }
 
@@ -90,6 +100,11 @@ Dataset Text::read(const std::string& text, const Request& request) const {
   Dataset set = sized_dataset(rows, T, path);
   set.vocabulary = all.vocabulary;
   set.target_name = "next";
+  auto encoding = std::make_shared<Encoding>();
+  encoding->form = Encoding::Form::text;
+  encoding->task = Task::text;
+  encoding->characters = all.characters;
+  set.encoding = std::move(encoding);
   for (std::int64_t t = 1; t <= T; ++t) set.feature_names.push_back(fmt::format("token_{}", t));
   // A byte is a token 0 .. 255, whatever the sign of char.
   const std::uint32_t mask = tokens == Tokens::bytes ? 0xFFU : ~0U;

@@ -61,16 +61,12 @@ void FactorizationMachine::add_gradient(const Problem&, const Samples& rows, Par
   });
 }
 
-Score FactorizationMachine::sum_scores(const Problem&, const Samples& rows, Parameters at) const {
+void FactorizationMachine::compute_scores(const Problem&, const Samples& rows, Parameters at,
+                                          std::span<double> s) const {
   const auto k = static_cast<std::size_t>(factors);
   std::vector<double> sums(k);
-  Score sum;
-  for_each_sparse_row(rows, [&](const SparseRow& row) {
-    const Score one = logistic_score(score_of(row, at, k, sums.data()), row.target);
-    sum.loss += one.loss;
-    sum.metric += one.metric;
-  });
-  return sum;
+  std::size_t next = 0;
+  for_each_sparse_row(rows, [&](const SparseRow& row) { s[next++] = score_of(row, at, k, sums.data()); });
 }
 
 }  // namespace simgrad::models

@@ -30,7 +30,7 @@ class FactorizationMachine final : public SparseModel {
                     Gradient gradient) const override;
 
  protected:
-  Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const override;
+  void compute_scores(const Problem& problem, const Samples& rows, Parameters at, std::span<double> s) const override;
   /// Forwards, an entry: w x and its sum; for each factor v x, its sum, its square and the squares' sum. A row: a
   /// square and a sum for each factor, the difference, the half, the linear part's sum. Backwards, an entry: r x and
   /// its sum; for each factor v x, the difference from the sum, r x times that, and its sum. A row: the sum of w_0.

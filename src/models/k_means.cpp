@@ -83,6 +83,16 @@ Score KMeans::score(const Problem& problem, const Samples& rows, std::span<const
   return sum;
 }
 
+void KMeans::predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                     std::span<double> predictions) const {
+  check_shapes(problem, rows, w);
+  std::size_t next = 0;
+  for_each_row(rows, w, [&](const double*, const Nearest& own) {
+    predictions[next++] = static_cast<double>(own.first) / static_cast<double>(problem.features);
+    predictions[next++] = own.squared_distance;
+  });
+}
+
 void KMeans::assign(const Problem& problem, const Samples& rows, std::span<const double> w,
                     std::span<double> sums) const {
   check_shapes(problem, rows, w);

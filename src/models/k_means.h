@@ -37,6 +37,8 @@ class KMeans final : public Model {
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
+  void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+               std::span<double> predictions) const override;
 
   /// Length of the sums that `assign` fills.
   std::int64_t assignment_size(const Problem& problem) const { return clusters * (problem.features + 1); }

@@ -25,4 +25,11 @@ Score LeastSquares::score(const Problem& problem, const Samples& rows, std::span
   });
 }
 
+void LeastSquares::predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                           std::span<double> predictions) const {
+  check_shapes(problem, rows, w);
+  std::size_t next = 0;
+  for_each_score(rows, w, [&](double s) { predictions[next++] = s; });
+}
+
 }  // namespace simgrad::models

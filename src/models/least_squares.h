@@ -20,6 +20,8 @@ class LeastSquares final : public LinearModel {
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const override;
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
+  void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+               std::span<double> predictions) const override;
 };
 
 }  // namespace simgrad::models

@@ -37,6 +37,15 @@ class LinearModel : public Model {
     });
   }
 
+  /// Calls visit(s_i) with the scores of the rows, in their order.
+  template <class Visit>
+  static void for_each_score(const Samples& rows, std::span<const double> w, Visit visit) {
+    for_each_block(rows, [&](const RowBlock& block) {
+      const BlockNumbers s = dot(block, w.data(), rows.columns);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i) visit(s[i]);
+    });
+  }
+
   /// The sum over the rows of row_score(s_i, y_i), in one pass.
   template <class RowScore>
   static Score sum_scores(const Samples& rows, std::span<const double> w, RowScore row_score) {

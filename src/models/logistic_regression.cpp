@@ -46,4 +46,14 @@ Score LogisticRegression::score(const Problem& problem, const Samples& rows, std
   });
 }
 
+void LogisticRegression::predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                                 std::span<double> predictions) const {
+  check_shapes(problem, rows, w);
+  std::size_t next = 0;
+  for_each_score(rows, w, [&](double s) {
+    predictions[next++] = 1.0 / (1.0 + std::exp(s));
+    predictions[next++] = 1.0 / (1.0 + std::exp(-s));
+  });
+}
+
 }  // namespace simgrad::models

@@ -22,6 +22,8 @@ class LogisticRegression final : public LinearModel {
                 double penalty_scale, std::span<double> gradient) const override;
   /// Loss and accuracy; a score of exactly zero predicts class 0.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
+  void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+               std::span<double> predictions) const override;
 };
 
 }  // namespace simgrad::models

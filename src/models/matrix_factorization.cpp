@@ -17,6 +17,7 @@ struct Places {
 /// Calls `visit` with each rating's places in w and its error: prediction minus rating.
 struct Rating {
   Places at;
+  double predicted;
   double error;
 };
 
@@ -35,7 +36,7 @@ class Ratings {
       const Places at = places(rows.features + row * rows.columns);
       double rating = bias_ ? w[at.b_u] + w[at.b_i] : 0.0;
       for (std::size_t k = 0; k < f_; ++k) rating += w[at.p + k] * w[at.q + k];
-      visit(Rating{at, rating - rows.targets[row]});
+      visit(Rating{at, rating, rating - rows.targets[row]});
     }
   }
 
@@ -113,6 +114,15 @@ void MatrixFactorization::gradient(const Problem& problem, const Samples& rows, 
     if (!bias) return;
     gradient[at.b_u] += r;
     gradient[at.b_i] += r;
+  });
+}
+
+void MatrixFactorization::predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                                  std::span<double> predictions) const {
+  check_shapes(problem, rows, w);
+  std::size_t next = 0;
+  Ratings(problem, factors, bias).for_each(rows, w, [&](const Rating& rating) {
+    predictions[next++] = rating.predicted;
   });
 }
 

@@ -51,6 +51,28 @@ Score Model::score_in(values::Format format, const Problem& problem, const Sampl
   return score(problem, rows, at);
 }
 
+std::int64_t Model::prediction_size(const Problem& problem) const {
+  switch (predicts()) {
+    case Predicts::cluster:
+      return 2;
+    case Predicts::tokens:
+      return problem.features * predicted_tokens(problem);
+    default:
+      return std::max(problem.classes, 1);
+  }
+}
+
+void Model::predict(const Problem&, const Samples&, std::span<const double>, std::span<double>) const {
+  base::check(false, "a model that is timed alone predicts nothing");
+}
+
+void Model::predict_in(values::Format format, const Problem& problem, const Samples& rows, std::span<const double> w,
+                       std::span<double> predictions) const {
+  std::vector<double> at(w.size());
+  values::round_numbers(format, w, at);
+  predict(problem, rows, at, predictions);
+}
+
 double Model::tokens_a_sample(const Problem& problem) const {
   return problem.vocabulary > 0 ? static_cast<double>(problem.features) : 0.0;
 }

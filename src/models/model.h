@@ -185,6 +185,17 @@ class Model : public base::Described {
   /// Loss and metric as they are computed in a format; by default those of w rounded to it.
   virtual Score score_in(values::Format format, const Problem& problem, const Samples& rows,
                          std::span<const double> w) const;
+  /// Numbers of a row's prediction. A number or a rating has one, classes a probability each, a cluster two: its number
+  /// from 0 and the row's squared distance from its centre. A row of text has, for each of its tokens, the probability
+  /// of every token of the vocabulary to be the next.
+  std::int64_t prediction_size(const Problem& problem) const;
+  /// Predicts the rows at w; their targets are not read.  predictions: (rows, prediction_size), row after row.
+  /// Errors: InvariantError for a model that computes no numbers.
+  virtual void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                       std::span<double> predictions) const;
+  /// Predictions as they are computed in a format; by default those of w rounded to it.
+  virtual void predict_in(values::Format format, const Problem& problem, const Samples& rows, std::span<const double> w,
+                          std::span<double> predictions) const;
   /// Tokens that a sample has; 0: samples are no text.
   virtual double tokens_a_sample(const Problem& problem) const;
   /// The tokens that a row of text has, where the model decides it; 0: the model takes no text.
@@ -193,6 +204,8 @@ class Model : public base::Described {
   double penalty(std::span<const double> w) const;
 
  protected:
+  /// Vocabulary of the predictions of a text.
+  virtual std::int64_t predicted_tokens(const Problem& problem) const { return problem.vocabulary; }
   /// Throws InvariantError unless w and the rows have the problem's shape.
   void check_shapes(const Problem& problem, const Samples& rows, std::span<const double> w) const;
   /// Starts a gradient: gradient = penalty_scale * l2 * w, or exact zeros where there is no penalty.

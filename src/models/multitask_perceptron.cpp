@@ -98,4 +98,14 @@ std::vector<ParameterRange> MultitaskPerceptron::heads(const Problem& problem, c
   return {{weights + units * asked.first, units * asked.count}, {biases + asked.first, asked.count}};
 }
 
+void MultitaskPerceptron::predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                                  std::span<double> predictions) const {
+  check_shapes(problem, rows, w);
+  const DenseShape shape{network().widths(problem), true, activation};
+  std::size_t next = 0;
+  pass_forward(shape, rows, w, [&](const OutputBlock& block) {
+    for (const double z : block.outputs) predictions[next++] = sigmoid(z);
+  });
+}
+
 }  // namespace simgrad::models

@@ -52,6 +52,8 @@ class MultitaskPerceptron final : public Model {
                 double penalty_scale, std::span<double> gradient) const override;
   /// The loss, summed over tasks, and the accuracy: a row is right if its own class has the largest output.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
+  void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+               std::span<double> predictions) const override;
 
   static std::int64_t tasks(const Problem& problem) { return problem.classes; }
   /// Sets gradient = scale * sum over the rows of d (the loss of those tasks) / d w; it is zero for the other tasks'

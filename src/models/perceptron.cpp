@@ -150,4 +150,18 @@ Score Perceptron::score(const Problem& problem, const Samples& rows, std::span<c
   return sum;
 }
 
+void Perceptron::predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                         std::span<double> predictions) const {
+  check_shapes(problem, rows, w);
+  const DenseShape shape{widths(problem), bias, activation};
+  std::size_t next = 0;
+  pass_forward(shape, rows, w, [&](const OutputBlock& block) {
+    for (std::int64_t i = 0; i < block.rows; ++i) {
+      const std::span<double> z = outputs_of(block, i);
+      const double sum = problem.classes > 0 ? exponentials(z) : 1.0;
+      for (const double z_c : z) predictions[next++] = z_c / sum;
+    }
+  });
+}
+
 }  // namespace simgrad::models

@@ -61,6 +61,8 @@ class Perceptron final : public Model, public CutModel {
                 double penalty_scale, std::span<double> gradient) const override;
   /// Loss and metric; among equal outputs the first class is predicted.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
+  void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+               std::span<double> predictions) const override;
 
   const CutModel* cut() const override { return this; }
   std::string refusal(const Problem& problem, const Shares& shares) const override;

@@ -102,4 +102,18 @@ Score SoftmaxRegression::score(const Problem& problem, const Samples& rows, std:
   return sum;
 }
 
+void SoftmaxRegression::predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                                std::span<double> predictions) const {
+  check_shapes(problem, rows, w);
+  ClassScores S(static_cast<std::size_t>(problem.classes));
+  std::size_t next = 0;
+  for_each_block(rows, [&](const RowBlock& block) {
+    scores(block, w, rows.columns, S);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i) {
+      const double s_max = S[predicted_class(S, i)][i], sum = sum_of_exponentials(S, i, s_max);
+      for (const BlockNumbers& s : S) predictions[next++] = std::exp(s[i] - s_max) / sum;
+    }
+  });
+}
+
 }  // namespace simgrad::models

@@ -26,6 +26,8 @@ class SoftmaxRegression final : public Model {
                 double penalty_scale, std::span<double> gradient) const override;
   /// Loss and accuracy; among equal scores the first class is predicted.
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const override;
+  void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+               std::span<double> predictions) const override;
 };
 
 }  // namespace simgrad::models

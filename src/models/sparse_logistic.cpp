@@ -27,14 +27,9 @@ void SparseLogistic::add_gradient(const Problem&, const Samples& rows, Parameter
   });
 }
 
-Score SparseLogistic::sum_scores(const Problem&, const Samples& rows, Parameters at) const {
-  Score sum;
-  for_each_sparse_row(rows, [&](const SparseRow& row) {
-    const Score one = logistic_score(score_of(row, at.table), row.target);
-    sum.loss += one.loss;
-    sum.metric += one.metric;
-  });
-  return sum;
+void SparseLogistic::compute_scores(const Problem&, const Samples& rows, Parameters at, std::span<double> s) const {
+  std::size_t next = 0;
+  for_each_sparse_row(rows, [&](const SparseRow& row) { s[next++] = score_of(row, at.table); });
 }
 
 }  // namespace simgrad::models

@@ -21,7 +21,7 @@ class SparseLogistic final : public SparseModel {
                     Gradient gradient) const override;
 
  protected:
-  Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const override;
+  void compute_scores(const Problem& problem, const Samples& rows, Parameters at, std::span<double> s) const override;
   /// Counts a multiplication and an addition for the score, and two for the gradient. Left out: the residual, a few
   /// flops a row.
   RowFlops row_flops(const Problem&) const override { return {.an_entry_forward = 2.0, .an_entry_backward = 2.0}; }

@@ -56,8 +56,30 @@ void SparseModel::gradient(const Problem& problem, const Samples& rows, std::spa
 }
 
 Score SparseModel::score(const Problem& problem, const Samples& rows, std::span<const double> w) const {
+  const std::vector<double> s = scores(problem, rows, w);
+  Score sum;
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const Score one = logistic_score(s[static_cast<std::size_t>(i)], rows.targets[rows.row(i)]);
+    sum.loss += one.loss;
+    sum.metric += one.metric;
+  }
+  return sum;
+}
+
+std::vector<double> SparseModel::scores(const Problem& problem, const Samples& rows, std::span<const double> w) const {
   check_sparse(problem, rows, w);
-  return sum_scores(problem, rows, {w.data(), w.data() + problem.features * width()});
+  std::vector<double> s(static_cast<std::size_t>(rows.count));
+  compute_scores(problem, rows, {w.data(), w.data() + problem.features * width()}, s);
+  return s;
+}
+
+void SparseModel::predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                          std::span<double> predictions) const {
+  std::size_t next = 0;
+  for (const double s : scores(problem, rows, w)) {
+    predictions[next++] = 1.0 / (1.0 + std::exp(s));
+    predictions[next++] = 1.0 / (1.0 + std::exp(-s));
+  }
 }
 
 double logistic_slope(double s, double y) {

@@ -45,10 +45,13 @@ class SparseModel : public Model {
   void gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> gradient) const final;
   Score score(const Problem& problem, const Samples& rows, std::span<const double> w) const final;
+  void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+               std::span<double> predictions) const final;
 
  protected:
-  /// Loss and metric of the rows.
-  virtual Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const = 0;
+  /// The rows' scores s: class 1 has the probability 1 / (1 + exp(-s)).  s: (rows).
+  virtual void compute_scores(const Problem& problem, const Samples& rows, Parameters at,
+                              std::span<double> s) const = 0;
   /// Flops for an entry of a row, and for the row itself.
   struct RowFlops {
     double an_entry_forward = 0.0, an_entry_backward = 0.0;
@@ -62,6 +65,8 @@ class SparseModel : public Model {
   static double entries_a_row(const Problem& problem) {
     return problem.nonzeros > 0.0 ? problem.nonzeros : static_cast<double>(problem.features);
   }
+  /// compute_scores at w, whose shape is checked.
+  std::vector<double> scores(const Problem& problem, const Samples& rows, std::span<const double> w) const;
   /// Throws InvariantError unless the rows are sparse and w has the problem's shape.
   void check_sparse(const Problem& problem, const Samples& rows, std::span<const double> w) const;
 };

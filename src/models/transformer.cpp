@@ -110,6 +110,21 @@ Score Transformer::score_in(values::Format format, const Problem& problem, const
   return transformer_score(options.shape(problem.vocabulary), rows, w, format);
 }
 
+std::int64_t Transformer::predicted_tokens(const Problem& problem) const {
+  return options.shape(problem.vocabulary).vocabulary;
+}
+
+void Transformer::predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+                          std::span<double> predictions) const {
+  predict_in(values::Format::float64, problem, rows, w, predictions);
+}
+
+void Transformer::predict_in(values::Format format, const Problem& problem, const Samples& rows,
+                             std::span<const double> w, std::span<double> predictions) const {
+  check_shapes(problem, rows, w);
+  transformer_predict(options.shape(problem.vocabulary), rows, w, format, predictions);
+}
+
 std::vector<ExpertLoad> Transformer::expert_loads(const Problem& problem, const Samples& rows,
                                                   std::span<const double> w, values::Format format) const {
   check_shapes(problem, rows, w);

@@ -52,6 +52,11 @@ class Transformer final : public Model, public CutModel {
   Score score_in(values::Format format, const Problem& problem, const Samples& rows,
                  std::span<const double> w) const override;
 
+  void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
+               std::span<double> predictions) const override;
+  void predict_in(values::Format format, const Problem& problem, const Samples& rows, std::span<const double> w,
+                  std::span<double> predictions) const override;
+
   std::vector<ExpertLoad> expert_loads(const Problem& problem, const Samples& rows, std::span<const double> w,
                                        values::Format format) const override;
 
@@ -65,6 +70,9 @@ class Transformer final : public Model, public CutModel {
   ParameterStretch tied(const Problem& problem, const Chunk& chunk) const override;
   void run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
            const StepInputs& inputs, std::span<double> result) const override;
+
+ protected:
+  std::int64_t predicted_tokens(const Problem& problem) const override;
 };
 
 }  // namespace simgrad::models

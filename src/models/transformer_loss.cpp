@@ -49,6 +49,20 @@ Score loss(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::ve
 }
 
 template <class Real>
+void next_probabilities(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
+                        std::span<double> probabilities) {
+  const std::int64_t V = numbers.vocabulary;
+  for_pieces_of_logits(numbers, tokens, n, [&](std::int64_t first, std::int64_t count, std::vector<Real>& logits) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      Real* const z = logits.data() + i * V;
+      const auto sum = static_cast<double>(exponentials(V, Real{1}, z));
+      double* const p = probabilities.data() + (first + i) * V;
+      for (std::int64_t c = 0; c < V; ++c) p[c] = static_cast<double>(z[c]) / sum;
+    }
+  });
+}
+
+template <class Real>
 void loss_backward(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
                    std::span<const std::int64_t> next, double scale, const SoftmaxTotals<Real>* totals,
                    std::vector<Real>& dn) {
@@ -103,6 +117,8 @@ void softmax_terms(TransformerNumbers<Real>& numbers, std::int64_t tokens, const
 #define SIMGRAD_FOR(Real)                                                                                             \
   template Score loss(TransformerNumbers<Real>&, std::int64_t, const std::vector<Real>&,                              \
                       std::span<const std::int64_t>);                                                                 \
+  template void next_probabilities(TransformerNumbers<Real>&, std::int64_t, const std::vector<Real>&,                 \
+                                   std::span<double>);                                                                \
   template void loss_backward(TransformerNumbers<Real>&, std::int64_t, const std::vector<Real>&,                      \
                               std::span<const std::int64_t>, double, const SoftmaxTotals<Real>*, std::vector<Real>&); \
   template void greatest_logits(TransformerNumbers<Real>&, std::int64_t, const std::vector<Real>&, std::span<Real>);  \

@@ -135,6 +135,10 @@ void attention_backward(TransformerNumbers<Real>& numbers, std::int64_t sequence
 template <class Real>
 Score loss(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
            std::span<const std::int64_t> next);
+/// The probability of each token of the vocabulary behind each token: (tokens x vocabulary).
+template <class Real>
+void next_probabilities(TransformerNumbers<Real>& numbers, std::int64_t tokens, const std::vector<Real>& n,
+                        std::span<double> probabilities);
 /// A softmax's totals over the vocabulary of all ranks: the greatest logit z of each token, and the sum of e^(z - it).
 template <class Real>
 struct SoftmaxTotals {

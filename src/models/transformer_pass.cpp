@@ -38,6 +38,14 @@ class TransformerPass {
     return sum;
   }
 
+  void predict(const Samples& rows, std::span<double> predictions) {
+    for_pieces(rows, [&] {
+      const auto count = static_cast<std::size_t>(tokens_ * shape().vocabulary);
+      next_probabilities(numbers_, tokens_, n_, predictions.first(count));
+      predictions = predictions.subspan(count);
+    });
+  }
+
   void add_gradient(const Samples& rows, double scale, std::span<double> gradient) {
     for_pieces(rows, [&] {
       const double token_scale = scale / static_cast<double>(shape().sequence);
@@ -149,6 +157,15 @@ Score transformer_score(const TransformerShape& shape, const Samples& rows, std:
   if (rows.count == 0) return {};
   if (format == values::Format::float64) return TransformerPass<double>(shape, w, format, false).score(rows);
   return TransformerPass<float>(shape, w, format, false).score(rows);
+}
+
+void transformer_predict(const TransformerShape& shape, const Samples& rows, std::span<const double> w,
+                         values::Format format, std::span<double> predictions) {
+  if (rows.count == 0) return;
+  if (format == values::Format::float64)
+    TransformerPass<double>(shape, w, format, false).predict(rows, predictions);
+  else
+    TransformerPass<float>(shape, w, format, false).predict(rows, predictions);
 }
 
 std::vector<ExpertLoad> transformer_expert_loads(const TransformerShape& shape, const Samples& rows,

@@ -17,6 +17,9 @@ namespace simgrad::models {
 /// Loss and metric of the rows: the sums over rows of the means over a row's tokens.  w: (parameters).
 Score transformer_score(const TransformerShape& shape, const Samples& rows, std::span<const double> w,
                         values::Format format);
+/// The probabilities of the token behind each token of the rows: (rows, sequence, vocabulary).
+void transformer_predict(const TransformerShape& shape, const Samples& rows, std::span<const double> w,
+                         values::Format format, std::span<double> predictions);
 /// The loads of experts in a gradient's forward pass.
 std::vector<ExpertLoad> transformer_expert_loads(const TransformerShape& shape, const Samples& rows,
                                                  std::span<const double> w, values::Format format);

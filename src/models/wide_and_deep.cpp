@@ -160,21 +160,16 @@ void WideAndDeep::add_gradient(const Problem& problem, const Samples& rows, Para
       });
 }
 
-Score WideAndDeep::sum_scores(const Problem& problem, const Samples& rows, Parameters at) const {
+void WideAndDeep::compute_scores(const Problem& problem, const Samples& rows, Parameters at,
+                                 std::span<double> s) const {
   const DenseShape deep = shape(problem);
   const std::vector<double> x = inputs(problem, rows, at.table);
-  Score sum;
   pass_forward(deep, as_rows(x, rows, deep.widths.front()),
                {at.dense, static_cast<std::size_t>(dense_parameters(problem))}, [&](const OutputBlock& block) {
-                 for (std::int64_t i = 0; i < block.rows; ++i) {
-                   const SparseRow row = row_of(rows, block.first + i);
-                   const Score one = logistic_score(
-                       block.outputs[static_cast<std::size_t>(i)] + wide_score(row, at.table), row.target);
-                   sum.loss += one.loss;
-                   sum.metric += one.metric;
-                 }
+                 for (std::int64_t i = 0; i < block.rows; ++i)
+                   s[static_cast<std::size_t>(block.first + i)] =
+                       block.outputs[static_cast<std::size_t>(i)] + wide_score(row_of(rows, block.first + i), at.table);
                });
-  return sum;
 }
 
 }  // namespace simgrad::models

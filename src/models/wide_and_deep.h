@@ -55,7 +55,7 @@ class WideAndDeep final : public SparseModel, public CutModel {
            const StepInputs& inputs, std::span<double> result) const override;
 
  protected:
-  Score sum_scores(const Problem& problem, const Samples& rows, Parameters at) const override;
+  void compute_scores(const Problem& problem, const Samples& rows, Parameters at, std::span<double> s) const override;
   RowFlops row_flops(const Problem& problem) const override;
   std::vector<Layer> dense_layers(const Problem& problem, std::int64_t first) const override;
 

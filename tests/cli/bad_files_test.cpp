@@ -68,7 +68,7 @@ TEST_CASE("a data source without a path says that it needs one") {
 TEST_CASE("a CSV file's faults name its line") {
   check_refused_with(csv, "d.csv", "a,b,c\n1,2,3\n4,,6\n",
                      {"d.csv:3: column \"b\" has no value here, expected one; set missing = \"drop\" or \"mean\""});
-  check_refused_with(csv, "d.csv", "a,b,c\n1,2,3\n4,5\n", {"d.csv:3: 2 cells, expected 3 as in line 1"});
+  check_refused_with(csv, "d.csv", "a,b,c\n1,2,3\n4,5\n", {"d.csv:3:4: 2 cells, expected 3 as in line 1"});
   check_refused_with(csv, "d.csv", "", {"d.csv:1: no rows, expected at least one"});
   check_refused_with(csv, "d.csv", "a,b,c\n1,2,3\n4,inf,6\n", {"d.csv:3: "});
   check_refused_with(with(csv, "# a line", "target = \"cc\" #"), "d.csv", rows,

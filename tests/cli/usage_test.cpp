@@ -26,18 +26,15 @@ std::string misuse(const std::string& arguments) {
 }  // namespace
 
 TEST_CASE("an unknown command is told with the one that was probably meant") {
-  CHECK(
-      misuse("rnu x.toml") ==
-      "simgrad: unknown command \"rnu\"; did you mean \"run\"? Known: run, validate, plan, check, merge, report, list, "
-      "explain, "
-      "calibrate, capacity");
-  CHECK(
-      misuse("fetch a b") ==
-      "simgrad: unknown command \"fetch\"; known: run, validate, plan, check, merge, report, list, explain, calibrate, "
-      "capacity");
+  CHECK(misuse("rnu x.toml") ==
+        "simgrad: unknown command \"rnu\"; did you mean \"run\"? Known: run, validate, plan, check, merge, report, "
+        "predict, list, explain, calibrate, capacity");
+  CHECK(misuse("fetch a b") ==
+        "simgrad: unknown command \"fetch\"; known: run, validate, plan, check, merge, report, predict, list, explain, "
+        "calibrate, capacity");
   CHECK(misuse("") ==
-        "simgrad: a command is missing; known: run, validate, plan, check, merge, report, list, explain, calibrate, "
-        "capacity");
+        "simgrad: a command is missing; known: run, validate, plan, check, merge, report, predict, list, explain, "
+        "calibrate, capacity");
 }
 
 TEST_CASE("commands of later releases are refused by name") {

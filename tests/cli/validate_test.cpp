@@ -80,6 +80,7 @@ const char* const every_default =
     R"(schema = 1
 title = ""
 seed = 1
+save_model = false
 
 [cluster]
 workers = 4

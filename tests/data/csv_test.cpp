@@ -93,7 +93,7 @@ TEST_CASE("the last line of a CSV file needs no line end") { CHECK(read("a,y\n1,
 TEST_CASE("CRLF and CR end a CSV line as LF does") {
   CHECK(read("a,y\r\n1,2\r\n3,4\r\n").features == Numbers{1, 3});
   CHECK(read("a,y\r1,2\r3,4\r").features == Numbers{1, 3});
-  CHECK(refusal("a,y\r\n1,2\r\n3\r\n") == "t.csv:3: 1 cell, expected 2 as in line 1");
+  CHECK(refusal("a,y\r\n1,2\r\n3\r\n") == "t.csv:3:2: 1 cell, expected 2 as in line 1");
 }
 
 TEST_CASE("a UTF-8 byte order mark is no part of a CSV header") {
@@ -104,7 +104,7 @@ TEST_CASE("a UTF-8 byte order mark is no part of a CSV header") {
 
 TEST_CASE("blank CSV lines are skipped and still counted") {
   CHECK(read("\n  \na,y\n\n1,2\n\t\n3,4\n\n").features == Numbers{1, 3});
-  CHECK(refusal("\na,y\n\n1,2\n\n3\n") == "t.csv:6: 1 cell, expected 2 as in line 2");
+  CHECK(refusal("\na,y\n\n1,2\n\n3\n") == "t.csv:6:2: 1 cell, expected 2 as in line 2");
 }
 
 TEST_CASE("numbers may have blanks around them and a leading plus") {
@@ -120,7 +120,7 @@ TEST_CASE("a quoted CSV cell holds separators, line ends and doubled quotes") {
 TEST_CASE("a quoted number is a number") { CHECK(read("a,y\n\"1\",\"2\"\n").features == Numbers{1}); }
 
 TEST_CASE("line numbers go on behind line ends inside quotes") {
-  CHECK(refusal("a,y\n\"1\n\r\n2\r\",2\n3\n") == "t.csv:6: 1 cell, expected 2 as in line 1");
+  CHECK(refusal("a,y\n\"1\n\r\n2\r\",2\n3\n") == "t.csv:6:2: 1 cell, expected 2 as in line 1");
 }
 
 TEST_CASE("a quote that is never closed is refused at the line it stands in") {
@@ -133,8 +133,8 @@ TEST_CASE("text behind a closing quote is refused") {
 }
 
 TEST_CASE("CSV rows of another length are refused with both counts") {
-  CHECK(refusal("a,b,y\n1,2,3\n4,5\n") == "t.csv:3: 2 cells, expected 3 as in line 1");
-  CHECK(refusal("a,b,y\n1,2,3,\n") == "t.csv:2: 4 cells, expected 3 as in line 1");
+  CHECK(refusal("a,b,y\n1,2,3\n4,5\n") == "t.csv:3:4: 2 cells, expected 3 as in line 1");
+  CHECK(refusal("a,b,y\n1,2,3,\n") == "t.csv:2:7: 4 cells, expected 3 as in line 1");
 }
 
 TEST_CASE("a CSV file without rows is refused") {

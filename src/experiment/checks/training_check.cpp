@@ -110,6 +110,10 @@ void check_model(const Settings& settings, const Document& document, Faults& fau
 
 void check_numbers(const Settings& settings, const Document& document, Faults& faults) {
   check_model(settings, document, faults);
+  if (settings.save_model && !settings.training.numbers)
+    faults.add(place(document, "save_model"),
+               "save_model = true, but training.numbers = false trains no parameters that could be kept; leave one of "
+               "them out");
   const bool blind = !settings.training.numbers && settings.data.source && !settings.data.source->generates() &&
                      !settings.own_problem();
   if (!settings.training.numbers && settings.stop.loss)

@@ -105,7 +105,7 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   for (const char* key : {"strategy", "expect", "plan", "capacity"})
     known.push_back(option_key(key));  // no part of the identity
   ordered_json all = scenario::echo(settings, {}, known);
-  for (const char* key : {"title", "strategy", "seed", "expect", "plan", "capacity"}) leave_out(all, key);
+  for (const char* key : {"title", "strategy", "seed", "save_model", "expect", "plan", "capacity"}) leave_out(all, key);
   for (ordered_json& job : all["job"])  // the settings of each job have them resolved
     for (const std::string& table : own_tables()) job.erase(table);
   if (!all["cluster"].is_null()) identify_cluster(all["cluster"], settings);

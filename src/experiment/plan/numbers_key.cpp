@@ -14,11 +14,12 @@ bool numbers_without_time(const RunPlan& run) {
   const training::Options& training = settings.training;
   const training::Traits traits = run.strategy->traits(static_cast<int>(run.workers));
   // An overflow of float16 is seen by reading the numbers.
-  return training.numbers && !settings.model.proxied() && training.precision != training::Precision::float16 &&
-         run.jobs.empty() && traits.lockstep() && !traits.times_follow_numbers && !traits.numbers_follow_times &&
-         !settings.cluster.failures.any() && !settings.stop.time_s && !settings.evaluate.every_s &&
-         settings.evaluate.on != training::EvaluationSet::next && !training.partition->by_speed() &&
-         !training.partition->inflow() && !settings.model.model->takes_sparse_rows();
+  // Numbers that are known have no parameters that could be kept.
+  return training.numbers && !settings.save_model && !settings.model.proxied() &&
+         training.precision != training::Precision::float16 && run.jobs.empty() && traits.lockstep() &&
+         !traits.times_follow_numbers && !traits.numbers_follow_times && !settings.cluster.failures.any() &&
+         !settings.stop.time_s && !settings.evaluate.every_s && settings.evaluate.on != training::EvaluationSet::next &&
+         !training.partition->by_speed() && !training.partition->inflow() && !settings.model.model->takes_sparse_rows();
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ std::string numbers_key(const RunPlan& run) {
   const Settings& settings = *run.settings;
   nlohmann::ordered_json key = scenario::echo(settings);
   nlohmann::ordered_json training = std::move(key["training"]);
-  for (const char* timing : {"training.input", "training.checkpoint_every_steps", "training.checkpoint_every"})
+  for (const char* timing :
+       {"training.input", "training.checkpoint_every_steps", "training.checkpoint_every", "training.checkpoint_async"})
     training.erase(option_key(timing).substr(std::string_view("training.").size()));
   const nlohmann::ordered_json all{{"data", run.data_key()},
                                    {"model", key["model"]},

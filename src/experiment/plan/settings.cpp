@@ -49,6 +49,9 @@ void Settings::describe(base::Describer& d) {
   d.integer("schema", schema, "the version of this format", Bounds::between(1, 1));
   d.text("title", title, "title of the experiment");
   d.integer("seed", seed, "the seed of all random draws", Bounds::at_least(0));
+  d.flag("save_model", save_model,
+         "whether each run leaves its model, the parameters that were evaluated last, in models/ID.model beside its "
+         "results, for `simgrad predict`");
   d.section("cluster", cluster, "hosts, links, the network model, stragglers and failures");
   d.section("data", data, "the samples");
   d.section("model", model, "the model that is fitted to the samples");

@@ -58,6 +58,7 @@ struct Settings : base::Described {
   std::int64_t schema = 1;
   std::string title;
   std::int64_t seed = 1;
+  bool save_model = false;  ///< the trained parameters are kept in the directory of the results
   cluster::Options cluster;
   data::Options data;
   ModelSection model;

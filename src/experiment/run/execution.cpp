@@ -12,9 +12,11 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "experiment/run/effort.h"
 #include "experiment/run/piece_of_work.h"
 #include "experiment/run/slowness.h"
+#include "experiment/saved/model_file.h"
 #include "outputs/summary.h"
 #include "outputs/timelines/timeline.h"
 
@@ -36,6 +38,8 @@ void Execution::run() {
   if (!options_.again) take_finished();
   std::erase_if(queue_, [&](const RunPlan* run) { return dropped(*run); });
   prepare(options_.out, options_.recordings);
+  if (std::ranges::any_of(queue_, [](const RunPlan* run) { return run->settings->save_model; }))
+    base::make_directory(options_.out + "/models");
   std::tie(jobs_, threads_) = jobs_and_threads(options_.jobs, options_.threads, queue_.size());
   std::vector<std::string> groups;
   for (const RunPlan* run : queue_) groups.push_back(fmt::format("{}/{}", run->label, run->workers));
@@ -139,22 +143,29 @@ int Execution::threads_of(const RunPlan& plan, NumbersFrom from, const Children&
 void Execution::take_finished() {
   if (options_.recordings.more()) return;  // a trace or a list of events is made by simulating
   std::vector<const RunPlan*> missing;
+  bool timelines = false, models = false;  // that are lacking
   for (const RunPlan* plan : queue_) {
     auto run = taken(*plan);
-    if (run && has_timelines(*plan)) {
+    const bool lacks_timeline = !has_timelines(*plan), lacks_model = !has_models(*plan);
+    if (run && !lacks_timeline && !lacks_model) {
       finish(*plan, std::move(*run));
       continue;
     }
-    if (run) without_timeline_.emplace(plan->work, std::move(*run));
+    timelines = timelines || (run && lacks_timeline);
+    models = models || (run && lacks_model);
+    if (run) without_file_.emplace(plan->work, std::move(*run));
     missing.push_back(plan);
   }
   taken_ = queue_.size() - missing.size();
   if (taken_ > 0 && options_.tell)
     options_.tell(
         fmt::format("{} of {} runs are in {} already; --force does them again", taken_, queue_.size(), options_.out));
-  if (!without_timeline_.empty() && options_.tell)
-    options_.tell(fmt::format("{} of {} runs are simulated again for their timelines; their results stay",
-                              without_timeline_.size(), queue_.size()));
+  if (!without_file_.empty() && options_.tell)
+    options_.tell(fmt::format("{} of {} runs are simulated again for their {}; their results stay",
+                              without_file_.size(), queue_.size(),
+                              !models      ? "timelines"
+                              : !timelines ? "models"
+                                           : "timelines and models"));
   queue_ = std::move(missing);
 }
 
@@ -172,11 +183,19 @@ bool Execution::has_timelines(const RunPlan& plan) const {
          });
 }
 
+bool Execution::has_models(const RunPlan& plan) const {
+  const auto runs = runs_.find(plan.work);
+  return runs == runs_.end() || std::ranges::all_of(runs->second, [&](const RunPlan* run) {
+           return !run->settings->save_model || has_model(options_.out, run->id);
+         });
+}
+
 outputs::Run Execution::as_finished_before(const RunPlan& plan, outputs::Run run) {
-  auto before = without_timeline_.extract(plan.work);
+  auto before = without_file_.extract(plan.work);
   if (before.empty()) return run;
   if (run.record.status == record::Status::failed && options_.tell)
-    options_.tell(fmt::format("{}: no timeline, since the run failed this time: {}", run_name(plan), run.record.error));
+    options_.tell(
+        fmt::format("{}: no timeline or model, since the run failed this time: {}", run_name(plan), run.record.error));
   return std::move(before.mapped());
 }
 

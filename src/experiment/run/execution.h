@@ -55,7 +55,9 @@ class Execution {
   std::optional<outputs::Run> taken(const RunPlan& plan);
   /// Whether all timelines of a piece of work that are kept are in the directory.
   bool has_timelines(const RunPlan& plan) const;
-  /// The run as it was finished before, if it was simulated again for its timeline alone; else the run itself.
+  /// Whether all models of a piece of work that are kept are there.
+  bool has_models(const RunPlan& plan) const;
+  /// The run as it was finished before, if it was simulated again for its timeline or model alone; else the run itself.
   outputs::Run as_finished_before(const RunPlan& plan, outputs::Run run);
 
   void collect(const Children::Ended& ended);
@@ -92,8 +94,9 @@ class Execution {
   std::vector<const RunPlan*> queue_;
   std::unordered_map<std::string, std::vector<const RunPlan*>> runs_;  ///< by work: the plan's
   RunStore store_;
-  std::size_t taken_ = 0;                                           ///< pieces of work whose records were there
-  std::unordered_map<std::string, outputs::Run> without_timeline_;  ///< by work: finished before, and to be recorded
+  std::size_t taken_ = 0;  ///< pieces of work whose records were there
+  std::unordered_map<std::string, outputs::Run>
+      without_file_;  ///< by work: finished before, but a timeline or a model is lacking
   int failed_ = 0;
   BestSoFar best_;
   std::optional<Race> race_;

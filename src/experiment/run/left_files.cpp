@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 5> folders{"runs", "timelines", "trajectories", "trace", "events"};
+constexpr std::array<const char*, 6> folders{"runs", "models", "timelines", "trajectories", "trace", "events"};
 constexpr std::array<const char*, 4> files_beside{"trials.json", "link_utilisation.csv", "report.html",
                                                   "results.sqlite"};
 
@@ -36,8 +36,8 @@ bool is_named_by_hash(std::string_view name) {
   const std::size_t dot = std::min(name.find('.'), name.size());
   const auto hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (dot != digits || !std::ranges::all_of(name.substr(0, dot), hexadecimal)) return false;
-  constexpr std::array<std::string_view, 6> endings{"",         ".json", ".json.damaged",
-                                                    ".json.gz", ".txt",  SharedNumbers::state_extension};
+  constexpr std::array<std::string_view, 7> endings{
+      "", ".json", ".json.damaged", ".json.gz", ".txt", ".model", SharedNumbers::state_extension};
   return std::ranges::find(endings, name.substr(dot)) != endings.end();
 }
 

@@ -17,6 +17,7 @@
 #include "experiment/run/finished_runs.h"
 #include "experiment/run/recordings.h"
 #include "experiment/run/shard_records.h"
+#include "experiment/saved/model_file.h"
 #include "outputs/files/temporary_file.h"
 #include "outputs/timelines/timeline.h"
 
@@ -96,6 +97,12 @@ void bring_timelines(const ShardRecords& records, const std::string& out, bool a
   for (const auto& [id, shard] : records.timelines)
     if (again || !outputs::has_timeline(out, id))
       outputs::link_or_copy(outputs::timeline_file(shard, id), outputs::timeline_file(out, id));
+}
+
+void bring_models(const ShardRecords& records, const std::string& out, bool again) {
+  if (!records.models.empty()) base::make_directory(fs::path(out) / "models");
+  for (const auto& [id, shard] : records.models)
+    if (again || !has_model(out, id)) outputs::link_or_copy(model_file(shard, id), model_file(out, id));
 }
 
 /// Brings the numbers that runs share. Of several files with the same key the largest one has the most steps.
@@ -189,6 +196,7 @@ outputs::Results merge(const Plan& plan, const std::vector<ShardOfExperiment>& s
   }
   prepare(options.out, {});
   bring_timelines(records, options.out, options.again);
+  bring_models(records, options.out, options.again);
   bring_trajectories(shards, options.out);
   write_records(plan, finished, beside_runs, store);
   outputs::Results results = results_of(plan, finished);

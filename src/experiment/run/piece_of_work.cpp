@@ -13,6 +13,7 @@
 #include "experiment/run/finished_runs.h"
 #include "experiment/run/shared_numbers.h"
 #include "experiment/run/simulate_proxy.h"
+#include "experiment/saved/model_file.h"
 #include "outputs/results.h"
 #include "outputs/summary.h"
 
@@ -38,6 +39,12 @@ void keep_state(const StateFiles& files, const values::Contents& state, const Ru
   outputs::write_file(files.to, values::text_of(state));
 }
 
+void write_models(const std::string& out, const std::vector<const RunPlan*>& runs, const data::Split& data,
+                  const LastModel& model) {
+  for (const RunPlan* run : runs)
+    write_model(model_file(out, run->id), *run, data, problem_of(data), model.record, model.w);
+}
+
 }  // namespace
 
 std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& runs, const Data& data, Numbers numbers,
@@ -48,17 +55,20 @@ std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& ru
       runs.empty() ? std::vector<cluster::TimelineLimits>() : options.recordings.limits(any_keeps_timeline(runs));
   if (!states.from.empty()) numbers.state = state_in(states.from);
   const bool damaged = !states.from.empty() && !numbers.state;
+  ModelKeeper keeper{.keep = [&](const LastModel& model) { write_models(options.out, runs, *data, model); }};
+  if (plan.settings->save_model && !runs.empty()) numbers.keeper = &keeper;
   values::Contents last_state;
   if (!states.to.empty()) numbers.last_state = &last_state;
   try {
-    run.record = plan.settings->model.proxied() ? simulate_proxy(plan, data, threads, pulse, limits)
+    run.record = plan.settings->model.proxied() ? simulate_proxy(plan, data, threads, pulse, limits, numbers)
                                                 : simulate(plan, data, threads, pulse, limits, numbers);
   } catch (const CollectivesMeet& meet) {
     return outputs::compact({{"meet", meet.what()}});
   }
   if ((numbers.all_known || numbers.state) && numbers.trajectory->lacking()) return R"({"lacking": true})";
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  nlohmann::ordered_json answer{{"run", outputs::to_json(run)}, {"unwritten", ""}, {"numbers", ""}, {"told", ""}};
+  nlohmann::ordered_json answer{
+      {"run", outputs::to_json(run)}, {"unwritten", keeper.fault}, {"numbers", ""}, {"told", ""}};
   if (numbers.trajectory) answer["numbers"] = numbers.trajectory->computed();
   if (damaged) answer["told"] = fmt::format("{} is not whole; its numbers are computed again", states.from);
   try {

@@ -50,7 +50,8 @@ void add_leaves(const Json& tree, const std::string& key, std::map<std::string, 
 
 /// The keys whose values make another experiment: all but those that choose among runs.
 std::map<std::string, std::string> defining(Json scenario, const std::set<std::string>& varied) {
-  for (const char* choice : {"title", "seed", "expect", "grid", "strategy", "capacity"}) scenario.erase(choice);
+  for (const char* choice : {"title", "seed", "save_model", "expect", "grid", "strategy", "capacity"})
+    scenario.erase(choice);
   std::map<std::string, std::string> leaves;
   add_leaves(scenario, "", leaves);
   std::erase_if(leaves, [&](const auto& leaf) {

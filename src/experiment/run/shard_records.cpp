@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "experiment/run/finished_runs.h"
+#include "experiment/saved/model_file.h"
 #include "outputs/run_text.h"
 #include "outputs/timelines/timeline.h"
 
@@ -67,7 +68,7 @@ class Gathering {
       const std::vector<const RunPlan*>& runs = runs_[piece->work];
       if (std::ranges::find(runs, piece) != runs.end()) records.in_table.insert(piece);
       std::optional<outputs::Run> run = sound(*piece);
-      if (!run || !add_timelines(runs, *run, records)) {
+      if (!run || !add_files(runs, *run, records)) {
         missing_.insert(piece);
         continue;
       }
@@ -103,18 +104,18 @@ class Gathering {
     return found;
   }
 
-  /// Returns false if a timeline is missing that is kept. A run that failed need not have one.
-  bool add_timelines(const std::vector<const RunPlan*>& runs, const outputs::Run& record, ShardRecords& records) {
-    for (const RunPlan* run : runs) {
-      if (!run->keeps_timeline) continue;
-      const std::vector<std::string>& places = directories_[run->id];
-      const auto place =
-          std::ranges::find_if(places, [&](const std::string& out) { return outputs::has_timeline(out, run->id); });
-      if (place == places.end() && is_failed(record)) continue;
-      if (place == places.end()) return false;
-      records.timelines.emplace_back(run->id, *place);
-    }
-    return true;
+  /// Returns false if a timeline or a model is missing that is kept. A run that failed need not have one.
+  bool add_files(const std::vector<const RunPlan*>& runs, const outputs::Run& record, ShardRecords& records) {
+    const auto add = [&](const RunPlan& run, auto has, auto& files) {
+      const std::vector<std::string>& places = directories_[run.id];
+      const auto place = std::ranges::find_if(places, [&](const std::string& out) { return has(out, run.id); });
+      if (place != places.end()) files.emplace_back(run.id, *place);
+      return place != places.end() || is_failed(record);
+    };
+    return std::ranges::all_of(runs, [&](const RunPlan* run) {
+      return (!run->keeps_timeline || add(*run, outputs::has_timeline, records.timelines)) &&
+             (!run->settings->save_model || add(*run, has_model, records.models));
+    });
   }
 
   void add_lines(const std::vector<std::string>& lines, const std::string& kind) {

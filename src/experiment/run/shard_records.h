@@ -18,6 +18,7 @@ struct ShardRecords {
   std::vector<std::pair<const RunPlan*, outputs::Run>> runs;
   std::set<const RunPlan*> in_table;                           ///< pieces that are runs of the plan themselves
   std::vector<std::pair<std::string, std::string>> timelines;  ///< of the plan's runs: id, and the shard's directory
+  std::vector<std::pair<std::string, std::string>> models;     ///< likewise
 };
 
 /// store: is offered the records.

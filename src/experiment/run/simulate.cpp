@@ -257,6 +257,7 @@ class Simulation {
         .options = own.training, .stop = stop, .evaluate = own.evaluate, .recovery = plan.recovery};
     setup.turns = turns_.get();
     setup.job = part.job;
+    setup.keeps_parameters = numbers_.keeper != nullptr;
     if (numbers_.last_state) setup.near_end = [this] { keep_state(); };
     part.training =
         std::make_unique<training::Training>(cluster_, *part.learning, std::move(program), std::move(setup), workers);
@@ -344,6 +345,11 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
     record.error = error;
     record.goodput.reset();
   }
+  if (numbers.keeper && own.evaluated() && !own.evaluated().timing_only()) try {
+      numbers.keeper->keep({own.evaluated().value(), record});
+    } catch (const base::EnvironmentError& fault) {
+      numbers.keeper->fault = fault.what();
+    }
   return record;
 }
 

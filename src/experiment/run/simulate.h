@@ -1,7 +1,10 @@
 /// The simulation of one run, from its plan to its record.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
+#include <string>
 
 #include "cluster/fabric/cluster.h"
 #include "cluster/recording/timeline_recorder.h"
@@ -32,6 +35,18 @@ models::Problem problem_of_run(const RunPlan& run);
 /// The set-up of the run's learning.  data: as load_data returned them.
 training::Learning::Setup learning_setup(const RunPlan& run, const Data& data);
 
+/// The model as a run has left it.
+struct LastModel {
+  std::span<const double> w;     ///< the parameters that were evaluated last
+  const record::Record& record;  ///< of the run
+};
+
+/// Writes the model of a run.
+struct ModelKeeper {
+  std::function<void(const LastModel& model)> keep;
+  std::string fault = {};  ///< of a file that could not be written
+};
+
 /// The source of a run's numbers.
 struct Numbers {
   training::Trajectory* trajectory = nullptr;  ///< numbers that are known, and those computed; null: none are kept
@@ -39,6 +54,7 @@ struct Numbers {
   /// The state to go on from: only what follows from it is computed, and the run fails likewise if a number is missing.
   std::shared_ptr<const values::Contents> state = {};
   values::Contents* last_state = nullptr;  ///< takes the state to go on from; left as it is if that is too large
+  ModelKeeper* keeper = nullptr;           ///< takes the model at the end, if there is one; null: nobody does
 };
 
 /// Runs `run`, and all jobs beside it if it is one of several, in this process, which must not have simulated anything

@@ -14,21 +14,23 @@ namespace simgrad::experiment {
 namespace {
 
 /// The run with numbers, in a child. Its times are the small model's.
-record::Record with_numbers(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse) {
+record::Record with_numbers(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
+                            ModelKeeper* keeper) {
   const base::ChildEnd end = base::run_in_child([&] {
     outputs::Run computed = described(run);
     try {
-      computed.record = simulate(run, data, threads, pulse);
+      computed.record = simulate(run, data, threads, pulse, {}, {.keeper = keeper});
     } catch (const CollectivesMeet& meet) {
       return outputs::compact({{"meet", meet.what()}});
     }
-    return outputs::compact({{"run", outputs::to_json(computed)}});
+    return outputs::compact({{"run", outputs::to_json(computed)}, {"fault", keeper ? keeper->fault : ""}});
   });
   if (end.kind == base::ChildEnd::Kind::threw) throw std::runtime_error(end.text);
   if (end.kind == base::ChildEnd::Kind::died)
     throw std::runtime_error("the process that computed the numbers " + end.death);
   const nlohmann::ordered_json answer = outputs::parse_json(end.text);
   if (answer.contains("meet")) throw CollectivesMeet(answer["meet"].get<std::string>());
+  if (keeper) keeper->fault = answer["fault"].get<std::string>();
   return outputs::run_from_json(answer["run"]).record;
 }
 
@@ -58,9 +60,9 @@ void take_numbers(record::Record& of_large, const record::Record& computed) {
 }  // namespace
 
 record::Record simulate_proxy(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
-                              const std::vector<cluster::TimelineLimits>& limits) {
+                              const std::vector<cluster::TimelineLimits>& limits, const Numbers& numbers) {
   base::check(data != nullptr, "a run with numbers has data");
-  const record::Record computed = with_numbers(run, data, threads, pulse);
+  const record::Record computed = with_numbers(run, data, threads, pulse, numbers.keeper);
   if (computed.status == record::Status::failed) return computed;
   record::Record of_large =
       simulate(timed_plan(run, data->train.rows, computed.steps), nullptr, threads, pulse, limits);

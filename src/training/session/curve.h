@@ -49,6 +49,10 @@ class Curve {
   bool evaluated_latest() const { return evaluated_latest_; }
   /// Appends the latest state's scores, and returns the row. Waits for the numbers.
   record::Evaluation& evaluate(double elapsed_s, std::int64_t samples);
+  /// Keeps the parameters that are evaluated last, from now on.
+  void keep_evaluated() { keeps_evaluated_ = true; }
+  /// These parameters, which have the scores of the last row; null if none are kept.
+  const values::Tensor& evaluated() const { return evaluated_; }
   std::size_t size() const { return rows_.size(); }
   std::vector<record::Evaluation> take_rows() { return std::move(rows_); }
 
@@ -63,7 +67,9 @@ class Curve {
   bool evaluated_latest_ = false;
   values::Tensor scored_;  ///< the parameters evaluated last, where evaluations are by time
   Score score_;            ///< theirs
-  bool resumed_ = false;   ///< the next state is the one gone back to
+  bool keeps_evaluated_ = false;
+  values::Tensor evaluated_;
+  bool resumed_ = false;  ///< the next state is the one gone back to
   std::vector<record::Evaluation> rows_;
 };
 

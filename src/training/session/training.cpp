@@ -91,6 +91,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
                         .recovery = recovery(),
                         .servers_hold = holder() == Holder::servers,
                         .workers_hold = holder() == Holder::workers}) {
+  if (setup_.keeps_parameters) curve_.keep_evaluated();
   if (traits_.may_stand_in && all_are_alike()) let_ranks_stand_in();
   if (times_alone())
     if (cluster::BesideMessages* const beside = world_.computed_collectives().beside_messages()) beside->leave_out();

@@ -53,6 +53,7 @@ class Training final : public Session, private Recoverable {
     /// Called once, shortly before the training ends by its steps, or as it reaches its target: all that a longer
     /// training would go on from is still there.
     std::function<void()> near_end = {};
+    bool keeps_parameters = false;  ///< for evaluated()
   };
   /// workers: at nominal speed times their relative one; the program's servers come on top.
   Training(cluster::Cluster& cluster, const Learning& learning, Program program, Setup setup, int workers);
@@ -62,6 +63,9 @@ class Training final : public Session, private Recoverable {
   void start();
   /// After the run.
   record::Record take_record();
+  /// The parameters that were evaluated last, whole: the replicas' mean where they differ. Null if nothing was
+  /// evaluated, or without Setup::keeps_parameters.
+  const values::Tensor& evaluated() const { return curve_.evaluated(); }
   /// Shows the progress of the run there; another process may watch it.
   void show_progress_in(Pulse* pulse) { pulse_ = pulse; }
 

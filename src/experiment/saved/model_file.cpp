@@ -1,0 +1,203 @@
+#include "experiment/saved/model_file.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/hash.h"
+#include "experiment/saved/encoding_text.h"
+#include "outputs/results.h"
+#include "outputs/summary.h"
+#include "scenario/document.h"
+
+namespace simgrad::experiment {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view format_name = "simgrad model";
+constexpr int format_version = 1;
+constexpr std::size_t checksum_digits = 32;
+constexpr std::array precisions{training::Precision::float64, training::Precision::float32,
+                                training::Precision::bfloat16, training::Precision::float16,
+                                training::Precision::float8};
+
+Json json_of(const models::Problem& problem) {
+  return {{"features", problem.features},    {"classes", problem.classes},   {"users", problem.users},
+          {"items", problem.items},          {"nonzeros", problem.nonzeros}, {"fields", problem.fields},
+          {"vocabulary", problem.vocabulary}};
+}
+
+models::Problem problem_in(const Json& json) {
+  return {.features = json.at("features").get<std::int64_t>(),
+          .classes = json.at("classes").get<int>(),
+          .users = json.at("users").get<std::int64_t>(),
+          .items = json.at("items").get<std::int64_t>(),
+          .nonzeros = json.at("nonzeros").get<double>(),
+          .fields = json.at("fields").get<std::int64_t>(),
+          .vocabulary = json.at("vocabulary").get<std::int64_t>()};
+}
+
+/// The options of the model, without those that name files: a shape that a file gave is written out.
+Json json_of(const ModelSection& section) {
+  Json json = scenario::echo(section);
+  for (const char* key : {"path", "config", "timed_as"}) json.erase(key);
+  return json;
+}
+
+Json json_of(const std::vector<models::Layer>& layers) {
+  Json all = Json::array();
+  for (const models::Layer& layer : layers)
+    all.push_back({{"name", layer.name},
+                   {"first", layer.first},
+                   {"count", layer.count},
+                   {"rows", layer.rows},
+                   {"columns", layer.columns}});
+  return all;
+}
+
+Json heading(const RunPlan& run, const data::Split& data, const models::Problem& problem, const record::Record& record,
+             std::size_t count) {
+  const Settings& settings = *run.settings;
+  const record::Evaluation& last = record.curve.back();
+  return {{"format", format_name},
+          {"version", format_version},
+          {"id", run.id},
+          {"strategy", run.kind},
+          {"label", run.label},
+          {"parameters", run.parameters},
+          {"seed", run.seed},
+          {"status", record::name(record.status)},
+          {"step", last.step},
+          {"loss", last.loss ? Json(*last.loss) : Json()},
+          {"metric_name", record.metric_name},
+          {"metric", last.metric ? Json(*last.metric) : Json()},
+          {"precision", training::name(settings.training.precision)},
+          {"model", json_of(settings.model)},
+          {"problem", json_of(problem)},
+          {"layers", json_of(settings.model.model->layers(problem))},
+          {"encoding", experiment::json_of(*data.encoding)},
+          {"count", count}};
+}
+
+/// Little-endian doubles.
+std::string bytes_of(std::span<const double> w) {
+  std::string bytes(w.size() * sizeof(double), '\0');
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    const auto bits = std::bit_cast<std::uint64_t>(w[i]);
+    for (std::size_t k = 0; k < sizeof(double); ++k)
+      bytes[i * sizeof(double) + k] = static_cast<char>((bits >> (8 * k)) & 0xFFU);
+  }
+  return bytes;
+}
+
+std::vector<double> doubles_in(std::string_view bytes) {
+  std::vector<double> w(bytes.size() / sizeof(double));
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    std::uint64_t bits = 0;
+    for (std::size_t k = 0; k < sizeof(double); ++k)
+      bits |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i * sizeof(double) + k])) << (8 * k);
+    w[i] = std::bit_cast<double>(bits);
+  }
+  return w;
+}
+
+[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+  throw base::ScenarioError(fmt::format("{}:1:1: {}", file, what));
+}
+
+/// The first line of a file's bytes.
+Json heading_in(const std::string& file, std::string_view bytes) {
+  const std::string start = fmt::format(R"({{"format":"{}",)", format_name);
+  if (!bytes.starts_with(start))
+    refuse(file, "is no model, expected a file that a run with save_model = true has left in models/");
+  Json json;
+  try {
+    json = Json::parse(bytes.substr(0, bytes.find('\n')));
+  } catch (const nlohmann::json::exception&) {
+    refuse(file, "is damaged, expected a whole first line");
+  }
+  if (const Json version = json.value("version", Json()); version != format_version)
+    refuse(file, fmt::format("has version {} of the format, expected {}", version.dump(), format_version));
+  return json;
+}
+
+/// [model] by itself.
+struct OnlyModel : base::Described {
+  ModelSection section;
+  void describe(base::Describer& d) override { d.section("model", section, "the model"); }
+};
+
+SavedModel model_in(const std::string& file, Json json, std::string_view parameters) {
+  SavedModel saved;
+  OnlyModel model;
+  const scenario::Document document =
+      scenario::Document::parse(scenario::toml(Json{{"model", json.at("model")}}), file + ", its model");
+  scenario::Faults faults;
+  document.read_into(model, faults);
+  faults.raise_if_any();
+  saved.kind = model.section.model.kind();
+  saved.model = model.section.model.shared();
+  saved.problem = problem_in(json.at("problem"));
+  saved.encoding = encoding_of(json.at("encoding"));
+  const std::string precision = json.at("precision").get<std::string>();
+  for (const training::Precision known : precisions)
+    if (training::name(known) == precision) saved.precision = known;
+  if (training::name(saved.precision) != precision) refuse(file, "has the unknown precision " + precision);
+  saved.w = doubles_in(parameters);
+  for (const char* key : {"model", "problem", "layers", "encoding", "format", "version"}) json.erase(key);
+  saved.run = std::move(json);
+  return saved;
+}
+
+}  // namespace
+
+std::string model_file(const std::string& out, const std::string& id) {
+  return fmt::format("{}/models/{}.model", out, id);
+}
+
+bool has_model(const std::string& out, const std::string& id) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(model_file(out, id), unknown);
+}
+
+void write_model(const std::string& file, const RunPlan& run, const data::Split& data, const models::Problem& problem,
+                 const record::Record& record, std::span<const double> w) {
+  base::check(data.encoding != nullptr && !record.curve.empty(), "a model that was evaluated has data");
+  std::string bytes = outputs::compact(heading(run, data, problem, record, w.size()));
+  bytes += '\n';
+  bytes += bytes_of(w);
+  bytes += base::hash(bytes);
+  outputs::write_file(file, bytes);
+}
+
+Json heading_of_model(const std::string& file) { return heading_in(file, outputs::read_file(file)); }
+
+SavedModel read_model(const std::string& file) {
+  const std::string bytes = outputs::read_file(file);
+  Json json = heading_in(file, bytes);
+  const std::string_view all(bytes);
+  const std::size_t begin = bytes.find('\n') + 1, end = bytes.size() - std::min(bytes.size(), checksum_digits);
+  if (begin == 0 || end < begin || all.substr(end) != base::hash(all.substr(0, end)))
+    refuse(file, "is damaged, expected the contents of its checksum");
+  try {
+    if ((end - begin) != json.at("count").get<std::size_t>() * sizeof(double))
+      refuse(file, "is damaged, expected as many parameters as its first line says");
+    SavedModel saved = model_in(file, std::move(json), all.substr(begin, end - begin));
+    if (std::cmp_not_equal(saved.w.size(), saved.model->parameters(saved.problem)))
+      refuse(file, fmt::format("has {} parameters, expected the {} of {}", saved.w.size(),
+                               saved.model->parameters(saved.problem), saved.kind));
+    return saved;
+  } catch (const nlohmann::json::exception& fault) {
+    refuse(file, fmt::format("is damaged: {}", fault.what()));
+  }
+}
+
+}  // namespace simgrad::experiment
