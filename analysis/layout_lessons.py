@@ -54,3 +54,39 @@ def best_layout(lesson, figure):
     time_axes.set(xlabel="seconds of a step", xlim=(0, 12.5))
     bytes_axes.legend(fontsize=7)
     time_axes.legend(loc="upper right", fontsize=7)
+
+
+def slow_or_lost(lesson, figure):
+    axes = figure.subplots()
+    axes.set_axisbelow(True)
+    row, lost = 0.571759, 31 + 9  # of a row on a device; the time of the crash, and that of starting again
+    sums = {"replicas": 0.0751, "stages": 0.0126, "products": 1.5315}
+    once = {"replicas": 15 * row, "stages": 47 * 3 / 8 * row, "products": 15 * row}
+    named = []
+    for run in lesson.runs:
+        way = "stages" if run["param.parallel.pipeline"] == 8 else "products" if run["param.parallel.tensor"] == 8 else "replicas"
+        step = once[way] + sums[way]
+        slow = run["param.cluster.relative_speeds"] != "[]"
+        by_speed = run["param.training.partition.shares"] == "speed"
+        if run["param.cluster.failures.crash"] != "[]":
+            spare = run["param.cluster.failures.spares"] == 1
+            left = step if way != "replicas" else 18 * row + 0.0735
+            down = 1 if spare or way == "replicas" else 60
+            agree(way, [1], [run["simulated_s"]], lambda _, a=lost + down + 9 * left: a)
+            name = "one lost, a spare" if spare else "one lost"
+        elif slow:
+            more = {"replicas": (1 if by_speed else 15) * row, "products": 15 * row, "stages": 40 * 3 / 8 * row}[way]
+            agree(way, [1], [run["simulated_s"]], lambda _, a=12 * (step + more): a, within=0.05)
+            name = "one slow, shares by speed" if by_speed else "one slow"
+        else:
+            agree(way, [1], [run["simulated_s"]], lambda _, a=12 * step: a)
+            name = "undisturbed"
+        named.append((way, name, run["simulated_s"]))
+    colours = {"replicas": "#0072B2", "stages": "#E69F00", "products": "#009E73"}
+    for y, (way, name, seconds) in enumerate(named):
+        axes.barh(y, seconds, color=colours[way], height=0.7, label=way if name == "undisturbed" else None)
+        axes.text(seconds + 2, y, f"{seconds:.0f}", va="center", fontsize=8)
+    axes.set_yticks(range(len(named)), [name for _, name, _ in named])
+    axes.invert_yaxis()
+    axes.set(xlabel="time of twelve steps [s]", xlim=(0, 260))
+    axes.legend(loc="lower right", fontsize=8)

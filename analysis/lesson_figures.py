@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from figures import PART_STYLES, plt, save
-from layout_lessons import best_layout, bubbles
+from layout_lessons import best_layout, bubbles, slow_or_lost
 from lesson_parts import GREY, agree, both, dots, memory, numbers_on, style, times_of_parts
 from simgrad_results import ResultsError, load_curves, load_runs, parameters
 
@@ -25,7 +25,7 @@ LABELS = {
     "09": ["H = 1", "H = 4", "H = 16", "H = 64", "one average"], "10": ["allreduce"], "11": ["allreduce"],
     "12": ["allreduce"], "13": ["one device"],
     "14": ["replicas", "buckets", "stage 1", "stage 2", "stage 3", "no prefetch", "offload"],
-    "15": ["pipeline"], "16": ["64 devices"], "17": ["allreduce"],
+    "15": ["pipeline"], "16": ["64 devices"], "17": ["allreduce"], "18": ["training"],
     "19": ["serving"],
 }
 #: The keys of the grids of the lessons that have one.
@@ -35,6 +35,8 @@ GRIDS = {
     "13": "training.recompute", "15": "parallel.schedule parallel.micro_batches",
     "16": "parallel.tensor parallel.pipeline parallel.micro_batches",
     "17": "cluster.workers cluster.speed prices.worker",
+    "18": "parallel.pipeline parallel.tensor parallel.micro_batches training.partition.shares cluster.relative_speeds "
+          "cluster.failures.crash cluster.failures.recovery cluster.failures.spares",
     "19": "parallel.tensor serving.rate",
 }
 
@@ -320,7 +322,8 @@ def answers(lesson, figure):
 FIGURES = {
     "01": speed_up, "02": latency_or_bandwidth, "03": fewer_bytes, "04": slowest_worker, "05": stale, "06": servers,
     "07": ring_and_tree, "08": gossip, "09": fewer_rounds, "10": failures, "11": costs, "12": same_step, "13": does_it_fit,
-    "14": memory_for_messages, "15": bubbles, "16": best_layout, "17": rent, "19": answers,
+    "14": memory_for_messages, "15": bubbles, "16": best_layout, "17": rent, "18": slow_or_lost,
+    "19": answers,
 }
 
 

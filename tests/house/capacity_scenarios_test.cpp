@@ -75,4 +75,24 @@ TEST_CASE(
   CHECK(found.at("finding").get<std::string>().find("On the same failures Daly's interval saves") != std::string::npos);
 }
 
+TEST_CASE("thirty_days_of_400_servers: 16 spares pay, and fewer than twelve leave the training waiting") {
+  const Json found = capacity_of("thirty_days_of_400_servers.toml", "--seeds 1..20");
+  CHECK(found.at("finding").get<std::string>().starts_with("16 spares pay: "));
+  CHECK(number(found, "mtbf_s") == Approx(234 * day_s).epsilon(0.003));
+  CHECK(number(found.at("steps").at(0), "step_s") == Approx(1.7).epsilon(0.02));
+  CHECK(number(found, "checkpoint_s") == Approx(0.0041).epsilon(0.03));
+  CHECK(number(found, "checkpoint_write_s") == Approx(0.42).epsilon(0.03));
+  for (const Json& each : found.at("fleet")) {
+    const double goodput = number(each, "goodput");
+    if (each.at("spares") == 0) CHECK(goodput == 0.0);
+    if (each.at("spares") == 16) {
+      CHECK(goodput == Approx(0.947).epsilon(0.001));
+      CHECK(number(each, "goodput_low") == Approx(0.944).epsilon(0.001));
+      CHECK(number(each, "goodput_high") == Approx(0.949).epsilon(0.001));
+    } else {
+      CHECK(goodput < 0.94);
+    }
+  }
+}
+
 }  // namespace capacity_scenarios_test

@@ -33,4 +33,28 @@ TEST_CASE("more_machines_more_failures: there is a size beyond which machines sl
   CHECK(times.back() > 1.1 * *best);
 }
 
+TEST_CASE("spares_or_none: stages suffer more than replicas, a spare is worth its price, and copies save work") {
+  // Times are those of the runs with numbers.
+  const auto results = results_of("spares_or_none.toml", " --seeds 1..4 --set training.numbers=false");
+  const auto mean = [&](const char* recovery, int spares, const auto& number_of) {
+    double sum = 0.0, runs = 0.0;
+    for (const outputs::Run& run : results->runs) {
+      if (run.parameters.at("cluster.failures.recovery") != recovery ||
+          run.parameters.at("cluster.failures.spares") != spares)
+        continue;
+      sum += number_of(run);
+      runs += 1.0;
+    }
+    REQUIRE(runs == 4.0);
+    return sum / runs;
+  };
+  const auto time = [](const outputs::Run& run) { return run.record.simulated_s; };
+  const auto dollars = [](const outputs::Run& run) { return run.bill.cost_usd.value(); };
+  CHECK(mean("elastic", 0, time) < 1.6 * 5.66);
+  CHECK(mean("restart", 0, time) > 2.0 * 8.78);
+  CHECK(mean("restart", 1, time) < 0.8 * mean("restart", 0, time));
+  CHECK(mean("restart", 1, dollars) < mean("restart", 0, dollars));
+  CHECK(mean("wait", 1, time) < mean("restart", 1, time));
+}
+
 }  // namespace failures_scenarios_test

@@ -15,7 +15,7 @@ namespace {
 const fs::path english = "docs/lessons";
 const fs::path chinese = "docs/lessons/zh";
 const fs::path lesson_scenarios = "scenarios/lessons";
-constexpr std::size_t lesson_count = 18;
+constexpr std::size_t lesson_count = 19;
 
 /// The files of a folder of the repository with this ending, in order: paths relative to it.
 std::vector<fs::path> files_of(const fs::path& folder, const std::string& ending) {
