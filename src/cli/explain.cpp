@@ -14,6 +14,7 @@
 #include "cli/catalogue.h"
 #include "cli/cli.h"
 #include "cli/cost_letters.h"
+#include "cli/explain_balance.h"
 #include "cli/explain_layers.h"
 #include "cli/explain_layouts.h"
 #include "cli/explain_metrics.h"
@@ -148,11 +149,13 @@ std::vector<std::string> known_names() {
 void explain_on(const std::string& wanted, const std::string& scenario, const std::vector<std::string>& sets) {
   if (wanted == layers_name) return print_layers(experiment::make_plan(scenario, {.sets = sets}).runs.front());
   if (wanted == layouts_name) return print_layouts(experiment::make_plan(scenario, {.sets = sets}).runs.front());
+  if (wanted == balance_name && !scenario.empty())
+    return print_balance(experiment::make_plan(scenario, {.sets = sets}).runs.front());
   if (wanted == origins_name) return print_origins(experiment::make_plan(scenario, {.sets = sets}).runs.front());
   if (wanted != "network_model" && wanted != "network_models") {
     if (!scenario.empty() || !sets.empty())
-      throw base::ScenarioError(
-          fmt::format("explain {}: takes no scenario; explain network_model, layers, layouts and origins do", wanted));
+      throw base::ScenarioError(fmt::format(
+          "explain {}: takes no scenario; explain network_model, layers, layouts, balance and origins do", wanted));
     return;
   }
   if (scenario.empty() && !sets.empty())
@@ -241,7 +244,8 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->add_option(
       "scenario", *scenario,
       "For network_model: the scenario on whose links messages are timed; default a star. For layers, "
-      "layouts and origins: the scenario whose model, whose ways to be cut, or whose speeds and work, are shown");
+      "layouts, balance and origins: the scenario whose model, whose ways to be cut, whose shares, or whose speeds and "
+      "work, are shown");
   auto sets = std::make_shared<std::vector<std::string>>();
   command->add_option("--set", *sets, "Sets any key of that scenario: --set cluster.bandwidth=10Gbps (repeatable)")
       ->take_all()
@@ -254,7 +258,9 @@ void add_explain(CLI::App& app, int& exit_code) {
       throw base::ScenarioError("explain layouts: shows ways to cut a scenario's model; name the scenario");
     if (*wanted == origins_name && scenario->empty())
       throw base::ScenarioError("explain origins: shows the origins of a scenario's numbers; name the scenario");
-    if (*wanted != layers_name && *wanted != layouts_name && *wanted != origins_name) explain(*wanted);
+    const bool of_scenario = *wanted == layers_name || *wanted == layouts_name || *wanted == origins_name ||
+                             (*wanted == balance_name && !scenario->empty());
+    if (!of_scenario) explain(*wanted);
     explain_on(*wanted, *scenario, *sets);
     exit_code = Exit::ok;
   });

@@ -32,6 +32,12 @@ struct Circumstances {
   bool numbers = true;        ///< whether there are data
   bool fits_memory = true;    ///< whether a device must hold what its rank holds (training.memory = "refuse")
   bool clips = false;         ///< whether gradients are clipped by their norm (training.clip_norm)
+  std::int64_t batch = 0;        ///< rows of a step, of all workers
+  std::int64_t keys = 0;         ///< a sparse model's: the features
+  bool numbers = true;           ///< whether there are data
+  bool fits_memory = true;       ///< whether a device must hold what its rank holds (training.memory = "refuse")
+  bool shares_by_speed = false;  ///< replicas have unlike shares of a step's batch
+  bool clips = false;            ///< whether gradients are clipped by their norm (training.clip_norm)
   training::Precision precision = training::Precision::float64;
   const models::Problem* problem = nullptr;  ///< the shape of the data
 

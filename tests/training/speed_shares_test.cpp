@@ -49,6 +49,46 @@ TEST_CASE("seats by largest remainders are those of the method's textbook exampl
   CHECK(apportioned(7, std::vector<double>{1e-30, 1e30}) == Rows{0, 1, 7});
 }
 
+TEST_CASE("shares are whole units, and parts at their most leave the rest to the others by their weights") {
+  const std::vector<double> speeds{1, 2, 5};
+  CHECK(apportioned(80, speeds, {}, 1) == Rows{0, 10, 30, 80});
+  CHECK(apportioned(80, speeds, {}, 20) == Rows{0, 20, 40, 80});
+  // The last has 20 of its 50; the other 60 are dealt 1 to 2.
+  CHECK(apportioned(80, speeds, Rows{80, 80, 20}, 1) == Rows{0, 20, 60, 80});
+  // Then the second is at its most, too.
+  CHECK(apportioned(80, speeds, Rows{80, 30, 20}, 1) == Rows{0, 30, 60, 80});
+  CHECK(apportioned(80, speeds, Rows{30, 30, 20}, 1) == Rows{0, 30, 60, 80});
+  CHECK(apportioned(80, speeds, Rows{0, 60, 25}, 5) == Rows{0, 0, 55, 80});
+}
+
+TEST_CASE("rows within bounds are each drawn once, of batches and of shards") {
+  for (const bool full : {false, true})
+    for (const bool contiguous : {false, true}) {
+      std::shared_ptr<Plain> partition;
+      if (contiguous)
+        partition = std::make_shared<Contiguous>();
+      else
+        partition = std::make_shared<Iid>();
+      partition->shares = BatchShares::speed;
+      const std::int64_t rows = full ? 80 : 400;
+      const Batches batches({.rows = rows,
+                             .batch = 80,
+                             .partition = partition,
+                             .seed = 3,
+                             .labelled = {},
+                             .speeds = {1, 2, 5},
+                             .most_rows = {80, 80, 20},
+                             .rows_unit = 10});
+      Rows seen;
+      for (int part = 0; part < 3; ++part) add(seen, batches.rows({0, part, 3}));
+      CHECK(batches.count(2, 3) == 20);
+      seen = sorted(seen);
+      CHECK(seen.size() == 80);
+      CHECK(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
+      if (full) CHECK(seen == all_rows(80));
+    }
+}
+
 TEST_CASE("ranks of speeds 1, 2 and 5 have an eighth, a quarter and five eighths of every batch") {
   for (const Batches& batches : {by_speed<Iid>(400, 80, {1, 2, 5}), by_speed<Contiguous>(400, 80, {1, 2, 5})}) {
     CHECK(batches.count(0, 3) == 10);

@@ -126,6 +126,7 @@ class FitCheck {
                                            .keys = problem_.features,
                                            .numbers = settings_.training.numbers,
                                            .fits_memory = settings_.training.memory == training::MemoryCheck::refuse,
+                                           .shares_by_speed = settings_.training.partition->by_speed(),
                                            .clips = settings_.training.clip_norm.has_value(),
                                            .precision = settings_.training.precision,
                                            .problem = &problem_}))

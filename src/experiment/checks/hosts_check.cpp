@@ -66,8 +66,43 @@ void check_hosts(const Settings& settings, const Document& document, Faults& fau
   for (const Settings& of_job : settings.trainings) check_precision(of_job, document, faults);
 }
 
-void check_shares(const Settings& settings, Faults& faults) {
+namespace {
+
+/// Refuses a class of workers without memory beside others that have some: its share would have no bound.
+void check_memory_of_classes(const Settings& settings, const Document& document, Faults& faults) {
+  const cluster::Options& cluster = settings.cluster;
+  if (cluster.memory_bytes || settings.training.memory == training::MemoryCheck::ignore) return;
+  const auto has_memory = [&](std::int64_t host) {
+    const cluster::Device* const device = cluster.device_of(static_cast<int>(host));
+    return device && device->memory_bytes > 0.0;
+  };
+  bool any = false;
+  for (std::int64_t host = 0; host < cluster.workers; ++host) any = any || has_memory(host);
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < cluster.host_classes.size() && any; ++i) {
+    const cluster::HostClass& its = cluster.host_classes[i];
+    if (its.role != cluster::HostRole::worker) continue;
+    if (!has_memory(first))
+      faults.add(document.position(fmt::format("{}.{}", option_key("cluster.hosts"), i)),
+                 fmt::format("class \"{}\" has no memory, but shares = \"speed\" deals rows within the memory that "
+                             "other classes have; give its device a memory, as in device = {{ kind = \"custom\", "
+                             "memory = \"16GiB\", ... }}, or set cluster.memory or training.memory = \"ignore\"",
+                             its.name));
+    first += its.count;
+  }
+}
+
+}  // namespace
+
+void check_shares(const Settings& settings, const Document& document, Faults& faults) {
   if (!settings.training.partition->by_speed()) return;
+  check_memory_of_classes(settings, document, faults);
+  const strategies::Parallel& parallel = settings.parallel;
+  if (parallel.automatic || (parallel.balance == strategies::Balance::time && parallel.pipeline > 1))
+    faults.add(settings.places.partition,
+               fmt::format("shares = \"speed\" deals replicas unlike rows, but {} predicts steps with equal shares; "
+                           "give the sizes, or stages, or set shares = \"equal\"",
+                           parallel.automatic ? "parallel.automatic" : "balance = \"time\""));
   const bool any_fail = settings.cluster.failures.any();
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     const cluster::Recovery recovery = settings.strategies[i].effective(settings.cluster);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "experiment/checks/batch_shares.h"
 #include "experiment/checks/memory_changes.h"
 #include "experiment/checks/mesh_changes.h"
 #include "outputs/text/number_text.h"
@@ -84,10 +85,10 @@ class MemoryFit {
     if (const auto* const placed = dynamic_cast<const strategies::Operators*>(&strategy_))
       return placed->memory_refusal(terms_, settings_.cluster);
     if (const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy_))
-      return refusal_of_stages(*on_mesh);
+      return deals_by_speed(settings_, strategy_) ? "" : refusal_of_stages(*on_mesh);
     const MemoryParts worker = strategy_.memory(terms_);
     const training::Traits traits = strategy_.traits(static_cast<int>(terms_.workers));
-    if (!fits(worker))
+    if (!deals_by_speed(settings_, strategy_) && !fits(worker))
       return fmt::format("a worker needs {}, but its device has {}{}", written_out(worker),
                          outputs::byte_count(limit_bytes_), settings_.advises ? "; " + nearest_changes() : "");
     if (traits.servers == 0 || traits.holder != training::Holder::servers) return {};
@@ -200,6 +201,8 @@ std::vector<std::string> changes_to_fit(const Settings& settings, const strategi
 std::string memory_refusal(const Settings& settings, const strategies::Strategy& strategy,
                            const models::Problem& problem, std::int64_t rows) {
   if (settings.training.memory == training::MemoryCheck::ignore || !device_memory_bytes(settings)) return {};
+  if (deals_by_speed(settings, strategy) && settings.cluster.platform.empty())
+    if (std::string why = shares_refusal(settings, strategy, problem, rows); !why.empty()) return why;
   return MemoryFit(settings, strategy, problem, rows).refusal();
 }
 

@@ -160,7 +160,7 @@ void check_tokens(const Settings& settings, const Document& document, Faults& fa
 void check_fitness(const Settings& settings, const Document& document, Faults& faults) {
   check_optimizer(settings, document, faults);
   check_tokens(settings, document, faults);
-  check_shares(settings, faults);
+  check_shares(settings, document, faults);
   check_data(settings, faults);
   check_proxy(settings, document, faults);
 }

@@ -19,10 +19,10 @@
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
+#include "experiment/checks/batch_shares.h"
 #include "experiment/plan/points.h"
 #include "experiment/run/simulate_serving.h"
 #include "outputs/text/number_text.h"
-#include "training/learning/layer_times.h"
 #include "training/session/training.h"
 
 namespace simgrad::experiment {
@@ -98,6 +98,7 @@ struct Part {
   int job = 0;                         ///< the job's number, also if it runs by itself: its stragglers stay
   std::unique_ptr<training::Learning> learning = {};
   std::unique_ptr<training::Training> training = {};
+  std::vector<std::string> notes = {};  ///< known before the training begins
 };
 
 /// The trainings of the run; most runs have one.
@@ -154,26 +155,19 @@ std::set<int> shared_hosts(const std::vector<Part>& parts) {
   return shared;
 }
 
-/// Flops of gradients a second on a worker's host, for equal shares.
-double gradient_speed(const RunPlan& run, const cluster::Cluster& cluster, int host,
-                      const training::Learning::Setup& of) {
-  const cluster::Device* const device = cluster.device(host);
-  if (!device) return cluster.speed(host);
-  const std::vector<models::Layer> layers = of.model->layers(of.problem);
-  const double rows = static_cast<double>(of.batch) / static_cast<double>(run.workers);
-  const double seconds = training::LayerTimes(*device, of.precision).gradient_s(layers, rows);
-  return of.model->gradient_flops(of.problem, 1) * rows / seconds;
-}
-
-/// The nominal speed of each worker's host where `shares = "speed"` needs it; else none.  hosts: the workers' first.
-std::vector<double> speeds(const RunPlan& run, const cluster::Cluster& cluster, const std::vector<int>& hosts,
-                           const training::Learning::Setup& of) {
-  if (!run.settings->training.partition->by_speed()) return {};
-  const std::vector<double>& relative = run.settings->cluster.relative_speeds;
-  std::vector<double> all;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(run.workers); ++rank)
-    all.push_back(gradient_speed(run, cluster, hosts[rank], of) * (rank < relative.size() ? relative[rank] : 1.0));
-  return all;
+/// Sets the workers' shares of a batch where `shares = "speed"` asks for them.  hosts: the workers' first.
+/// Returns sentences for the run's notes.
+std::vector<std::string> deal_by_speed(const RunPlan& run, const cluster::Cluster& cluster,
+                                       const std::vector<int>& hosts, training::Learning::Setup& learning) {
+  const Settings& settings = *run.settings;
+  if (!deals_by_speed(settings, *run.strategy)) return {};
+  const HostPowers powers{.speed = [&](int host) { return cluster.speed(host); },
+                          .device = [&](int host) { return cluster.device(host); }};
+  const BatchShares shares = batch_shares(settings, *run.strategy, learning.problem, learning.rows, powers, hosts);
+  learning.speeds = shares.speeds();
+  learning.most_rows = shares.most_rows();
+  learning.rows_unit = shares.unit;
+  return notes_on_shares(settings, learning.problem, powers, shares);
 }
 
 /// All trainings of a run in one engine.
@@ -196,10 +190,8 @@ class Simulation {
       for (const Part& part : parts_) part.training->world().ranks().share_cores(host);
   }
 
-  training::Training& training(std::size_t job) {
-    const auto found = std::ranges::find(parts_, static_cast<int>(job), &Part::job);
-    return *found->training;
-  }
+  training::Training& training(std::size_t job) { return *part(job).training; }
+  const std::vector<std::string>& notes(std::size_t job) { return part(job).notes; }
 
   /// Runs all trainings to their ends. Returns the text of the error that ended the run, or "".
   std::string run() {
@@ -222,6 +214,7 @@ class Simulation {
   const std::string& contended_link() const { return cluster_.contended_link(); }
 
  private:
+  const Part& part(std::size_t job) { return *std::ranges::find(parts_, static_cast<int>(job), &Part::job); }
   /// The rank and step that are at work, for the texts of errors.
   values::Label label() const {
     for (const Part& part : parts_)
@@ -249,7 +242,7 @@ class Simulation {
     const auto workers = static_cast<int>(plan.workers);
     training::Learning::Setup learning = learning_setup(plan, data_of(plan));
     learning.trajectory = numbers_.trajectory;
-    learning.speeds = speeds(plan, cluster_, program.traits(workers).places(workers), learning);
+    part.notes = deal_by_speed(plan, cluster_, program.traits(workers).places(workers), learning);
     part.learning = std::make_unique<training::Learning>(std::move(learning), dispatcher_);
     training::StopOptions stop = own.stop;
     stop.samples = stop.samples_of(part.learning->model().tokens_a_sample(part.learning->problem()));
@@ -332,6 +325,8 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
         "chosen {:.2f} times as often as the mean",
         100.0 * *record.dropped_share, *record.expert_imbalance));
   add_found_layout(run, record);
+  const std::vector<std::string>& known = simulation.notes(run.job);
+  record.notes.insert(record.notes.end(), known.begin(), known.end());
   if (record.prediction_error)
     record.notes.push_back(fmt::format("predicted step {}, simulated {} ({:.1f} % off)",
                                        outputs::duration(*record.predicted_step_s),

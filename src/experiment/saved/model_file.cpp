@@ -63,8 +63,8 @@ Json json_of(const std::vector<models::Layer>& layers) {
   return all;
 }
 
-Json heading(const RunPlan& run, const data::Split& data, const models::Problem& problem, const record::Record& record,
-             std::size_t count) {
+Json first_line_of(const RunPlan& run, const data::Split& data, const models::Problem& problem,
+                   const record::Record& record, std::size_t count) {
   const Settings& settings = *run.settings;
   const record::Evaluation& last = record.curve.back();
   return {{"format", format_name},
@@ -88,7 +88,7 @@ Json heading(const RunPlan& run, const data::Split& data, const models::Problem&
 }
 
 /// Little-endian doubles.
-std::string bytes_of(std::span<const double> w) {
+std::string little_endian(std::span<const double> w) {
   std::string bytes(w.size() * sizeof(double), '\0');
   for (std::size_t i = 0; i < w.size(); ++i) {
     const auto bits = std::bit_cast<std::uint64_t>(w[i]);
@@ -171,9 +171,9 @@ bool has_model(const std::string& out, const std::string& id) {
 void write_model(const std::string& file, const RunPlan& run, const data::Split& data, const models::Problem& problem,
                  const record::Record& record, std::span<const double> w) {
   base::check(data.encoding != nullptr && !record.curve.empty(), "a model that was evaluated has data");
-  std::string bytes = outputs::compact(heading(run, data, problem, record, w.size()));
+  std::string bytes = outputs::compact(first_line_of(run, data, problem, record, w.size()));
   bytes += '\n';
-  bytes += bytes_of(w);
+  bytes += little_endian(w);
   bytes += base::hash(bytes);
   outputs::write_file(file, bytes);
 }

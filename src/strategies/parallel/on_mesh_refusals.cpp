@@ -81,7 +81,9 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
                     parallel_.schedule.kind())};
   if (const std::string why = stages_refusal(parallel_, units); !why.empty()) return Refusal{"parallel.pipeline", why};
   const std::int64_t accumulated = strategy_->traits(static_cast<int>(replicas(of.workers))).micro_batches;
-  if (const std::string why = uneven_batch(of.batch, replicas(of.workers), accumulated, parallel_); !why.empty())
+  // Shares by speed are dealt in whole micro-batches, whatever the number of replicas.
+  const std::int64_t alike = of.shares_by_speed ? 1 : replicas(of.workers);
+  if (const std::string why = uneven_batch(of.batch, alike, accumulated, parallel_); !why.empty())
     return Refusal{"parallel.micro_batches", why};
   return {};
 }

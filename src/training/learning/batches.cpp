@@ -35,9 +35,15 @@ const Batches::Dealt& Batches::dealt(int parts) const {
   Owned owned{.rows = options_.rows, .classes = {}, .seed = options_.seed};
   if (options_.labelled && options_.labelled->classes > 0) owned.classes = options_.labelled->targets;
   Dealt made;
+  std::vector<double> rows_of_parts;
   if (by_speed(parts)) {
     owned.speeds = options_.speeds;
-    made.batch_starts = apportioned(options_.batch, options_.speeds);
+    made.batch_starts = apportioned(options_.batch, options_.speeds, options_.most_rows, options_.rows_unit);
+  }
+  if (!made.batch_starts.empty() && (!options_.most_rows.empty() || options_.rows_unit > 1)) {
+    for (std::size_t r = 0; r + 1 < made.batch_starts.size(); ++r)
+      rows_of_parts.push_back(static_cast<double>(made.batch_starts[r + 1] - made.batch_starts[r]));
+    owned.speeds = rows_of_parts;  // a shard is in proportion to its share of a batch
   }
   made.shards = options_.partition->shards(owned, parts);
   return table_->by_parts.emplace(parts, std::move(made)).first->second;

@@ -53,6 +53,8 @@ class Batches {
     std::uint64_t seed = 1;
     std::shared_ptr<const data::Dataset> labelled = {};  ///< the training set, for partitions by class
     std::vector<double> speeds = {};  ///< by rank, of its host, for shares by speed; empty: shares by the partition
+    std::vector<std::int64_t> most_rows = {};  ///< by rank, of a share by speed; empty: any number
+    std::int64_t rows_unit = 1;                ///< a share by speed is a multiple of it
   };
   explicit Batches(Options options);
 

@@ -50,7 +50,9 @@ Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
                 .partition = setup_.partition,
                 .seed = setup_.seed,
                 .labelled = training_set(setup_.data),
-                .speeds = setup_.speeds}) {
+                .speeds = setup_.speeds,
+                .most_rows = setup_.most_rows,
+                .rows_unit = setup_.rows_unit}) {
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) recomputed_flops_ += recomputed_flops(layer);
   if (setup_.data) target_deviation_ = squared_deviation(evaluation_set());
 }

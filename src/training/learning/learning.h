@@ -54,7 +54,9 @@ class Learning {
     std::shared_ptr<const Partition> partition = base::Slot(partitions(), "iid").shared();
     EvaluationSet evaluate_on = EvaluationSet::train;
     std::uint64_t seed = 1;
-    std::vector<double> speeds = {};  ///< by rank, of its host, for shares by speed
+    std::vector<double> speeds = {};           ///< by rank, of its host, for shares by speed; of a cut model by replica
+    std::vector<std::int64_t> most_rows = {};  ///< likewise: rows of a step that fit into memory; empty: any number
+    std::int64_t rows_unit = 1;                ///< shares by speed are multiples of it
     /// Scores that are known, and those that are computed; null: none are kept. With a dispatcher that has no numbers
     /// all of them must be known.
     Trajectory* trajectory = nullptr;

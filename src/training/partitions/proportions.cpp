@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/errors.h"
+
 namespace simgrad::training {
 
 namespace {
@@ -77,6 +79,34 @@ std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double
       }
   std::vector<std::int64_t> starts{0};
   for (const std::int64_t part : parts) starts.push_back(starts.back() + part);
+  return starts;
+}
+
+std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double> weights,
+                                      std::span<const std::int64_t> most, std::int64_t unit) {
+  base::check(unit > 0 && count % unit == 0, "rows are dealt in whole units");
+  std::vector<std::int64_t> units(weights.size(), -1);  // -1: not dealt yet
+  const auto bound = [&](std::size_t r) { return most.empty() ? count / unit : most[r] / unit; };
+  std::int64_t left = count / unit;
+  for (bool open = true; open;) {
+    std::vector<double> of_open;
+    std::vector<std::size_t> parts;
+    for (std::size_t r = 0; r < weights.size(); ++r)
+      if (units[r] < 0) of_open.push_back(weights[r]), parts.push_back(r);
+    base::check(!parts.empty() || left == 0, "all rows have room in some part");
+    if (parts.empty()) break;
+    const std::vector<std::int64_t> starts = apportioned(left, of_open);
+    open = false;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (starts[i + 1] - starts[i] > bound(parts[i])) {
+        units[parts[i]] = bound(parts[i]);
+        left -= bound(parts[i]);
+        open = true;
+      }
+    for (std::size_t i = 0; i < parts.size() && !open; ++i) units[parts[i]] = starts[i + 1] - starts[i];
+  }
+  std::vector<std::int64_t> starts{0};
+  for (const std::int64_t part : units) starts.push_back(starts.back() + part * unit);
   return starts;
 }
 

@@ -1,0 +1,180 @@
+#include "cli/explain_balance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/errors.h"
+#include "experiment/checks/batch_shares.h"
+#include "experiment/checks/stage_balance.h"
+#include "experiment/run/simulate.h"
+#include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
+#include "strategies/parallel/on_mesh.h"
+
+namespace simgrad::cli {
+
+namespace {
+
+using experiment::BatchShares;
+using experiment::Settings;
+using experiment::Sharer;
+
+/// A line of a table; neighbours that are alike are one line.
+struct Line {
+  std::vector<std::string> cells;
+  std::int64_t count = 1;
+};
+
+void add(std::vector<Line>& lines, std::vector<std::string> cells) {
+  if (!lines.empty() && lines.back().cells == cells)
+    ++lines.back().count;
+  else
+    lines.push_back({std::move(cells)});
+}
+
+std::size_t width_of(const std::string& text) { return static_cast<std::size_t>(outputs::display_width(text)); }
+
+/// Prints the lines below their headings, columns at the right but the first one.
+void print(const std::vector<std::string>& headings, const std::vector<Line>& lines, const char* counted) {
+  std::vector<std::vector<std::string>> rows{headings};
+  rows.front().insert(rows.front().begin() + 1, counted);
+  for (const Line& line : lines) {
+    rows.push_back(line.cells);
+    rows.back().insert(rows.back().begin() + 1, fmt::format("{}", line.count));
+  }
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  for (const auto& row : rows) {
+    std::string text = row[0] + std::string(widths[0] - width_of(row[0]), ' ');
+    for (std::size_t i = 1; i < row.size(); ++i) text += std::string(2 + widths[i] - width_of(row[i]), ' ') + row[i];
+    fmt::print("{}\n", text);
+  }
+}
+
+std::string rate_text(double flops_per_s) { return outputs::flops_text(flops_per_s) + "FLOP/s"; }
+
+std::string memory_text(const std::optional<double>& bytes) {
+  return bytes ? outputs::byte_count(*bytes) : std::string("unknown");
+}
+
+/// The classes of a sharer's hosts: "h100", or "h100 + a100".
+std::string classes_of(const Settings& settings, const Sharer& sharer) {
+  std::string all;
+  for (const int host : sharer.hosts)
+    if (const std::string name = experiment::class_name(settings, host); all.find(name) == std::string::npos)
+      all += (all.empty() ? "" : " + ") + name;
+  return all;
+}
+
+/// Times of the passes of a step, those of the worker that takes longest.
+struct StepPasses {
+  double by_speed_s = 0.0, equal_s = 0.0;
+};
+
+StepPasses print_shares(const Settings& settings, const strategies::Strategy& strategy, const models::Problem& problem,
+                        std::int64_t rows, const BatchShares& shares) {
+  const experiment::HostPowers powers = experiment::powers_of(settings);
+  const std::vector<std::int64_t> by_speed = shares.by_speed(), equal = shares.equal();
+  StepPasses longest;
+  std::vector<Line> lines;
+  for (std::size_t s = 0; s < shares.sharers.size(); ++s) {
+    const Sharer& sharer = shares.sharers[s];
+    const double balanced_s = experiment::passes_s(settings, problem, powers, sharer, by_speed[s]);
+    const double equal_s = experiment::passes_s(settings, problem, powers, sharer, equal[s]);
+    longest = {std::max(longest.by_speed_s, balanced_s), std::max(longest.equal_s, equal_s)};
+    const auto needs = [&](std::int64_t share) {
+      return outputs::byte_count(experiment::bytes_with_rows(settings, strategy, problem, rows, shares, share));
+    };
+    add(lines, {classes_of(settings, sharer), rate_text(sharer.flops_per_s), memory_text(sharer.memory_bytes),
+                fmt::format("{}", by_speed[s]), outputs::duration(balanced_s), needs(by_speed[s]),
+                fmt::format("{}", equal[s]), outputs::duration(equal_s), needs(equal[s])});
+  }
+  const bool replicas = shares.sharers.front().hosts.size() > 1;
+  print({"class", "speed", "memory", "rows", "passes", "needs", "equal rows", "passes", "needs"}, lines,
+        replicas ? "replicas" : "workers");
+  return longest;
+}
+
+void explain_shares(const Settings& settings, const BatchShares& shares, const StepPasses& longest) {
+  const bool chosen = settings.training.partition->by_speed();
+  fmt::print(
+      "\nrows: of a step's batch of {}, in proportion to the speeds{}; passes: forwards and backwards over these rows, "
+      "by nominal speeds; needs: memory; beside them, all with equal rows\n",
+      shares.batch,
+      shares.unit > 1 ? fmt::format(", in multiples of {} (a row for each micro-batch)", shares.unit) : "");
+  double sum = 0.0;
+  for (const Sharer& sharer : shares.sharers) sum += sharer.flops_per_s;
+  fmt::print("The longest passes of a step take {} by speed and {} with equal rows",
+             outputs::duration(longest.by_speed_s), outputs::duration(longest.equal_s));
+  if (longest.by_speed_s > 0.0) fmt::print(", which is {:.3g} times as long", longest.equal_s / longest.by_speed_s);
+  fmt::print(".\n");
+  const std::vector<std::int64_t> rows = shares.by_speed();
+  for (std::size_t s = 0; s < rows.size(); ++s) {
+    const Sharer& sharer = shares.sharers[s];
+    const double free = static_cast<double>(shares.batch) * sharer.flops_per_s / sum;
+    const bool first = s == 0 || experiment::class_name(settings, sharer.hosts.front()) !=
+                                     experiment::class_name(settings, shares.sharers[s - 1].hosts.front());
+    if (first && static_cast<double>(rows[s] + shares.unit) <= free && rows[s] >= sharer.most_rows)
+      fmt::print("Memory bounds the share of class {}: it holds {} rows, where its speed would ask for {:.1f}.\n",
+                 classes_of(settings, sharer), sharer.most_rows, free);
+  }
+  fmt::print("{}\n", chosen
+                         ? "The scenario deals rows by speed (training.partition, shares = \"speed\")."
+                         : "The scenario deals equal rows; training.partition = { kind = \"iid\", shares = \"speed\" "
+                           "} deals them by speed.");
+}
+
+void print_stages(const Settings& settings, const strategies::OnMesh& on_mesh, const models::Problem& problem,
+                  std::int64_t rows) {
+  const auto own = experiment::stage_balance(settings, on_mesh, problem, rows, false);
+  const auto even = experiment::stage_balance(settings, on_mesh, problem, rows, true);
+  std::vector<Line> lines;
+  double longest_s = 0.0, even_s = 0.0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    longest_s = std::max(longest_s, own[i].passes_s);
+    even_s = std::max(even_s, even[i].passes_s);
+    lines.push_back(
+        {{fmt::format("{}: {}", i, own[i].classes), rate_text(own[i].flops_per_s), memory_text(own[i].memory_bytes),
+          fmt::format("{}", own[i].units), outputs::duration(own[i].passes_s), outputs::byte_count(own[i].needed_bytes),
+          fmt::format("{}", even[i].units), outputs::duration(even[i].passes_s),
+          outputs::byte_count(even[i].needed_bytes)},
+         on_mesh.parallel().ranks_a_replica() / on_mesh.parallel().pipeline});
+  }
+  fmt::print("\n");
+  print({"stage", "speed", "memory", "units", "passes", "needs", "equal units", "passes", "needs"}, lines, "ranks");
+  fmt::print(
+      "\nunits: of the model, as balance or stages deals them; passes: of a replica's equal share of the rows, without "
+      "hops and waiting; beside them, as many blocks to each stage. A step cannot be faster than its slowest stage: {} "
+      "here, {} with equal blocks. balance = \"time\" finds the stages with the shortest predicted step.\n",
+      outputs::duration(longest_s), outputs::duration(even_s));
+}
+
+}  // namespace
+
+void print_balance(const experiment::RunPlan& run) {
+  const Settings& settings = *run.settings;
+  if (!settings.cluster.platform.empty())
+    throw base::ScenarioError(
+        "explain balance: the hosts of a platform are known in a run alone; expected a topology of [cluster]");
+  const models::Problem problem = experiment::problem_of_run(run);
+  const std::optional<std::int64_t> known = experiment::known_rows(settings);
+  const std::int64_t rows = known ? *known : experiment::load_data(run)->train.rows;
+  const strategies::Strategy& strategy = *run.strategy;
+  const BatchShares shares =
+      experiment::batch_shares(settings, strategy, problem, rows, experiment::powers_of(settings));
+  fmt::print("shares of a step's batch for {}\n\n", run.label);
+  if (shares.rows_that_fit() < shares.batch)
+    fmt::print("a batch of {} rows does not fit into the workers' memory, which holds {}\n", shares.batch,
+               shares.rows_that_fit());
+  else
+    explain_shares(settings, shares, print_shares(settings, strategy, problem, rows, shares));
+  const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
+  if (on_mesh && on_mesh->parallel().pipeline > 1) print_stages(settings, *on_mesh, problem, rows);
+}
+
+}  // namespace simgrad::cli
