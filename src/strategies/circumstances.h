@@ -25,14 +25,9 @@ struct Circumstances {
   const training::StopOptions& stop;
   std::vector<models::Layer> layers = {};  ///< the model's
   std::uint64_t seed = 1;
-  std::int64_t batch = 0;     ///< rows of a step, of all workers
-  std::int64_t rows = 0;      ///< training rows
-  bool rows_come_in = false;  ///< during the training
-  std::int64_t keys = 0;      ///< a sparse model's: the features
-  bool numbers = true;        ///< whether there are data
-  bool fits_memory = true;    ///< whether a device must hold what its rank holds (training.memory = "refuse")
-  bool clips = false;         ///< whether gradients are clipped by their norm (training.clip_norm)
   std::int64_t batch = 0;        ///< rows of a step, of all workers
+  std::int64_t rows = 0;         ///< training rows
+  bool rows_come_in = false;     ///< during the training
   std::int64_t keys = 0;         ///< a sparse model's: the features
   bool numbers = true;           ///< whether there are data
   bool fits_memory = true;       ///< whether a device must hold what its rank holds (training.memory = "refuse")
