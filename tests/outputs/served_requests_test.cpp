@@ -1,7 +1,6 @@
 // Runs that answer requests: their columns, their sentences, their rows and their chart.
-#include "outputs/report/charts/answers.h"
-
 #include "catch.h"
+#include "outputs/report/charts/answers.h"
 #include "outputs/result_tables.h"
 #include "report_sample.h"
 
@@ -41,7 +40,7 @@ TEST_CASE("the table tells the times of tokens, tokens a second and dollars of r
   const std::string text = table(results_of({served("a", 1.0), served("b", 2.0)}), {.width = 120});
   INFO(text);
   for (const char* cell :
-       {"first token", "each token", "50.0 ms", "100 ms", "99.0 ms", "198 ms", "2.00 ms", "$3", "$1.5", "97.5"})
+       {"first token", "each token", "50.0 ms", "100 ms", "99.0 ms", "198 ms", "2.00 ms", "$3", "$1.5", " 98 "})
     CHECK(text.find(cell) != std::string::npos);
   CHECK(text.find("Shortest median time to the first token: a, 50.0 ms") != std::string::npos);
   CHECK(text.find("Cheapest: b") != std::string::npos);
@@ -58,7 +57,7 @@ TEST_CASE("requests.csv has a row a request, and is there only where requests we
   found->each_row([&](const ResultRow&) { ++rows; });
   CHECK(rows == 101);
   const Results trained = results_of({sample_run("a", 4, {1.0, 0.0, 0.0, 0.0})});
-  CHECK(std::ranges::find(result_tables(trained), "requests", &ResultTable::name) == result_tables(trained).end());
+  CHECK(std::ranges::none_of(result_tables(trained), [](const ResultTable& each) { return each.name == "requests"; }));
 }
 
 TEST_CASE("requests are read back as they were written") {

@@ -1,0 +1,104 @@
+// A scenario with [serving] as a user runs it: answers, tables, files, and the same bytes however it is run.
+#include <map>
+#include <set>
+
+#include "catch.h"
+#include "cli/scenario.h"
+
+namespace serving_test {
+
+using namespace simgrad::tests;
+
+namespace {
+
+const std::string small = R"(schema = 1
+title = "answers"
+[cluster]
+workers = 4
+[data]
+source = "markov"
+samples = 60
+[model]
+kind = "transformer"
+layers = 4
+hidden = 32
+sequence = 48
+tied = false
+[parallel]
+tensor = 2
+[prices]
+worker = "2$/h"
+[serving]
+requests = 12
+rate = 500
+prompt_tokens = 12
+output_tokens = 8
+)";
+
+/// The answers of a run, by the number of the request.
+std::map<std::string, std::string> answers(const Scratch& scratch, const std::string& options) {
+  const Called called = program("run x.toml --force " + options, scratch);
+  INFO(called.err);
+  REQUIRE(called.exit_code == 0);
+  std::map<std::string, std::string> all;
+  for (const std::string& line : lines_of(contents(scratch.path() + "/out/x/requests.csv"))) {
+    const std::size_t number = line.find(',') + 1, answer = line.rfind(',') + 1;
+    all[line.substr(number, line.find(',', number) - number)] = line.substr(answer);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("answers are equal however the model is cut, and differ between prompts") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const auto by_tensor = answers(scratch, "");
+  CHECK(by_tensor.size() == 13);  // and the header
+  std::set<std::string> different;
+  for (const auto& [number, answer] : by_tensor) different.insert(answer);
+  CHECK(different.size() > 4);
+  CHECK(answers(scratch, "--set parallel.tensor=1 --set serving.batch_size=1 --set cluster.workers=1") == by_tensor);
+  CHECK(answers(scratch, "--set parallel.tensor=1 --set parallel.pipeline=4") == by_tensor);
+  CHECK(answers(scratch, "--set parallel.pipeline=2 --set serving.prefill_chunk=5") == by_tensor);
+}
+
+TEST_CASE("runs that serve are equal to the byte over threads and jobs") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const auto files = [&](const std::string& options) {
+    REQUIRE(program("run x.toml --seeds 1..3 --force " + options, scratch).exit_code == 0);
+    return contents(scratch.path() + "/out/x/requests.csv") + contents(scratch.path() + "/out/x/ranks.csv");
+  };
+  const std::string alone = files("--threads 0 --jobs 1");
+  CHECK(files("--threads 2 --jobs 1") == alone);
+  CHECK(files("--threads 0 --jobs 2") == alone);
+}
+
+TEST_CASE("a resolved scenario that serves is valid, and resolves to itself") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const Called first = program("validate x.toml", scratch);
+  REQUIRE(first.exit_code == 0);
+  scratch.write("x.toml", first.out);
+  CHECK(program("validate x.toml", scratch).out == first.out);
+}
+
+TEST_CASE("the table of a run that serves has its columns, in either language") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const std::string english = program("run x.toml", scratch).out;
+  for (const char* text : {"first token", "each token", "99 %", "Shortest median time to the first token: serving"})
+    CHECK(contains(english, text));
+  CHECK(contains(program("run x.toml --force --language zh", scratch).out, "首个词元的中位时间最短"));
+}
+
+TEST_CASE("arrivals above the capacity end with 2 before anything runs") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const Called called = program("run x.toml --set serving.rate=1e7", scratch);
+  CHECK(called.exit_code == 2);
+  CHECK(contains(called.err, "requests/s arrive, but 2 replicas can answer"));
+}
+
+}  // namespace serving_test
