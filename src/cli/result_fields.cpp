@@ -52,7 +52,9 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"down_s", of_run, "s", "time in which the host had crashed, mean over workers"},
     {"bytes", of_run, "bytes", "payload of all messages, each once, servers included"},
     {"messages", of_run, "", "the number of messages, servers included"},
-    {"staleness_mean", of_run, "updates", "updates made between a gradient's parameters and its application, mean"},
+    {"staleness_mean", of_run, "updates",
+     "updates made between a gradient's parameters and its application, mean; of slices of a model ([parallel] "
+     "refresh_every) the age in steps of the oldest numbers of other ranks that a rank's step used"},
     {"staleness_max", of_run, "updates", "the greatest staleness of a gradient"},
     {"staleness_counts", of_json, "", "the number of gradients of each staleness"},
     {"cost_usd", of_run, "$", "the bill by [prices]: the sum of the other cost columns"},

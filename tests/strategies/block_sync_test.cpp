@@ -179,6 +179,13 @@ TEST_CASE("the block that moves most is synchronised most often, and a budget is
   CHECK(tight.synchronised_share.value() < free.synchronised_share.value());
   CHECK(tight.synchronised_share.value() < 0.3);  // the first step synchronises all
   CHECK(tight.synchronised_share.value() > 0.1);  // the share at the longest period
+  const Outcome inline_run = trial.run();
+  trial.threads = 2;
+  const Outcome threaded = trial.run();
+  CHECK(threaded.evaluated == inline_run.evaluated);
+  CHECK(threaded.record.simulated_s == inline_run.record.simulated_s);
+  trial.cluster.collectives = cluster::Collectives::messages;
+  CHECK(trial.run().evaluated == inline_run.evaluated);
 }
 
 TEST_CASE("one worker with blocks is sequential, bit for bit") {
