@@ -151,7 +151,7 @@ constexpr auto field_table = std::to_array<ResultField>({
      "strategy"},
     {"prediction_error", of_run, "",
      "predicted_step_s / (simulated_s / steps) - 1: below 0 where stragglers, or network models other than ideal, make "
-     "the simulated step longer"},
+     "the simulated step longer; absent after a crash, and with checkpoints that take time"},
     {"synchronised_share", of_run, "",
      "of all parameters in all steps, the share that replicas synchronised (strategy block_sync)"},
     {"bytes_saved", of_run, "bytes",

@@ -292,6 +292,8 @@ void add_found_layout(const RunPlan& run, record::Record& record) {
   record.notes.push_back(settings.parallel.found);
   if (run.strategy != settings.strategies.front().as_run() || record.steps == 0) return;
   record.predicted_step_s = settings.parallel.predicted_step_s;
+  // Failures and checkpoints are no part of the prediction.
+  if (record.crashes.value_or(0) > 0 || record.checkpoint_s.value_or(0.0) > 0.0) return;
   record.prediction_error = *record.predicted_step_s * static_cast<double>(record.steps) / record.simulated_s - 1.0;
 }
 
