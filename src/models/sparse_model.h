@@ -48,10 +48,11 @@ class SparseModel : public Model {
   void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
                std::span<double> predictions) const final;
 
- protected:
   /// The rows' scores s: class 1 has the probability 1 / (1 + exp(-s)).  s: (rows).
   virtual void compute_scores(const Problem& problem, const Samples& rows, Parameters at,
                               std::span<double> s) const = 0;
+
+ protected:
   /// Flops for an entry of a row, and for the row itself.
   struct RowFlops {
     double an_entry_forward = 0.0, an_entry_backward = 0.0;

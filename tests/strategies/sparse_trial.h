@@ -36,15 +36,15 @@ class WatchedSparseModel final : public models::SparseModel {
                     Gradient gradient) const override {
     model_.add_gradient(problem, rows, at, scale, gradient);
   }
+  void compute_scores(const models::Problem& problem, const models::Samples& rows, Parameters at,
+                      std::span<double> s) const override {
+    const std::lock_guard lock(mutex_);
+    evaluated.emplace_back(at.table, at.table + parameters(problem));
+    model_.compute_scores(problem, rows, at, s);
+  }
   mutable std::vector<std::vector<double>> evaluated;
 
  protected:
-  models::Score sum_scores(const models::Problem& problem, const models::Samples& rows, Parameters at) const override {
-    const std::vector<double> w(at.table, at.table + parameters(problem));
-    const std::lock_guard lock(mutex_);
-    evaluated.push_back(w);
-    return model_.score(problem, rows, w);
-  }
   RowFlops row_flops(const models::Problem& problem) const override {
     // By an entry and by a row: the difference of one row with and without an entry.
     const double with = model_.sparse_flops(problem, 1, 1), without = model_.sparse_flops(problem, 1, 0);
