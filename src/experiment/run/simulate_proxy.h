@@ -10,6 +10,6 @@ namespace simgrad::experiment {
 /// step is seen at the time of that step; a model that is kept is the first one's. Arguments and errors as for
 /// simulate().
 record::Record simulate_proxy(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
-                              const std::vector<cluster::TimelineLimits>& limits, const Numbers& numbers);
+                              const std::vector<cluster::TimelineLimits>& limits, const Numbers& numbers = {});
 
 }  // namespace simgrad::experiment
