@@ -101,6 +101,34 @@ TEST_CASE("a token goes through the stages one after the other, and back to the 
   CHECK(trial.run().simulated_s == Approx(all).epsilon(1e-9));
 }
 
+TEST_CASE("the first rank of a later stage spreads what it has got among its tensor ranks") {
+  ServingTrial trial = at_once(1, 10, 6);
+  trial.pipeline = 2;
+  trial.tensor = 4;
+  trial.alpha = 1e-4;
+  const auto L = static_cast<double>(trial.shape().layers), h = static_cast<double>(trial.shape().hidden);
+  // A ring of four: 6 (alpha + n / 4 x 8 / B), of the choice one number in each of two chunks; a tree of two rounds.
+  const auto sum = [&](double n) { return 6.0 * trial.alpha + 12.0 * n / trial.bandwidth; };
+  const double choice = 6.0 * trial.alpha + 6.0 * 8.0 / trial.bandwidth;
+  const auto iteration = [&](double T, double pairs) {
+    const double message = trial.alpha + T * h * 8.0 / trial.bandwidth, back = trial.alpha + 4.0 / trial.bandwidth;
+    return 0.25 * flops(trial, T, pairs, 1.0) / trial.speed + (2.0 * L + 1.0) * sum(T * h) + choice + 3.0 * message +
+           back;
+  };
+  double all = iteration(p, 0.5 * p * (p + 1.0));
+  for (double j = 1.0; j < o; ++j) all += iteration(1.0, p + j);
+  CHECK(trial.run().simulated_s == Approx(all).epsilon(1e-9));
+}
+
+TEST_CASE("a straggler slows the computing of its group, and not its sums") {
+  ServingTrial trial = at_once(1, 10, 6);
+  trial.tensor = 2;
+  trial.alpha = 1e-4;
+  const ServedRun plain = trial.run();
+  trial.slowdown = 3.0;
+  CHECK(trial.run().simulated_s == Approx(plain.simulated_s * (1.0 + 2.0 * plain.utilisation)).epsilon(1e-9));
+}
+
 TEST_CASE("two stages work on two requests at one time") {
   ServingTrial trial = at_once(2, 10, 1);
   trial.pipeline = 2;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/stragglers/drawn.h"
 #include "models/transformer.h"
 #include "serving/engine.h"
 #include "simulation.h"
@@ -37,6 +38,7 @@ struct ServingTrial {
   double speed = 1e9, alpha = 0.0, bandwidth = 1e9;  ///< of hosts and links
   std::vector<double> relative_speeds = {};
   std::optional<double> memory_bytes = {};
+  double slowdown = 1.0;                                ///< of rank 0's computing
   std::vector<std::vector<std::int64_t>> prompts = {};  ///< with numbers, where there are some
   std::uint64_t seed = 1;
 
@@ -61,6 +63,12 @@ struct ServingTrial {
     all.charge_reductions = false;
     all.relative_speeds = relative_speeds;
     all.memory_bytes = memory_bytes;
+    if (slowdown > 1.0) {
+      auto slow = std::make_unique<cluster::ConstantStragglers>();
+      slow->slowdown = slowdown;
+      slow->ranks = {0};
+      all.stragglers = base::Slot<cluster::Stragglers>(cluster::stragglers(), std::move(slow));
+    }
     return all;
   }
   serving::Layout layout() const {
