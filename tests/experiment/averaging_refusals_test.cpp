@@ -52,9 +52,9 @@ TEST_CASE("blocks have options of one rule, a period each, and numbers where the
   check_refused_text(blocks("blocks = 2\nblocks_a_step = 3\n"), "cannot synchronise 3 of 2 blocks");
   check_refused_text(blocks("blocks = 100000\n"), "100000 blocks have more than the model's");
   check_refused_text(blocks("send = \"movement\"\n"), "only schedule = \"movement\" measures");
-  check_refused_text(blocks("schedule = \"movement\"\n[training]\nnumbers = false\n"), "computes none");
-  check_refused_text(blocks("[training]\noptimizer = \"lamb\"\n"), "optimizer = \"lamb\"");
-  check_refused_text(blocks("[training]\nprecision = \"float16\"\n"), "take bfloat16");
+  check_refused_text(blocks("blocks = 2\nschedule = \"movement\"\n[training]\nnumbers = false\n"), "computes none");
+  check_refused_text(blocks("blocks = 2\n[training]\noptimizer = \"lamb\"\n"), "optimizer = \"lamb\"");
+  check_refused_text(blocks("blocks = 2\n[training]\nprecision = \"float16\"\n"), "take bfloat16");
 }
 
 TEST_CASE("a round of federated averaging is as long as one of two options says") {

@@ -14,7 +14,9 @@ using namespace simgrad::tests;
 using strategies::BlockOptions;
 using strategies::BlockRule;
 using strategies::BlockSync;
+using strategies::Measure;
 using strategies::SendOrder;
+using values::Tensor;
 
 namespace {
 
@@ -186,6 +188,38 @@ TEST_CASE("the block that moves most is synchronised most often, and a budget is
   CHECK(threaded.record.simulated_s == inline_run.record.simulated_s);
   trial.cluster.collectives = cluster::Collectives::messages;
   CHECK(trial.run().evaluated == inline_run.evaluated);
+}
+
+TEST_CASE("a block's next period is the most movement over its own, in whole steps and within bounds") {
+  values::Dispatcher dispatcher({.threads = 0, .numbers = true, .label = {}});
+  const Tensor before = dispatcher.constant({1, 1, 1, 1, 1, 1});
+  const Tensor after = dispatcher.constant({5, 5, 2.5, 2.5, 1.1, 1.1});
+  const training::State state{.w = before};
+  BlockOptions options{.blocks = 3, .rule = BlockRule::movement, .longest = 20};
+  for (const Measure measure : {Measure::number, Measure::norm}) {
+    options.measure = measure;
+    strategies::BlockSchedule schedule(options, strategies::blocks_of(options, {}, 6), false, state);
+    std::vector<double> movements;
+    for (std::size_t b = 0; b < 3; ++b) {
+      REQUIRE(schedule.due(b));
+      const auto of_block = [&](const Tensor& w) { return values::slice(w, static_cast<std::int64_t>(2 * b), 2); };
+      movements.push_back(schedule.moved(b, of_block(before), of_block(after)));
+    }
+    // Each number moves by 4, 1.5 and 0.1; a norm by 4/5, 1.5/2.5 and 0.1/1.1 of itself.
+    const bool by_number = measure == Measure::number;
+    CHECK(movements[0] == Approx(by_number ? 4.0 : 0.8).epsilon(1e-12));
+    CHECK(movements[1] == Approx(by_number ? 1.5 : 0.6).epsilon(1e-12));
+    CHECK(movements[2] == Approx(by_number ? 0.1 : 0.1 / 1.1).epsilon(1e-12));
+    // Periods 1, floor(4 / 1.5) = 2 and 20, which is the longest of floor(40); by norm 1, 1 and floor(8.8) = 8.
+    const std::vector<std::int64_t> periods =
+        by_number ? std::vector<std::int64_t>{1, 2, 20} : std::vector<std::int64_t>{1, 1, 8};
+    schedule.step(movements);
+    for (std::int64_t step = 2; step <= 21; ++step) {
+      for (std::size_t b = 0; b < 3; ++b)
+        if (step <= 1 + periods[b]) CHECK(schedule.due(b) == (step == 1 + periods[b]));
+      schedule.step(movements);
+    }
+  }
 }
 
 TEST_CASE("one worker with blocks is sequential, bit for bit") {

@@ -30,9 +30,9 @@ constexpr std::array orders{
     Choice{"needed", "each by itself, in the order in which the next forward pass reads them: the first layers first"},
     Choice{"movement", "each by itself, the one that moved most first"}};
 
-/// Refuses an option of another rule.
-void refuse_unused(base::Describer& d, std::string_view key, bool used, std::string_view rule) {
-  if (d.given(key) && !used)
+/// Refuses an option of another rule.  differs: from its default, with which a resolved scenario has it.
+void refuse_unused(base::Describer& d, std::string_view key, bool differs, std::string_view rule) {
+  if (d.given(key) && differs)
     d.refuse(key, fmt::format("{} is read by schedule = \"{}\" alone; leave it out, or take that schedule", key, rule));
 }
 
@@ -59,10 +59,15 @@ void BlockSync::describe(base::Describer& d) {
            "forward pass waits for it where it reads it");
   d.component("algorithm", algorithm, "how sums are made");
   const BlockRule rule = options.rule;
-  refuse_unused(d, "blocks_a_step", rule == BlockRule::round_robin, "round_robin");
-  refuse_unused(d, "periods", rule == BlockRule::list, "list");
-  for (const char* key : {"longest", "measure", "budget"})
-    refuse_unused(d, key, rule == BlockRule::movement, "movement");
+  const BlockOptions defaults;
+  if (rule != BlockRule::round_robin)
+    refuse_unused(d, "blocks_a_step", options.blocks_a_step != defaults.blocks_a_step, "round_robin");
+  if (rule != BlockRule::list) refuse_unused(d, "periods", !options.periods.empty(), "list");
+  if (rule != BlockRule::movement) {
+    refuse_unused(d, "longest", options.longest != defaults.longest, "movement");
+    refuse_unused(d, "measure", options.measure != defaults.measure, "movement");
+    refuse_unused(d, "budget", options.budget.has_value(), "movement");
+  }
   if (rule == BlockRule::list && options.periods.empty())
     d.refuse("schedule", "schedule = \"list\" reads the period of each block from periods; give periods = [1, 4, ...]");
   for (const double period : options.periods)
