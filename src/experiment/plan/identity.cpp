@@ -74,15 +74,18 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 9> later_options{{{"cluster", "device", "\"none\""},
-                                                    {"device", "launch", "\"0s\""},
-                                                    {"parallel", "scatter_gather", "false"},
-                                                    {"parallel", "refresh_every", "1"},
-                                                    {"model", "timed_as", "\"itself\""},
-                                                    {"training", "precision", "\"float64\""},
-                                                    {"training", "recompute", "\"none\""},
-                                                    {"strategy", "micro_batches", "1"},
-                                                    {"strategy", "no_sync", "false"}}};
+constexpr std::array<LaterOption, 12> later_options{{{"cluster", "device", "\"none\""},
+                                                     {"device", "launch", "\"0s\""},
+                                                     {"parallel", "scatter_gather", "false"},
+                                                     {"parallel", "refresh_every", "1"},
+                                                     {"parallel", "copies", "\"none\""},
+                                                     {"failures", "spares", "0"},
+                                                     {"training", "checkpoint_async", "false"},
+                                                     {"model", "timed_as", "\"itself\""},
+                                                     {"training", "precision", "\"float64\""},
+                                                     {"training", "recompute", "\"none\""},
+                                                     {"strategy", "micro_batches", "1"},
+                                                     {"strategy", "no_sync", "false"}}};
 
 void leave_out_later_options(ordered_json& table, std::string_view name) {
   if (!table.is_object()) return;
@@ -119,6 +122,7 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
   if (all.contains("parallel")) all["parallel"].erase("automatic");  // the layout that was found is there
   leave_out_later_options_of_devices(all["cluster"]);
+  if (all["cluster"].is_object()) leave_out_later_options(all["cluster"]["failures"], "failures");
   for (const char* table : {"cluster", "parallel", "model", "training"})
     if (all.contains(table)) leave_out_later_options(all[table], table);
   Members members;
