@@ -18,7 +18,11 @@ constexpr std::array more_is_better{"speedup_throughput",
                                     "tokens_per_s",
                                     "tokens_per_s_per_device",
                                     "mfu",
-                                    "hfu"};
+                                    "hfu",
+                                    "requests_per_s",
+                                    "output_tokens_per_s",
+                                    "capacity_requests_per_s",
+                                    "within_limits"};
 
 constexpr std::array less_is_better{"simulated_s",
                                     "final_loss",
@@ -40,10 +44,13 @@ constexpr std::array less_is_better{"simulated_s",
                                     "memory_bytes_max",
                                     "days_per_trillion_tokens",
                                     "dollars_per_trillion_tokens",
-                                    "kwh_per_trillion_tokens"};
+                                    "kwh_per_trillion_tokens",
+                                    "dollars_per_million_tokens",
+                                    "joules_per_token"};
 
-/// The beginnings of the names of times by activity, and of costs.
-constexpr std::array less_is_better_of{"compute_", "communicate_", "wait_", "down_", "cost_", "energy_", "co2e_"};
+/// The beginnings of the names of times by activity, of costs, and of times of requests.
+constexpr std::array less_is_better_of{"compute_", "communicate_", "wait_", "down_",      "cost_",   "energy_",
+                                       "co2e_",    "ttft_",        "tpot_", "latency_s_", "queue_s_"};
 
 }  // namespace
 

@@ -246,7 +246,7 @@ nlohmann::ordered_json resolved_alone(const Settings& settings, std::size_t stra
   leave_out_what_is_void(tree);
   const nlohmann::ordered_json its = tree.at("strategy").at(strategy);
   tree["strategy"] = nlohmann::ordered_json::array({its});
-  for (const char* key : {"plan", "expect", "capacity"})
+  for (const char* key : {"plan", "expect", "capacity", "serving"})
     if (tree.contains(key)) leave_out(tree, key);
   return tree;
 }
