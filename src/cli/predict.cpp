@@ -103,6 +103,11 @@ void print(const experiment::Predictions& predictions, const PredictOptions& opt
 }
 
 void predict_file(PredictOptions& options) {
+  std::error_code unknown;
+  if (fs::equivalent(options.request.data, options.request.out, unknown))
+    throw base::ScenarioError(
+        fmt::format("--out {}: that is the file of --data, which would be overwritten; expected another name",
+                    options.request.out));
   options.request.unseen = options.ignores_unseen ? data::Unseen::ignore : data::Unseen::refuse;
   const experiment::SavedModel model = experiment::read_model(chosen_model(options));
   const bool text = model.encoding.task == data::Task::text;

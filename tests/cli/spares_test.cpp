@@ -72,6 +72,20 @@ TEST_CASE("spares that cannot take a place are refused, with the place of the op
   refused(crash + std::string("--set cluster.failures.recovery=shrink"), "cannot recover by \"shrink\"");
   refused(crash + std::string("--set parallel.schedule=pipedream"),
           "a checkpoint has one version of a stage's weights");
+  refused("--set parallel.copies=next_stage", "are read by recovery = \"wait\" alone");
+}
+
+TEST_CASE("a class without memory is refused where stages are sized to memory") {
+  const tests::Scratch scratch;
+  const std::string classes =
+      R"(--set 'cluster.hosts=[{class="big",count=2,device={kind="custom",float64="1TF",memory="1GB"}},{class="plain",count=2}]' )";
+  for (const char* balance : {"memory", "time"}) {
+    const tests::Called called = run(scratch, classes + "--set parallel.balance=" + balance);
+    CHECK(called.exit_code == 2);
+    CHECK(called.err.find("class \"plain\" has no memory, but balance = \"" + std::string(balance) +
+                          "\" sizes stages") != std::string::npos);
+  }
+  CHECK(run(scratch, classes + "--set parallel.balance=blocks").exit_code == 0);
 }
 
 TEST_CASE("a spare is paid for all the time, and saves the time of the repair") {

@@ -68,8 +68,20 @@ void check_hosts(const Settings& settings, const Document& document, Faults& fau
 
 namespace {
 
+/// The option by which shares are sized to memory, as a text of what it does; nothing if none is.
+std::string sized_to_memory(const Settings& settings) {
+  if (settings.training.partition->by_speed()) return "shares = \"speed\" deals rows";
+  const strategies::Parallel& parallel = settings.parallel;
+  if (parallel.automatic) return "parallel.automatic sizes parts";
+  if (parallel.pipeline == 1 || !parallel.stages.empty()) return {};
+  if (parallel.balance == strategies::Balance::memory) return "balance = \"memory\" sizes stages";
+  return parallel.balance == strategies::Balance::time ? "balance = \"time\" sizes stages" : std::string();
+}
+
 /// Refuses a class of workers without memory beside others that have some: its share would have no bound.
 void check_memory_of_classes(const Settings& settings, const Document& document, Faults& faults) {
+  const std::string sized = sized_to_memory(settings);
+  if (sized.empty()) return;
   const cluster::Options& cluster = settings.cluster;
   if (cluster.memory_bytes || settings.training.memory == training::MemoryCheck::ignore) return;
   const auto has_memory = [&](std::int64_t host) {
@@ -84,10 +96,10 @@ void check_memory_of_classes(const Settings& settings, const Document& document,
     if (its.role != cluster::HostRole::worker) continue;
     if (!has_memory(first))
       faults.add(document.position(fmt::format("{}.{}", option_key("cluster.hosts"), i)),
-                 fmt::format("class \"{}\" has no memory, but shares = \"speed\" deals rows within the memory that "
-                             "other classes have; give its device a memory, as in device = {{ kind = \"custom\", "
-                             "memory = \"16GiB\", ... }}, or set cluster.memory or training.memory = \"ignore\"",
-                             its.name));
+                 fmt::format("class \"{}\" has no memory, but {} within the memory that other classes have; give its "
+                             "device a memory, as in device = {{ kind = \"custom\", memory = \"16GiB\", ... }}, or set "
+                             "cluster.memory or training.memory = \"ignore\"",
+                             its.name, sized));
     first += its.count;
   }
 }
@@ -95,9 +107,15 @@ void check_memory_of_classes(const Settings& settings, const Document& document,
 }  // namespace
 
 void check_shares(const Settings& settings, const Document& document, Faults& faults) {
-  if (!settings.training.partition->by_speed()) return;
   check_memory_of_classes(settings, document, faults);
+  if (!settings.training.partition->by_speed()) return;
   const strategies::Parallel& parallel = settings.parallel;
+  if (parallel.cuts() && settings.cluster.workers == parallel.ranks_a_replica())
+    faults.add(
+        settings.places.partition,
+        fmt::format("shares = \"speed\" deals a batch to replicas, but all {} workers are one replica; leave shares "
+                    "out, or size stages by balance = \"time\"",
+                    settings.cluster.workers));
   if (parallel.automatic || (parallel.balance == strategies::Balance::time && parallel.pipeline > 1))
     faults.add(settings.places.partition,
                fmt::format("shares = \"speed\" deals replicas unlike rows, but {} predicts steps with equal shares; "

@@ -8,8 +8,9 @@ namespace simgrad::experiment {
 /// Adds a fault for a topology that cannot have the hosts needed, and for hosts of servers that no strategy has.
 void check_hosts(const Settings& settings, const scenario::Document& document, scenario::Faults& faults);
 
-/// Adds faults for shares by speed: a strategy without fixed shares, a class without memory beside others that have
-/// some, a layout whose prediction has equal shares.
+/// Adds a fault for a class without memory beside others that have some, where rows or stages are sized to memory; and
+/// faults for shares by speed: a single replica, a strategy without fixed shares, a layout whose prediction has equal
+/// shares.
 void check_shares(const Settings& settings, const scenario::Document& document, scenario::Faults& faults);
 
 }  // namespace simgrad::experiment

@@ -6,6 +6,7 @@
 
 #include "experiment/plan/places.h"
 #include "experiment/plan/selected.h"
+#include "strategies/parallel/parallel.h"
 #include "training/checkpoints/checkpoint_store.h"
 
 namespace simgrad::experiment {
@@ -75,9 +76,9 @@ void check_rule(const Settings& settings, Faults& faults) {
   if (!settings.training.checkpoints_by_rule()) return;
   const std::string rule = fmt::format("checkpoint_every = \"{}\"", *settings.training.checkpoint_every);
   if (!settings.cluster.failures.of_hosts().mtbf_s())
-    faults.add(
-        settings.places.checkpoint,
-        rule + " needs the hosts' MTBF; give cluster.failures.hosts = \"exponential\" or \"weibull\", or a time");
+    faults.add(settings.places.checkpoint, rule +
+                                               " needs the hosts' MTBF; give cluster.failures.hosts = \"exponential\" "
+                                               "or \"weibull\", a trace with faults, or a time");
   if (settings.training.checkpoint_async && !training::host_memory_bandwidth(settings.cluster))
     faults.add(
         settings.places.checkpoint,
@@ -87,6 +88,16 @@ void check_rule(const Settings& settings, Faults& faults) {
   if (!settings.cluster.storage_bandwidth_bytes_per_s)
     faults.add(settings.places.checkpoint,
                rule + " needs what a checkpoint costs, but it is free; give cluster.storage_bandwidth, or a time");
+}
+
+void check_copies(const Settings& settings, std::size_t i, const Document& document, Faults& faults) {
+  const StrategyEntry& entry = settings.strategies[i];
+  if (!strategies::copies_next_stage(settings.parallel) || entry.effective(settings.cluster) == Recovery::wait) return;
+  faults.add(
+      place(document, "parallel.copies"),
+      fmt::format("copies = \"next_stage\" are read by recovery = \"wait\" alone, but {} recovers by \"{}\"; set "
+                  "cluster.failures.recovery = \"wait\", or copies = \"none\"",
+                  entry.name(), name(entry.effective(settings.cluster))));
 }
 
 void check_async(const Settings& settings, const Document& document, Faults& faults) {
@@ -147,6 +158,7 @@ void check_recoveries(const Settings& settings, const Document& document, const 
     if (!runs[i]) continue;
     check_allowed(settings, i, faults);
     check_waiting(settings, settings.strategies[i], faults);
+    check_copies(settings, i, document, faults);
   }
   check_rule(settings, faults);
   check_async(settings, document, faults);

@@ -206,6 +206,14 @@ void check_capacity(const CapacitySection& capacity, const scenario::Document& d
   if (capacity.training.hosts)
     check_job(capacity.training, static_cast<double>(*capacity.training.hosts), capacity, "capacity.training", document,
               faults);
+  if (const double most = capacity.spares.empty() ? 0.0 : std::ranges::max(capacity.spares);
+      most > static_cast<double>(*capacity.hosts))
+    faults.add(place(document, "capacity.spares"),
+               fmt::format("{} spares for {} hosts; expected at most as many", most, *capacity.hosts));
+  if (writes(document, "capacity.checkpoint_write") && !writes(document, "capacity.checkpoint_time"))
+    faults.add(place(document, "capacity.checkpoint_write"),
+               "checkpoint_write is the time behind capacity.checkpoint_time; give both, or neither: then they follow "
+               "from cluster.storage_bandwidth and training.checkpoint_async");
   const cluster::FailureProcess& failures = *capacity.failures;
   if (failures.happens() && !failures.repairs() && !capacity.repair->mean_s())
     faults.add(place(document, "capacity.failures"),
