@@ -130,7 +130,6 @@ TEST_CASE("memory bounds the share of a class, and the others take its rows") {
 TEST_CASE("a class without memory beside others that have some is refused in shares by speed, at its table") {
   const std::string text = wide(devices("old", 1, "1TF", "1GB") + devices("new", 1, "3TF", ""), speed_shares);
   check_refused(text, {"x.toml:7:1: class \"new\" has no memory, but shares = \"speed\" deals rows within the memory"});
-  CHECK(program("--version", Scratch()).exit_code == 0);
   const std::string equal = wide(devices("old", 1, "1TF", "") + devices("new", 1, "3TF", ""), speed_shares);
   CHECK(results_of(equal, "--no-baseline").at("runs").size() == 1);  // nothing is known of any class
 }
