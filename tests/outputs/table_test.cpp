@@ -93,6 +93,22 @@ TEST_CASE("no line is wider than the terminal") {
   }
 }
 
+TEST_CASE("many options of a grid give way to the numbers of its points, which are listed below") {
+  Results results = six_runs();
+  for (std::size_t r = 0; r < results.runs.size(); ++r)
+    for (const char* key : {"parallel.micro_batches", "cluster.failures.recovery", "training.learning_rate"})
+      results.runs[r].parameters[key] = r < 3 ? "as it was" : "as it will be";
+  const std::string wide = table(results, {.width = 200}), narrow = table(results, {.width = 80});
+  CHECK(contains(wide, "micro_batches"));
+  CHECK_FALSE(contains(wide, "Point 1"));
+  INFO(narrow);
+  CHECK(contains(narrow, "simulated"));
+  CHECK(contains(narrow, "  point  "));
+  CHECK(contains(narrow, "Point 1: "));
+  CHECK(contains(narrow, "micro_batches=as it was"));
+  CHECK(widest(narrow) <= 80);
+}
+
 TEST_CASE("80 columns keep both speed-ups, with one grid column and a long label too") {
   Results results = six_runs();
   for (Run& run : results.runs) run.parameters["training.learning_rate"] = 0.05;

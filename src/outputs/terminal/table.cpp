@@ -2,11 +2,13 @@
 ///
 /// A table that is too wide loses columns or parts of them, step by step, until it fits. Remaining room goes to the
 /// labels, then to the bar. The columns of grid point, workers, time to target and speed-up to the target always stay:
-/// if even these do not fit, lines are cut.
+/// if even these do not fit, lines are cut. Where many options of a grid would leave no room for the simulated time,
+/// the points are numbered, and listed below.
 #include <algorithm>
 
 #include "outputs/terminal/columns.h"
 #include "outputs/terminal/table_footer.h"
+#include "outputs/text/language.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs {
@@ -87,6 +89,37 @@ void fit(Columns& columns, const std::vector<Row>& rows, bool has_target, std::s
         [](const std::vector<Row>& all, std::size_t size) { return bar_cells(all, std::min(size, bar_cells_most)); });
 }
 
+/// Numbers the points of a grid, in place of a column for each of its options.
+void number_points(Columns& columns, const std::vector<Row>& rows) {
+  std::vector<std::string> cells;
+  std::size_t number = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (r == 0 || rows[r].parameters != rows[r - 1].parameters) ++number;
+    cells.push_back(std::to_string(number));
+  }
+  std::erase_if(columns, [](const Column& column) { return column.kind == Column::parameter; });
+  columns.insert(columns.begin() + 1, {Column::parameter, "", tr("point"), std::move(cells)});
+}
+
+/// Whether the options of a grid take the room of the simulated time.
+bool crowded(Columns columns, const std::vector<Row>& rows, bool has_target, std::size_t width) {
+  constexpr auto many = 3;
+  const auto options = [](const Column& column) { return column.kind == Column::parameter; };
+  if (std::ranges::count_if(columns, options) < many) return false;
+  fit(columns, rows, has_target, width);
+  return find(columns, Column::simulated) == columns.end() || total_width(columns) > width;
+}
+
+/// The points behind their numbers.
+std::string numbered_points(const std::vector<Row>& rows, std::size_t width) {
+  std::string text;
+  std::size_t number = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    if (r == 0 || rows[r].parameters != rows[r - 1].parameters)
+      text += wrapped(tr("Point {}: {}.", ++number, point_text(rows[r].parameters)), width);
+  return text + '\n';
+}
+
 std::string without_trailing_spaces(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
@@ -150,9 +183,12 @@ std::string table(const Results& results, const TableStyle& style) {
   bool bars_shown = false;
   if (!c.rows.empty()) {
     Columns columns = all_columns(c);
+    const bool numbered = crowded(columns, c.rows, c.has_target, width);
+    if (numbered) number_points(columns, c.rows);
     fit(columns, c.rows, c.has_target, width);
     bars_shown = find(columns, Column::bar) != columns.end();
     text += rendered(columns, c.rows, style, width) + '\n';
+    if (numbered) text += numbered_points(c.rows, width);
   }
   return text + table_footer(results, c, width, bars_shown);
 }

@@ -80,6 +80,8 @@ constexpr Translation table_texts[] = {
     {"No run reached the target; the closest is {} with loss {:.4g} after {}{}.",
      "没有运行达到目标；最接近的是 {}，损失为 {:.4g}，用时 {}{}。"},
     {"No run processed any samples.", "没有运行处理过样本。"},
+    {"point", "组合"},
+    {"Point {}: {}.", "组合 {}：{}。"},
     {"Samples lost to crashes (no part of samples/s and speed-ups): {}.",
      "因崩溃而丢失的样本（不计入每秒样本数和加速比）：{}。"},
     {"{} {} of {}", "{0} 丢失 {2} 个中的 {1} 个"},
