@@ -1,7 +1,5 @@
 #include "serving/engine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -16,6 +14,7 @@
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
+#include "serving/group.h"
 #include "serving/replica.h"
 #include "serving/summary.h"
 #include "values/dispatcher.h"
@@ -36,6 +35,8 @@ struct Flight {
   Passing passing = {};
 };
 
+constexpr double token_bytes = 4.0;  ///< of a chosen token in a message
+
 struct FlightNumber {
   std::int64_t number = 0;
 };
@@ -53,12 +54,16 @@ class Engine::Parts {
   cluster::World& world() { return world_; }
   bool complete() const { return std::cmp_equal(done_, setup_.requests.size()); }
   record::Record take_record();
+  double capacity() const;
 
  private:
   const Layout& layout() const { return setup_.fleet.layout; }
-  Group& group(int replica, int stage) {
-    return groups_[static_cast<std::size_t>(replica * layout().pipeline + stage)];
+  Group& group(int replica, int stage) { return groups_[place(replica, stage)]; }
+  const Group& group(int replica, int stage) const { return groups_[place(replica, stage)]; }
+  std::size_t place(int replica, int stage) const {
+    return static_cast<std::size_t>(replica * layout().pipeline + stage);
   }
+  StageLines lines(int replica, int stage) const;
   Replica& replica(int r) { return replicas_[static_cast<std::size_t>(r)]; }
   cluster::Signal& signal(int r) { return *signals_[static_cast<std::size_t>(r)]; }
   RankSeconds& spent(int rank) { return spent_[static_cast<std::size_t>(rank)]; }
@@ -90,7 +95,7 @@ class Engine::Parts {
   std::vector<record::ServedRequest> served_;
   std::map<std::int64_t, Flight> flights_;
   std::int64_t iterations_ = 0, slices_ = 0;
-  std::int64_t tokens_counted_ = 0;  ///< chosen after the warm-up
+  TokensChosen tokens_;
   std::size_t done_ = 0, routed_ = 0;
 };
 
@@ -216,7 +221,6 @@ void Engine::Parts::later_stage(int of_replica, int stage) {
     Flight& flight = flights_.at(packet.note<FlightNumber>().number);
     pass(flight, stage);
     std::erase_if(sent, [](Pending& each) { return each.over() && (each.wait(), true); });
-    constexpr double token_bytes = 4.0;
     Packet on(last ? values::Tensor() : packet.tensor, FlightNumber{flight.number});
     if (last) on.extra_bytes = std::llround(token_bytes * flight.iteration.load.answers);
     sent.push_back(comm.start_send(last ? 0 : stage + 1, std::move(on)));
@@ -250,6 +254,21 @@ double Engine::Parts::exchange_s(Group& group, int stage, const Load& load) {
   if (work.of_answers) seconds += group.sum_s(2 * std::llround(load.answers), 1.0);
   if (stage > 0) seconds += group.spread_s(hidden);
   return seconds;
+}
+
+StageLines Engine::Parts::lines(int of_replica, int stage) const {
+  const Group& ranks = group(of_replica, stage);
+  StageLines its{.sum = ranks.sum_line(), .spread = ranks.spread_line()};
+  if (layout().pipeline == 1) return its;
+  const bool last = stage + 1 == layout().pipeline;
+  const int target = group(of_replica, last ? 0 : stage + 1).leader();
+  its.message = ranks.message_line(target, last ? token_bytes : ranks.number_bytes());
+  return its;
+}
+
+double Engine::Parts::capacity() const {
+  return serving::capacity_requests_per_s(setup_.fleet, setup_.options, expected(setup_.options),
+                                          [this](int r, int stage) { return lines(r, stage); });
 }
 
 void Engine::Parts::pass(Flight& flight, int stage) {
@@ -288,7 +307,9 @@ void Engine::Parts::finish(std::int64_t number) {
     record::ServedRequest& served = served_[slice.request];
     if (slice.first + slice.tokens == served.prompt_tokens) served.first_token_s = now_s;
     served.end_s = now_s;
-    if (now_s >= setup_.options.warm_up_s) ++tokens_counted_;
+    if (now_s < setup_.options.warm_up_s) continue;
+    ++tokens_.after_warm_up;
+    if (now_s <= setup_.requests.back().arrival_s) ++tokens_.in_window;
   }
   for (const std::size_t request : replica(flight.replica).complete(flight.iteration)) {
     ++done_;
@@ -349,9 +370,7 @@ void Engine::Parts::fill_serving(record::Record& record) {
   for (int r = 0; r < layout().replicas(); ++r)
     most = std::max(most, replica(r).reserved_most() / room_tokens(setup_.fleet, r, setup_.options.memory_share));
   if (most > 0.0) serving.cache_share_max = most;
-  serving.capacity_requests_per_s =
-      capacity_requests_per_s(setup_.fleet, setup_.options, expected(setup_.options),
-                              [this](int r, int stage) { return group(r, stage).line(); });
+  serving.capacity_requests_per_s = capacity();
 }
 
 record::Record Engine::Parts::take_record() {
@@ -364,13 +383,7 @@ record::Record Engine::Parts::take_record() {
   fill_ranks(record);
   fill_serving(record);
   record.requests = std::move(served_);
-  summarise(record, setup_.options, static_cast<double>(tokens_counted_), record.simulated_s);
-  const double rate = expected(setup_.options).rate_per_s, capacity = *record.serving.capacity_requests_per_s;
-  if (rate > capacity)
-    record.notes.push_back(fmt::format(
-        "{:.4g} requests/s arrive, but with its sums among tensor ranks the cluster can answer {:.4g} at most: the "
-        "queue grows as long as requests come",
-        rate, capacity));
+  summarise(record, setup_.options, tokens_, record.simulated_s);
   if (!setup_.options.keep_requests) record.requests.clear();
   return record;
 }
@@ -379,6 +392,7 @@ Engine::Engine(cluster::Cluster& cluster, Setup setup) : parts_(std::make_unique
 Engine::~Engine() = default;
 void Engine::start() { parts_->start(); }
 cluster::World& Engine::world() { return parts_->world(); }
+double Engine::capacity_requests_per_s() const { return parts_->capacity(); }
 bool Engine::complete() const { return parts_->complete(); }
 record::Record Engine::take_record() { return parts_->take_record(); }
 

@@ -43,6 +43,9 @@ class Engine {
   /// Starts the actors; then cluster.run() runs them.
   void start();
   cluster::World& world();
+  /// The rate of arrivals above which the queue grows for ever (fleet.h), its exchanges taking their time on the
+  /// cluster's idle links. At any time.
+  double capacity_requests_per_s() const;
   /// Whether every request has its answer.
   bool complete() const;
   /// Only after the world's end.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/units.h"
@@ -12,13 +13,21 @@ namespace simgrad::serving {
 namespace {
 
 template <class Visit>
-void each_rank(const Layout& layout, int replica, const Visit& visit) {
-  for (int stage = 0; stage < layout.pipeline; ++stage)
-    for (const int rank : layout.ranks[static_cast<std::size_t>(replica)][static_cast<std::size_t>(stage)])
-      visit(stage, rank);
+void each_of(const Layout& layout, int replica, int stage, const Visit& visit) {
+  for (const int rank : layout.ranks[static_cast<std::size_t>(replica)][static_cast<std::size_t>(stage)]) visit(rank);
 }
 
-std::string bytes_text(double bytes) { return base::format_quantity(bytes, base::Unit::bytes); }
+template <class Visit>
+void each_rank(const Layout& layout, int replica, const Visit& visit) {
+  for (int stage = 0; stage < layout.pipeline; ++stage)
+    each_of(layout, replica, stage, [&](int rank) { visit(stage, rank); });
+}
+
+/// To four digits.
+std::string bytes_text(double bytes) {
+  const double least = bytes >= 1e4 ? std::pow(10.0, std::floor(std::log10(bytes)) - 3.0) : 1.0;
+  return base::format_quantity(std::round(bytes / least) * least, base::Unit::bytes);
+}
 
 /// The work of a request of mean lengths, whose tokens after the first one pass one by one.
 Load mean_load(const Expected& requests) {
@@ -94,30 +103,49 @@ std::string memory_refusal(const Fleet& fleet, const Options& options, const Exp
   return {};
 }
 
-double capacity_requests_per_s(const Fleet& fleet, const Options& options, const Expected& requests,
-                               const LineOf& line) {
-  const Layout& layout = fleet.layout;
+namespace {
+
+/// The least time of a request in a replica.
+double least_request_s(const Fleet& fleet, int replica, const Options& options, const Expected& requests,
+                       const LinesOf& lines) {
+  const int stages = fleet.layout.pipeline;
   const Load load = mean_load(requests);
-  const auto h = static_cast<double>(fleet.shape.hidden);
-  double sum = 0.0, least = std::numeric_limits<double>::infinity();
-  for (int replica = 0; replica < layout.replicas(); ++replica) {
-    const double fit =
-        room_tokens(fleet, replica, options.memory_share) / (requests.prompt_tokens + requests.output_tokens);
-    const double together = std::min(static_cast<double>(options.batch_size), fit) / layout.pipeline;
-    const double iterations = requests.output_tokens / std::max(together, 1.0);
-    double longest_s = 0.0;
-    each_rank(layout, replica, [&](int stage, int rank) {
+  const double numbers = load.tokens * static_cast<double>(fleet.shape.hidden);
+  const double fit =
+      room_tokens(fleet, replica, options.memory_share) / (requests.prompt_tokens + requests.output_tokens);
+  const double together = std::max(std::min(static_cast<double>(options.batch_size), fit), 1.0);
+  const double iterations = requests.output_tokens / std::max(together / stages, 1.0);
+  double longest_s = 0.0, slot_s = 0.0;
+  for (int stage = 0; stage < stages; ++stage) {
+    const StageLines its = lines ? lines(replica, stage) : StageLines();
+    double slowest_s = 0.0;
+    each_of(fleet.layout, replica, stage, [&](int rank) {
       const StageCosts& costs = fleet.costs[static_cast<std::size_t>(rank)];
-      const Group::Line its = line ? line(replica, stage) : Group::Line();
-      const double sums = costs.work().sums, heads = costs.work().of_answers ? 1.0 : 0.0;
-      const double sums_s = (sums + heads) * iterations * its.latency_s +
-                            (sums * load.tokens * h + heads * 2.0 * load.answers) * its.number_s;
-      longest_s = std::max(longest_s, costs.share(load, iterations).seconds + sums_s);
+      const double sums = costs.work().sums;
+      double seconds = costs.share(load, iterations).seconds + its.sum.seconds(sums * iterations, sums * numbers);
+      if (costs.work().of_answers) seconds += its.sum.seconds(iterations, 2.0 * load.answers);
+      if (stage > 0) seconds += its.spread.seconds(iterations, numbers);
+      slowest_s = std::max(slowest_s, seconds);
     });
-    sum += 1.0 / longest_s;
-    least = std::min(least, 1.0 / longest_s);
+    const double carried = stage + 1 == stages ? load.answers : numbers;
+    longest_s = std::max({longest_s, slowest_s, its.message.seconds(0.0, carried)});
+    slot_s += slowest_s + its.message.seconds(iterations, carried);
   }
-  return options.router == Router::round_robin ? layout.replicas() * least : sum;
+  return std::max(longest_s, slot_s / std::min(together, static_cast<double>(stages)));
+}
+
+}  // namespace
+
+double capacity_requests_per_s(const Fleet& fleet, const Options& options, const Expected& requests,
+                               const LinesOf& lines) {
+  const int replicas = fleet.layout.replicas();
+  double sum = 0.0, least = std::numeric_limits<double>::infinity();
+  for (int replica = 0; replica < replicas; ++replica) {
+    const double its = 1.0 / least_request_s(fleet, replica, options, requests, lines);
+    sum += its;
+    least = std::min(least, its);
+  }
+  return options.router == Router::round_robin ? replicas * least : sum;
 }
 
 }  // namespace simgrad::serving

@@ -8,8 +8,8 @@
 
 #include "cluster/options.h"
 #include "models/transformer_shape.h"
-#include "serving/group.h"
 #include "serving/layout.h"
+#include "serving/line.h"
 #include "serving/options.h"
 #include "serving/requests.h"
 #include "serving/stage.h"
@@ -36,13 +36,16 @@ double room_tokens(const Fleet& fleet, int replica, double memory_share);
 /// The reason why parameters, or the longest request, do not fit; or empty.
 std::string memory_refusal(const Fleet& fleet, const Options& options, const Expected& requests);
 
-/// The sums' times of a group; null: they take no time.
-using LineOf = std::function<Group::Line(int replica, int stage)>;
+/// The exchanges of a replica's stage.
+using LinesOf = std::function<StageLines(int replica, int stage)>;
 
-/// Requests a second above which the queue grows for ever, as a bound from above: the slowest stage of each replica
-/// spends at least this on a request: its products and attention at the best rates, parameters read once for as many
-/// requests as can be in an iteration, and its tokens' part of the sums.
+/// Requests a second above which the queue grows for ever, as a bound from above.
+/// A stage spends at least this on a request: its products and attention at the best rates, parameters read once for as
+/// many requests as can be in an iteration, and its tokens' part of the exchanges among its ranks. A replica answers no
+/// more than its slowest stage, no more than a message's link carries, and no more than its slots do, each of which is
+/// in one stage, or on the way to the next, at a time.
+/// lines: null: exchanges take no time.
 double capacity_requests_per_s(const Fleet& fleet, const Options& options, const Expected& requests,
-                               const LineOf& line = {});
+                               const LinesOf& lines = {});
 
 }  // namespace simgrad::serving

@@ -1,11 +1,14 @@
 #include "serving/group.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "base/errors.h"
 #include "cluster/computed/idle_costs.h"
+#include "cluster/computed/network_routes.h"
 #include "cluster/ranks/world.h"
 #include "cluster/usage/traffic.h"
 
@@ -45,18 +48,43 @@ double Group::sum_s(std::int64_t numbers, double times) {
 
 double Group::spread_s(std::int64_t numbers) {
   if (ranks_.size() < 2) return 0.0;
-  const std::int64_t bytes = format_.bytes(numbers);
-  spread_bytes_ += bytes;
+  spread_bytes_ += format_.bytes(numbers);
   ++spread_calls_;
-  const auto rounds = static_cast<double>(std::bit_width(ranks_.size() - 1));
-  return rounds * costs_.transfer_s(bytes);
+  return spread_alone_s(numbers);
 }
 
-Group::Line Group::line() const {
-  if (ranks_.size() < 2) return {};
+double Group::spread_alone_s(std::int64_t numbers) const {
+  const auto rounds = static_cast<double>(std::bit_width(ranks_.size() - 1));
+  return rounds * costs_.transfer_s(format_.bytes(numbers));
+}
+
+namespace {
+
+/// seconds: of an exchange of so many numbers.
+Line line_of(const std::function<double(std::int64_t numbers)>& seconds) {
   constexpr std::int64_t many = std::int64_t{1} << 30;
-  const double latency_s = made(0).seconds;
-  return {.latency_s = latency_s, .number_s = (made(many).seconds - latency_s) / static_cast<double>(many)};
+  const double latency_s = seconds(0);
+  return {.latency_s = latency_s, .number_s = (seconds(many) - latency_s) / static_cast<double>(many)};
+}
+
+}  // namespace
+
+Line Group::sum_line() const {
+  if (ranks_.size() < 2) return {};
+  return line_of([&](std::int64_t numbers) { return made(numbers).seconds; });
+}
+
+Line Group::spread_line() const {
+  if (ranks_.size() < 2) return {};
+  return line_of([&](std::int64_t numbers) { return spread_alone_s(numbers); });
+}
+
+Line Group::message_line(int target, double number_bytes) const {
+  if (world_.same_host(leader(), target)) return {};
+  cluster::LinkNumbers links(world_.cluster());
+  const cluster::MemberRoute route = cluster::route_of_ranks(world_, leader(), target, links);
+  return {.latency_s = route.latency_s,
+          .number_s = number_bytes / std::min(route.bandwidth_bytes_per_s, costs_.flow_limit_bytes_per_s)};
 }
 
 void Group::post() const {

@@ -12,6 +12,7 @@
 #include "cluster/computed/alpha_beta_gamma.h"
 #include "cluster/computed/collective_timing.h"
 #include "collectives/timed_schedule.h"
+#include "serving/line.h"
 #include "serving/stage.h"
 #include "values/wire_format.h"
 
@@ -35,11 +36,13 @@ class Group {
   double spread_s(std::int64_t numbers);
   /// Posts all that was sent. Before the world's end.
   void post() const;
-  /// The time of a sum that no number goes through, and the time of a number more.
-  struct Line {
-    double latency_s = 0.0, number_s = 0.0;
-  };
-  Line line() const;
+  /// The time of a sum.
+  Line sum_line() const;
+  /// The time until all ranks have numbers that the first one has got.
+  Line spread_line() const;
+  /// The time of a message from the first rank to another one.  number_bytes: of a number.
+  Line message_line(int target, double number_bytes) const;
+  double number_bytes() const { return format_.bytes_per_number; }
 
  private:
   struct Sum {
@@ -49,6 +52,7 @@ class Group {
   };
   Sum& sum(std::int64_t numbers);
   Sum made(std::int64_t numbers) const;
+  double spread_alone_s(std::int64_t numbers) const;
 
   cluster::World& world_;
   std::vector<int> ranks_;

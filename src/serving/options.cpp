@@ -52,9 +52,11 @@ void Options::describe(base::Describer& d) {
              "of hosts without a device: bytes of parameters and cache that a host reads in a second; default: reading "
              "takes no time",
              Bounds{.least = 0.0, .most = 1e18, .positive = true});
-  d.quantity("warm_up", warm_up_s, Unit::seconds,
-             "requests that arrive earlier do not count in rates and durations, and neither does this time",
-             Bounds::between(0, 1e9));
+  d.quantity(
+      "warm_up", warm_up_s, Unit::seconds,
+      "requests that arrive earlier do not count in durations; rates and dollars are those from here to the last "
+      "arrival",
+      Bounds::between(0, 1e9));
   d.quantity("ttft_limit", ttft_limit_s, Unit::seconds, "the longest time to the first token that is good service",
              durations);
   d.quantity("tpot_limit", tpot_limit_s, Unit::seconds,

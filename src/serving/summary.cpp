@@ -36,15 +36,36 @@ record::Spread spread_of(std::vector<double> numbers) {
       .mean = mean, .median = quantile(numbers, 0.5), .p95 = quantile(numbers, 0.95), .p99 = quantile(numbers, 0.99)};
 }
 
-void summarise(record::Record& record, const Options& options, double tokens, double end_s) {
+namespace {
+
+void set_rates(record::Record& record, double warm_up_s, const TokensChosen& tokens, double end_s) {
+  const auto answered_by = [&](double until_s) {
+    return std::ranges::count_if(record.requests, [&](const record::ServedRequest& request) {
+      return request.end_s >= warm_up_s && request.end_s <= until_s;
+    });
+  };
+  double until_s = record.requests.empty() ? 0.0 : record.requests.back().arrival_s;
+  std::int64_t answered = answered_by(until_s), chosen = tokens.in_window;
+  if (answered == 0) {
+    until_s = end_s;
+    answered = answered_by(until_s);
+    chosen = tokens.after_warm_up;
+  }
+  if (!(until_s > warm_up_s)) return;
+  record.serving.requests_per_s = static_cast<double>(answered) / (until_s - warm_up_s);
+  record.serving.output_tokens_per_s = static_cast<double>(chosen) / (until_s - warm_up_s);
+}
+
+}  // namespace
+
+void summarise(record::Record& record, const Options& options, const TokensChosen& tokens, double end_s) {
   record::Serving& serving = record.serving;
   std::vector<double> ttft, tpot, latency, queue;
-  std::int64_t good = 0, answered = 0;
+  std::int64_t good = 0;
   double prompts = 0.0, outputs = 0.0;
   for (const record::ServedRequest& request : record.requests) {
     prompts += static_cast<double>(request.prompt_tokens);
     outputs += static_cast<double>(request.output_tokens);
-    if (request.end_s >= options.warm_up_s) ++answered;
     if (request.arrival_s < options.warm_up_s) continue;
     ttft.push_back(request.first_token_s - request.arrival_s);
     latency.push_back(request.end_s - request.arrival_s);
@@ -55,10 +76,7 @@ void summarise(record::Record& record, const Options& options, double tokens, do
   serving.requests = std::ssize(ttft);
   serving.prompt_tokens = prompts;
   serving.output_tokens = outputs;
-  if (const double counted_s = end_s - options.warm_up_s; counted_s > 0.0) {
-    serving.requests_per_s = static_cast<double>(answered) / counted_s;
-    serving.output_tokens_per_s = tokens / counted_s;
-  }
+  set_rates(record, options.warm_up_s, tokens, end_s);
   if ((options.ttft_limit_s || options.tpot_limit_s) && !ttft.empty())
     serving.within_limits = static_cast<double>(good) / static_cast<double>(ttft.size());
   serving.ttft_s = spread_of(std::move(ttft));

@@ -1,6 +1,7 @@
 /// The numbers of a run that answers requests, out of each request's times.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -14,8 +15,15 @@ namespace simgrad::serving {
 /// Statistical Packages, 1996, definition 7.
 record::Spread spread_of(std::vector<double> numbers);
 
-/// Sets the numbers that follow from record.requests: durations, rates, the share within the limits.
-/// tokens: of answers, chosen after the warm-up.  end_s: of the run.
-void summarise(record::Record& record, const Options& options, double tokens, double end_s);
+/// Tokens of answers by the time at which they are chosen.
+struct TokensChosen {
+  std::int64_t in_window = 0;      ///< between the warm-up and the last arrival
+  std::int64_t after_warm_up = 0;  ///< up to the end of the run
+};
+
+/// Sets the numbers that follow from record.requests, which are in the order of arrival: durations, rates, the share
+/// within the limits. Rates are those between the warm-up and the last arrival: after it the replicas run empty. Where
+/// no answer is complete by then, they are those between the warm-up and end_s, the end of the run.
+void summarise(record::Record& record, const Options& options, const TokensChosen& tokens, double end_s);
 
 }  // namespace simgrad::serving

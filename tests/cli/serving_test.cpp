@@ -1,6 +1,9 @@
 // A scenario with [serving] as a user runs it: answers, tables, files, and the same bytes however it is run.
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "catch.h"
 #include "cli/scenario.h"
@@ -48,6 +51,17 @@ std::map<std::string, std::string> answers(const Scratch& scratch, const std::st
   return all;
 }
 
+/// A column of the only run in runs.csv.
+double number(const Scratch& scratch, const std::string& column) {
+  const std::vector<std::string> lines = lines_of(contents(scratch.path() + "/out/x/runs.csv"));
+  REQUIRE(lines.size() == 2);
+  std::istringstream names(lines[0]), values(lines[1]);
+  for (std::string name, value; std::getline(names, name, ',') && std::getline(values, value, ',');)
+    if (name == column) return std::stod(value);
+  FAIL("no column " << column);
+  return 0.0;
+}
+
 }  // namespace
 
 TEST_CASE("answers are equal however the model is cut, and differ between prompts") {
@@ -93,12 +107,33 @@ TEST_CASE("the table of a run that serves has its columns, in either language") 
   CHECK(contains(program("run x.toml --force --language zh", scratch).out, "首个词元的中位时间最短"));
 }
 
-TEST_CASE("arrivals above the capacity end with 2 before anything runs") {
+TEST_CASE("arrivals above the capacity end with 2 before anything runs, and those below run") {
   const Scratch scratch;
   scratch.write("x.toml", small);
-  const Called called = program("run x.toml --set serving.rate=1e7", scratch);
-  CHECK(called.exit_code == 2);
-  CHECK(contains(called.err, "requests/s arrive, but 2 replicas can answer"));
+  const auto called = [&](const std::string& command, double rate, const char* options) {
+    return program(fmt::format("{} x.toml --set serving.rate={} {}", command, rate, options), scratch);
+  };
+  for (const char* options : {"", "--set parallel.pipeline=2", "--set cluster.latency=1ms"}) {
+    const Called far = called("run", 1e7, options);
+    CHECK(far.exit_code == 2);
+    const std::string before = " can answer ";
+    REQUIRE(contains(far.err, before));
+    const double capacity = std::stod(far.err.substr(far.err.find(before) + before.size()));
+    INFO(options << ": " << capacity);
+    for (const char* command : {"run", "validate"}) {
+      CHECK(called(command, 1.0001 * capacity, options).exit_code == 2);
+      CHECK(called(command, 0.9999 * capacity, options).exit_code == 0);
+    }
+    CHECK(number(scratch, "capacity_requests_per_s") == Approx(capacity).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("a million tokens cost the price of a second over the tokens of a second") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program("run x.toml", scratch).exit_code == 0);
+  CHECK(number(scratch, "dollars_per_million_tokens") ==
+        Approx(4.0 * 2.0 / 3600.0 / number(scratch, "output_tokens_per_s") * 1e6).epsilon(1e-9));
 }
 
 }  // namespace serving_test

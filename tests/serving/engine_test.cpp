@@ -223,20 +223,51 @@ TEST_CASE("the capacity of single answers is one a service time, of each replica
 }
 
 TEST_CASE("no run answers more requests a second than the capacity, and full batches come near it") {
-  for (const int pipeline : {1, 2})
-    for (const int tensor : {1, 2}) {
-      ServingTrial trial = at_once(400, 10, 20);
-      trial.tensor = tensor;
-      trial.pipeline = pipeline;
-      trial.alpha = 1e-6;
-      trial.options.batch_size = 16;
-      trial.options.memory_bandwidth_bytes_per_s = 2e10;
-      const ServedRun run = trial.run();
-      const double rate = 400.0 / run.simulated_s;
-      INFO(pipeline << " stages, " << tensor << " tensor ranks: " << rate << " of " << run.capacity);
-      CHECK(rate < (1.0 + 1e-9) * run.capacity);
-      CHECK(rate > 0.7 * run.capacity);
-    }
+  for (const double alpha : {1e-6, 1e-4})
+    for (const int pipeline : {1, 2})
+      for (const int tensor : {1, 2}) {
+        ServingTrial trial = at_once(400, 10, 20);
+        trial.tensor = tensor;
+        trial.pipeline = pipeline;
+        trial.alpha = alpha;
+        trial.options.batch_size = 16;
+        trial.options.memory_bandwidth_bytes_per_s = 2e10;
+        const ServedRun run = trial.run();
+        const double rate = 400.0 / run.simulated_s;
+        INFO(pipeline << " stages, " << tensor << " tensor ranks, " << alpha << " s: " << rate << " of "
+                      << run.capacity);
+        CHECK(rate < (1.0 + 1e-9) * run.capacity);
+        CHECK(rate > 0.7 * run.capacity);
+      }
+}
+
+TEST_CASE("the capacity of single answers counts sums among tensor ranks and messages between stages") {
+  ServingTrial trial = at_once(1, 10, 1);
+  trial.options.batch_size = 1;
+  trial.tensor = trial.pipeline = 2;
+  trial.alpha = 1e-4;
+  const auto L = static_cast<double>(trial.shape().layers), h = static_cast<double>(trial.shape().hidden);
+  // Rings of two: 2 (alpha + n / 2 x 8 / B); to the second rank of the second stage, to the next stage and back.
+  const auto sum = [&](double n) { return 2.0 * trial.alpha + 8.0 * n / trial.bandwidth; };
+  const double message = trial.alpha + p * h * 8.0 / trial.bandwidth, back = trial.alpha + 4.0 / trial.bandwidth;
+  const double all = 0.5 * flops(trial, p, 0.5 * p * (p + 1.0), 1.0) / trial.speed + (2.0 * L + 1.0) * sum(p * h) +
+                     sum(2.0) + 2.0 * message + back;
+  const ServedRun run = trial.run();
+  CHECK(run.simulated_s == Approx(all).epsilon(1e-9));
+  CHECK(run.capacity == Approx(1.0 / all).epsilon(1e-9));
+  trial.options.batch_size = 2;
+  CHECK(trial.run().capacity == Approx(2.0 / all).epsilon(1e-9));  // an answer in each of two slots
+}
+
+TEST_CASE("rates are those between the warm-up and the last arrival") {
+  ServingTrial trial = at_once(60, 10, 6);
+  trial.options.rate_per_s = 0.4 * trial.run().capacity;
+  trial.options.arrivals = serving::Arrivals::constant;
+  trial.options.warm_up_s = 20.0 / *trial.options.rate_per_s;
+  const ServedRun run = trial.run();
+  // One comes and one ends in each gap, however long the last one takes to its end.
+  CHECK(run.requests_per_s == Approx(*trial.options.rate_per_s).epsilon(1e-9));
+  CHECK(run.tokens_per_s == Approx(o * *trial.options.rate_per_s).epsilon(1e-9));
 }
 
 }  // namespace serving_engine_test

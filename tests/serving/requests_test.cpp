@@ -116,13 +116,22 @@ TEST_CASE("requests of the warm-up do not count, and limits are met by those wit
   options.warm_up_s = 0.5;
   options.ttft_limit_s = 0.35;
   options.tpot_limit_s = 0.2;
-  summarise(record, options, 12.0, 4.5);
+  summarise(record, options, {.in_window = 10, .after_warm_up = 12}, 4.5);
   CHECK(*record.serving.requests == 3);
   CHECK(*record.serving.ttft_s.mean == Approx(0.3).epsilon(1e-12));
   CHECK(*record.serving.tpot_s.mean == Approx(0.1).epsilon(1e-12));
   CHECK(*record.serving.within_limits == Approx(2.0 / 3.0).epsilon(1e-12));
-  CHECK(*record.serving.output_tokens_per_s == Approx(3.0).epsilon(1e-12));  // 12 in 4 s
+  CHECK(*record.serving.output_tokens_per_s == Approx(4.0).epsilon(1e-12));  // 10 from 0.5 to 3 s
+  CHECK(*record.serving.requests_per_s == Approx(0.8).epsilon(1e-12));       // the second and the third
   CHECK(*record.serving.output_tokens == 16.0);
+}
+
+TEST_CASE("rates go on to the end of the run where no answer is complete before the last arrival") {
+  record::Record record;
+  for (int k = 0; k < 3; ++k) record.requests.push_back({.end_s = 1.0 + k, .output_tokens = 4});
+  summarise(record, {}, {.in_window = 0, .after_warm_up = 12}, 6.0);
+  CHECK(*record.serving.requests_per_s == Approx(0.5).epsilon(1e-12));
+  CHECK(*record.serving.output_tokens_per_s == Approx(2.0).epsilon(1e-12));
 }
 
 }  // namespace serving_requests_test

@@ -20,7 +20,7 @@ namespace simgrad::tests {
 
 struct ServedRun {
   double simulated_s = 0.0, iterations = 0.0, utilisation = 0.0, memory_bound = 0.0, cache_share = 0.0, capacity = 0.0,
-         bytes = 0.0;
+         bytes = 0.0, requests_per_s = 0.0, tokens_per_s = 0.0;
   std::vector<record::ServedRequest> requests;
 
   double mean_queue_s() const {
@@ -99,7 +99,7 @@ struct ServingTrial {
     std::istringstream text(text_of_child([this] { return simulated(); }));
     ServedRun all;
     text >> all.simulated_s >> all.iterations >> all.utilisation >> all.memory_bound >> all.cache_share >>
-        all.capacity >> all.bytes;
+        all.capacity >> all.bytes >> all.requests_per_s >> all.tokens_per_s;
     for (record::ServedRequest each;
          text >> each.arrival_s >> each.start_s >> each.first_token_s >> each.end_s >> each.replica;) {
       std::getline(text, each.answer);
@@ -121,9 +121,10 @@ struct ServingTrial {
     hosts.run();
     const record::Record record = engine.take_record();
     const record::Serving& its = record.serving;
-    std::string text = fmt::format("{} {} {} {} {} {} {}\n", record.simulated_s, *its.iterations,
-                                   *its.device_utilisation, its.memory_bound_share.value_or(0.0),
-                                   its.cache_share_max.value_or(0.0), *its.capacity_requests_per_s, record.bytes);
+    std::string text =
+        fmt::format("{} {} {} {} {} {} {} {} {}\n", record.simulated_s, *its.iterations, *its.device_utilisation,
+                    its.memory_bound_share.value_or(0.0), its.cache_share_max.value_or(0.0),
+                    *its.capacity_requests_per_s, record.bytes, *its.requests_per_s, *its.output_tokens_per_s);
     for (const record::ServedRequest& each : record.requests)
       text += fmt::format("{} {} {} {} {} {}\n", each.arrival_s, each.start_s, each.first_token_s, each.end_s,
                           each.replica, each.answer);

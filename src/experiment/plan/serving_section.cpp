@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <set>
+#include <string>
 
+#include "base/child_process.h"
 #include "base/errors.h"
+#include "cluster/fabric/cluster.h"
 #include "collectives/timed_schedule.h"
 #include "experiment/plan/places.h"
 #include "models/transformer.h"
+#include "serving/engine.h"
 
 namespace simgrad::experiment {
 
@@ -196,12 +198,29 @@ class ServingCheck {
     const serving::Expected its = serving::expected(options_);
     if (const std::string why = serving::memory_refusal(fleet, options_, its); !why.empty())
       return fault("serving.output_tokens", why);
-    const double capacity = serving::capacity_requests_per_s(fleet, options_, its);
+    if (!(its.rate_per_s > 0.0)) return;
+    const double capacity = capacity_requests_per_s(fleet);
     if (its.rate_per_s > capacity)
       fault(options_.trace.empty() ? "serving.rate" : "serving.trace",
             fmt::format("{:.6g} requests/s arrive, but {} replica{} can answer {:.6g} at most, so that the queue would "
                         "grow for ever; expected a lower rate, more workers, or shorter requests",
                         its.rate_per_s, fleet.layout.replicas(), fleet.layout.replicas() == 1 ? "" : "s", capacity));
+  }
+
+  /// As the run will have it: SimGrid knows the links, and builds one cluster a process.
+  double capacity_requests_per_s(const serving::Fleet& fleet) const {
+    if (fleet.layout.tensor * fleet.layout.pipeline == 1)
+      return serving::capacity_requests_per_s(fleet, options_, serving::expected(options_));
+    const base::ChildEnd end = base::run_in_child([&] {
+      cluster::Cluster cluster(settings_.cluster, fleet.layout.count());
+      const serving::Engine engine(
+          cluster, {.options = options_, .fleet = fleet, .requests = {}, .precision = settings_.training.precision});
+      return fmt::format("{}", engine.capacity_requests_per_s());
+    });
+    if (end.kind == base::ChildEnd::Kind::threw) throw base::ScenarioError(end.text);
+    if (end.kind == base::ChildEnd::Kind::died)
+      throw base::ScenarioError(fmt::format("the process that computes the capacity of [serving] {}", end.death));
+    return std::stod(end.text);
   }
 
   const Settings& settings_;

@@ -118,12 +118,15 @@ void price_tokens(outputs::Run& run) {
   if (run.bill.energy_j) rates.kwh_per_trillion_tokens = *run.bill.energy_j / *rates.tokens * trillion / joules_a_kwh;
 }
 
-/// Dollars and joules of the tokens of answers, where the run has answers and a bill.
+/// Dollars and joules of the tokens of answers, where the run has answers and a bill. The dollars are those of a second
+/// over its tokens, so that the time in which the last answers end is not paid by all.
 void price_answers(outputs::Run& run) {
   constexpr double million = 1e6;
   record::Serving& serving = run.record.serving;
   if (!serving.output_tokens || !(*serving.output_tokens > 0.0)) return;
-  if (run.bill.cost_usd) serving.dollars_per_million_tokens = *run.bill.cost_usd / *serving.output_tokens * million;
+  if (run.bill.cost_usd && serving.output_tokens_per_s.value_or(0.0) > 0.0)
+    serving.dollars_per_million_tokens =
+        *run.bill.cost_usd / run.record.simulated_s / *serving.output_tokens_per_s * million;
   if (run.bill.energy_j) serving.joules_per_token = *run.bill.energy_j / *serving.output_tokens;
 }
 

@@ -11,9 +11,6 @@ namespace {
 constexpr Translation note_texts[] = {
     {"a spare host took the place of rank {} at {} s", "{1} s 时一台备用主机顶替了 rank {0}"},
     {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
-    {"{} requests/s arrive, but with its sums among tensor ranks the cluster can answer {} at most: the queue grows as "
-     "long as requests come",
-     "每秒有 {} 个请求到达，但算上张量 rank 之间的求和，集群每秒最多只能回答 {} 个：只要请求还在到来，队列就会变长"},
     {"at the last evaluation {} % of the tokens' choices of an expert found no room; the busiest expert was chosen {} "
      "times "
      "as often as the mean",
