@@ -48,6 +48,12 @@ TEST_CASE("the table tells the times of tokens, tokens a second and dollars of r
   CHECK(text.find("No run processed") == std::string::npos);
 }
 
+TEST_CASE("prices of a million tokens that chance may have set apart are equal") {
+  const std::string text = table(results_of({served("a", 1.0), served("b", 1.04), served("c", 0.9)}), {.width = 120});
+  INFO(text);
+  CHECK(text.find("Cheapest, within 5 % of each other: a and b, from $2.88 for a million") != std::string::npos);
+}
+
 TEST_CASE("requests.csv has a row a request, and is there only where requests were answered") {
   const Results results = results_of({served("a", 1.0)});
   const std::vector<ResultTable> tables = result_tables(results);

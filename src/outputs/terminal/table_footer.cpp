@@ -135,6 +135,23 @@ const Row* least_of(const Comparison& c, std::optional<double> Row::*number) {
   return least;
 }
 
+/// Returns " Cheapest: ..." of runs that answer requests. Chance moves the prices of runs under one load by some per
+/// cent.
+std::string cheapest_answers_sentence(const Comparison& c) {
+  constexpr double equally = 1.05;
+  const Row* const cheap = least_of(c, &Row::dollars_per_million_tokens);
+  if (!cheap) return "";
+  std::vector<std::string> names;
+  for (const Row& row : c.rows)
+    if (row.sound() && row.dollars_per_million_tokens &&
+        *row.dollars_per_million_tokens <= equally * *cheap->dollars_per_million_tokens)
+      names.push_back(named(row));
+  const std::string price = dollars(*cheap->dollars_per_million_tokens);
+  return names.size() > 1 ? tr(" Cheapest, within 5 % of each other: {}, from {} for a million tokens.",
+                               listed(names, most_named), price)
+                          : tr(" Cheapest: {}, {} for a million tokens.", named(*cheap), price);
+}
+
 /// Returns sentences about runs that answer requests; nothing where there are none.
 std::string answers_sentence(const Comparison& c) {
   const Row* const first = least_of(c, &Row::ttft_s_median);
@@ -143,9 +160,7 @@ std::string answers_sentence(const Comparison& c) {
                         duration(*first->ttft_s_median), shares(*first));
   if (const Row* const each = least_of(c, &Row::tpot_s_median))
     text += tr(" Shortest median time of each token after it: {}, {}.", named(*each), duration(*each->tpot_s_median));
-  if (const Row* const cheap = least_of(c, &Row::dollars_per_million_tokens))
-    text += tr(" Cheapest: {}, {} for a million tokens.", named(*cheap), dollars(*cheap->dollars_per_million_tokens));
-  return text;
+  return text + cheapest_answers_sentence(c);
 }
 
 /// Returns the sentence if every run diverged or failed; else nothing.

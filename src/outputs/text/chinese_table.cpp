@@ -33,6 +33,8 @@ constexpr Translation table_texts[] = {
     {"answered", "已回答"},
     {"Shortest median time to the first token: {}, {}{}.", "首个词元的中位时间最短：{}，{}{}。"},
     {" Shortest median time of each token after it: {}, {}.", "其后每个词元的中位时间最短：{}，{}。"},
+    {" Cheapest, within 5 % of each other: {}, from {} for a million tokens.",
+     "最便宜、相差不到 5 % 的：{}，每百万词元 {} 起。"},
     {" Cheapest: {}, {} for a million tokens.", "最便宜：{}，每百万词元 {}。"},
     {"{}, {} of {}", "{0}（{2} 次中 {1} 次）"},
 
