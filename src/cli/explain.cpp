@@ -54,6 +54,12 @@ void print(const Kind& kind, const Item& item) {
   print_options(*example);
 }
 
+/// The section of a scenario that the key stands in; empty for a key of another item.
+std::string section_of(const Item& item, const std::string& key) {
+  const auto dot = key.find('.');
+  return item.about.kind == "scenario" && dot != std::string::npos ? key.substr(0, dot) : "";
+}
+
 /// Everything that a name can mean. Explanations are printed with an empty line between two.
 class Explanation {
  public:
@@ -62,6 +68,7 @@ class Explanation {
     const bool before = found_;
     found_ = false;
     names_and_options(wanted);
+    if (!found_) section(wanted);
     fields(wanted);
     letters(wanted);
     if (wanted == metrics_name) begin(), print_metrics();
@@ -94,7 +101,27 @@ class Explanation {
         for (const scenario::OptionText& option : scenario::options(*item.make())) {
           if (option.key != wanted) continue;
           begin();
-          fmt::print("{}: an option of {} ({})\n", wanted, item.about.kind, where(kind, item));
+          const std::string section = section_of(item, option.key);
+          fmt::print("{}: an option of {} ({})\n", wanted, section.empty() ? item.about.kind : "[" + section + "]",
+                     where(kind, item));
+          print(option);
+        }
+      }
+  }
+
+  /// The options of a section of scenarios that has no item of its own.
+  void section(const std::string& wanted) {
+    for (const Kind& kind : catalogue())
+      for (const Item& item : kind.items) {
+        if (!item.make) continue;
+        bool first = true;
+        for (const scenario::OptionText& option : scenario::options(*item.make())) {
+          if (section_of(item, option.key) != wanted) continue;
+          if (first) {
+            begin();
+            fmt::print("{}: the section [{}] ({})\n", wanted, wanted, where(kind, item));
+          }
+          first = false;
           print(option);
         }
       }
