@@ -15,7 +15,7 @@ struct Spread {
 /// All is null in a run that trains. Requests that arrive in the warm-up do not count.
 struct Serving {
   std::optional<std::int64_t> requests = {};           ///< that count
-  std::optional<double> requests_per_s = {};           ///< answered from the end of the warm-up to the end of the run
+  std::optional<double> requests_per_s = {};           ///< answered between the warm-up and the last arrival
   std::optional<double> output_tokens_per_s = {};      ///< likewise
   std::optional<double> output_tokens = {};            ///< of all requests
   std::optional<double> prompt_tokens = {};            ///< of all requests

@@ -30,4 +30,6 @@ TEST_CASE("more machines with more failures hold on average over three seeds") {
 
 TEST_CASE("intervals of checkpoints hold on average over two seeds") { check_over("2..3", {"checkpoint_interval"}); }
 
+TEST_CASE("tensor_or_replicas holds on average over three seeds") { check_over("2..4", {"tensor_or_replicas"}); }
+
 }  // namespace seeds_test
