@@ -125,6 +125,14 @@ TEST_CASE("every kind that the parser knows is listed") {
   check_listed("workers = 4", "network_model = \"x\"", "network_models");
 }
 
+TEST_CASE("a section without a name of its own is explained by its options, and each option names it") {
+  const std::string all = said("explain serving");
+  CHECK(all.starts_with("serving: the section [serving] (a section of a scenario)\n"));
+  CHECK(contains(all, "\n  serving.rate (number"));
+  CHECK(!contains(all, "\n  cluster.workers"));
+  CHECK(said("explain serving.rate").starts_with("serving.rate: an option of [serving] (a section of a scenario)\n"));
+}
+
 TEST_CASE("every key that the parser knows in a section is explained") {
   check_explained(unknown + small, said("explain scenario"));
   check_explained(with(small, "workers = 4\n", "workers = 4\n" + unknown), said("explain cluster"));
