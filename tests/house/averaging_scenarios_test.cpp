@@ -1,4 +1,6 @@
 // The claims of the scenarios about replicas that are averaged now and then.
+#include <map>
+
 #include "house/results.h"
 
 namespace averaging_scenarios_test {
@@ -42,6 +44,40 @@ TEST_CASE("who_trains_this_round: a fifth of the clients is sooner there than al
   CHECK(2 * fifth.bytes < all.bytes);
   CHECK(static_cast<double>(fifth.steps) < 2.0 * static_cast<double>(all.steps));
   CHECK_FALSE(run_of(*results, "one").record.time_to_target_s);
+}
+
+TEST_CASE("blocks_by_movement: movement wins in each seed, and hardly anything on an easier task") {
+  const auto loss = [](const outputs::Results& results, std::string_view label, std::uint64_t seed) {
+    for (const outputs::Run& run : results.runs)
+      if (run.label == label && run.seed == seed) return *run.record.final_loss;
+    throw std::runtime_error("no such run");
+  };
+  const auto hard = results_of("blocks_by_movement.toml", " --seeds 1..5 --no-why");
+  const auto easy = results_of("blocks_by_movement.toml",
+                               " --seeds 1..5 --no-why --set model.hidden=[128,32] --set data.features=20"
+                               " --set training.partition.alpha=0.2");
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    CHECK(loss(*hard, "by relative movement", seed) < 0.9 * loss(*hard, "two ninths in turn", seed));
+    CHECK(loss(*hard, "by relative movement", seed) < 0.9 * loss(*hard, "local SGD", seed));
+    CHECK(loss(*hard, "by movement", seed) < loss(*hard, "an eighth in turn", seed));
+    for (const char* label : {"by relative movement", "by movement", "an eighth in turn"})
+      CHECK(loss(*easy, label, seed) < 1.2 * loss(*easy, "allreduce", seed));
+    CHECK(loss(*easy, "by relative movement", seed) > 0.97 * loss(*easy, "two ninths in turn", seed));
+  }
+}
+
+TEST_CASE("blocks_of_keys: with as many bytes, turns and local SGD lose in each seed where clicks differ") {
+  const auto results = results_of("blocks_of_keys.toml", " --seeds 1..5 --no-why");
+  std::map<std::string, std::map<std::uint64_t, double>> loss;
+  for (const outputs::Run& run : results->runs)
+    if (run.parameters.dump().find("0.1") != std::string::npos) loss[run.label][run.seed] = *run.record.final_loss;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    CHECK(loss["by movement"].at(seed) < 1.005 * loss["allreduce"].at(seed));
+    CHECK(loss["in turn"].at(seed) > 1.09 * loss["by movement"].at(seed));
+    CHECK(loss["local SGD"].at(seed) > 1.12 * loss["by movement"].at(seed));
+  }
 }
 
 }  // namespace averaging_scenarios_test

@@ -32,4 +32,8 @@ TEST_CASE("intervals of checkpoints hold on average over two seeds") { check_ove
 
 TEST_CASE("tensor_or_replicas holds on average over three seeds") { check_over("2..4", {"tensor_or_replicas"}); }
 
+TEST_CASE("blocks by movement and stale slices hold on average over seeds 1 to 5") {
+  check_over("1..5", {"blocks_by_movement", "blocks_of_keys", "stale_slices"});
+}
+
 }  // namespace seeds_test
