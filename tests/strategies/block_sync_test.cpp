@@ -2,6 +2,7 @@
 #include "strategies/replicas/block_sync.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "strategies/fragile.h"
@@ -176,6 +177,7 @@ TEST_CASE("the block that moves most is synchronised most often, and a budget is
   CHECK(free.blocks[1].period < free.blocks[0].period);
   CHECK(free.blocks[0].movement.value() > 0.0);
   CHECK(free.bytes_saved.value() > 0.0);
+  CHECK(free.bytes_saved.value() == std::floor(free.bytes_saved.value()));  // whole bytes
   trial.program = block_sync({.blocks = 3, .rule = BlockRule::movement, .longest = 10, .budget = 0.25});
   const record::Record tight = trial.run().record;
   CHECK(tight.synchronised_share.value() < free.synchronised_share.value());

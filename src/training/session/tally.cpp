@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace simgrad::training {
@@ -87,7 +88,8 @@ void Tally::fill_blocks(record::Record& record) const {
   }
   if (all == 0.0) return;
   record.synchronised_share = synchronised / all;
-  if (synchronised > 0.0) record.bytes_saved = static_cast<double>(record.bytes) * (all / synchronised - 1.0);
+  if (synchronised > 0.0)
+    record.bytes_saved = std::round(static_cast<double>(record.bytes) * (all / synchronised - 1.0));
 }
 
 void Tally::fill_mesh(record::Record& record) const {
