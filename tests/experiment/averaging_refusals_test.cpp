@@ -39,11 +39,15 @@ TEST_CASE("DiLoCo has a local step at least, an outer rate above 0, and a moment
 
 TEST_CASE("blocks have options of one rule, a period each, and numbers where their movement is measured") {
   const auto blocks = [](const std::string& options) { return strategy("block_sync", options); };
-  CHECK(planned(blocks("blocks = 2\nschedule = \"list\"\nperiods = [1, 4]\n")).runs.size() == 1);
+  CHECK(planned(blocks("blocks = 2\nschedule = \"list\"\nperiods = [1, 2]\n")).runs.size() == 1);
   check_refused_text(blocks("schedule = \"list\"\n"), "give periods = [1, 4, ...]");
   check_refused_text(blocks("blocks = 3\nschedule = \"list\"\nperiods = [1, 4]\n"), "2 periods for 3 blocks");
   check_refused_text(blocks("blocks = 1\nschedule = \"list\"\nperiods = [1.5]\n"), "a period is a number of steps");
   check_refused_text(blocks("blocks = 1\nschedule = \"list\"\nperiods = [0]\n"), "periods");
+  check_refused_text(blocks("blocks = 2\nschedule = \"list\"\nperiods = [1, 3]\n"),
+                     "a block with period 3 would never be synchronised, for the run has 2 steps; expected 2 at most");
+  check_refused_text(blocks("blocks = 3\n"), "3 blocks, 1 a step, take turns of 3 steps, but the run has 2");
+  CHECK(planned(blocks("blocks = 3\nblocks_a_step = 2\n")).runs.size() == 1);
   check_refused_text(blocks("periods = [1, 1, 1, 1]\n"), "periods is read by schedule = \"list\" alone");
   check_refused_text(blocks("longest = 4\n"), "longest is read by schedule = \"movement\" alone");
   check_refused_text(blocks("budget = 0.5\n"), "budget is read by schedule = \"movement\" alone");
@@ -55,6 +59,18 @@ TEST_CASE("blocks have options of one rule, a period each, and numbers where the
   check_refused_text(blocks("blocks = 2\nschedule = \"movement\"\n[training]\nnumbers = false\n"), "computes none");
   check_refused_text(blocks("blocks = 2\n[training]\noptimizer = \"lamb\"\n"), "optimizer = \"lamb\"");
   check_refused_text(blocks("blocks = 2\n[training]\nprecision = \"float16\"\n"), "take bfloat16");
+}
+
+TEST_CASE("a period out of its range is refused in one sentence") {
+  try {
+    planned(strategy("block_sync", "blocks = 2\nschedule = \"list\"\nperiods = [1, 0]\n"));
+    FAIL("accepted");
+  } catch (const base::ScenarioError& error) {
+    const std::string told = error.what();
+    CAPTURE(told);
+    CHECK(told.find("periods") != std::string::npos);
+    CHECK(told.find("give periods") == std::string::npos);
+  }
 }
 
 TEST_CASE("a round of federated averaging is as long as one of two options says") {

@@ -32,6 +32,13 @@ std::string cut_experts(const std::string& parallel) {
 
 std::string of_kind(const std::string& kind) { return "[[strategy]]\nkind = \"" + kind + "\"\n"; }
 
+/// With two tensor ranks in each of four replicas, a batch of so many of 96 rows and so many steps.
+std::string sliced(int batch, int steps, const std::string& slices) {
+  std::string text = cut("tensor = 2\n" + slices);
+  text.replace(text.find("batch_size = 24"), 15, fmt::format("batch_size = {}", batch));
+  return text.replace(text.find("steps = 2"), 9, fmt::format("steps = {}", steps));
+}
+
 /// The warnings of the first run of a scenario.
 std::vector<std::string> warnings_of(const std::string& text) {
   const Plan plan = planned(text);
@@ -69,7 +76,8 @@ TEST_CASE("a mesh takes the strategies whose parameters are held to those of unc
 }
 
 TEST_CASE("slices refresh within the run, are no older than their bound, and have tensor ranks alone") {
-  CHECK(planned(cut("tensor = 2\nrefresh_every = 2\nstaleness = 5\n")).runs.size() == 1);
+  // The full batch: every row comes again in every step.
+  CHECK(planned(sliced(96, 9, "refresh_every = 2\nstaleness = 9\n")).runs.size() == 1);
   const auto refused = [](const std::string& parallel, const std::string& why) {
     check_refused_text(cut(parallel), why);
   };
@@ -87,6 +95,28 @@ TEST_CASE("slices refresh within the run, are no older than their bound, and hav
   std::string in_epochs = cut("tensor = 2\nrefresh_every = 9\n");
   in_epochs.replace(in_epochs.find("steps = 2"), 9, "epochs = 2");
   check_refused_text(in_epochs, "longer than the run, which has 8 steps");
+  check_refused_text(sliced(96, 9, "refresh_every = 2\nstaleness = 10\n"),
+                     "staleness = 10 is longer than the run, which has 9 steps; expected 9 at most");
+  check_refused_text(sliced(96, 9, "staleness = 10\n"), "staleness = 10 is longer than the run");
+}
+
+TEST_CASE("slices of mini-batches have rows that come again within the bound of their age") {
+  // 24 of 96 rows a step: 4 steps an epoch, and within 8 steps every row comes again.
+  check_refused_text(
+      sliced(24, 100, "refresh_every = 2\n"),
+      "refresh_every = 2 has hardly an effect: a step takes 24 of 96 rows, so that a row comes again "
+      "after 4 steps on average, but numbers are kept for staleness = 1 steps, and the run has 100 steps");
+  check_refused_text(sliced(24, 100, "refresh_every = 2\n"), "or a staleness of several epochs");
+  std::string one_replica = sliced(24, 100, "refresh_every = 2\n");
+  one_replica.replace(one_replica.find("workers = 8\ntopology = { kind = \"gpu_hosts\", devices = 4 }"), 58,
+                      "workers = 2");
+  check_refused_text(one_replica, "or set staleness to 8 or more");
+  check_refused_text(sliced(24, 100, "staleness = 1\n"), "staleness = 1 has hardly an effect");
+  check_refused_text(sliced(24, 4, "refresh_every = 2\nstaleness = 4\n"), "or a longer run with an older staleness");
+  CHECK(planned(sliced(24, 100, "refresh_every = 2\nstaleness = 8\n")).runs.size() == 1);
+  // With the bound of an epoch the first step of an epoch knows its rows; with one row a step, most steps do sooner.
+  CHECK(planned(sliced(24, 100, "refresh_every = 2\nstaleness = 4\n")).runs.size() == 1);
+  CHECK(planned(sliced(4, 200, "refresh_every = 10\nstaleness = 23\n")).runs.size() == 1);
 }
 
 TEST_CASE("a pipeline has at most one stage for each unit of the model, and stages that add up to its units") {

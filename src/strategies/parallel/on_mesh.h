@@ -39,6 +39,8 @@ class OnMesh final : public Strategy {
   std::optional<Refusal> model_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> strategy_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> slices_refusal(const Circumstances& circumstances) const;
+  std::optional<Refusal> length_refusal(const Circumstances& circumstances) const;
+  std::optional<Refusal> return_refusal(const Circumstances& circumstances) const;
   const PipelineTable& table() const;
 
   std::shared_ptr<const Strategy> strategy_;

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "strategies/circumstances.h"
 #include "strategies/parallel/on_mesh.h"
@@ -28,40 +26,7 @@ std::optional<Refusal> shares_refusal(const models::CutModel& cut, const models:
   return {};
 }
 
-/// The number of steps after which a run is over at the latest, where a rule of [stop] tells.
-std::optional<std::int64_t> steps_of_run(const Circumstances& of) {
-  const auto batch = static_cast<double>(of.batch);
-  double least = std::numeric_limits<double>::infinity();
-  if (of.stop.steps) least = static_cast<double>(*of.stop.steps);
-  if (of.stop.samples) least = std::min(least, std::ceil(static_cast<double>(*of.stop.samples) / batch));
-  if (of.stop.epochs)
-    least = std::min(least, std::ceil(static_cast<double>(*of.stop.epochs) * static_cast<double>(of.rows) / batch));
-  return std::isfinite(least) ? std::optional(static_cast<std::int64_t>(least)) : std::nullopt;
-}
-
 }  // namespace
-
-std::optional<Refusal> OnMesh::slices_refusal(const Circumstances& of) const {
-  if (!parallel_.slices().active()) return {};
-  if (const auto steps = steps_of_run(of); steps && parallel_.refresh_every > *steps)
-    return Refusal{"parallel.refresh_every",
-                   fmt::format("refresh_every = {} is longer than the run, which has {} steps; expected {} at most",
-                               parallel_.refresh_every, *steps, *steps)};
-  const char* const key = parallel_.refresh_every > 1 ? "parallel.refresh_every" : "parallel.staleness";
-  if (strategy_->traits(static_cast<int>(replicas(of.workers))).gathers_units)
-    return Refusal{key,
-                   "slices of the model go on by themselves between two refreshes, but this strategy gathers the "
-                   "parameters of every unit for each pass; take allreduce, or zero with stage 1 or 2"};
-  if (of.clips)
-    return Refusal{key,
-                   "slices of the model go on by themselves between two refreshes, but training.clip_norm sums the "
-                   "norm of the whole gradient in every step; leave one of them out"};
-  if (of.rows_come_in)
-    return Refusal{key,
-                   "slices of the model go on by themselves, each at its own time, but partition \"stream\" has other "
-                   "rows at other times; take another partition"};
-  return {};
-}
 
 std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
   const models::CutModel* const cut = of.model.cut();

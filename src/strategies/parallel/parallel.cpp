@@ -86,7 +86,9 @@ void Parallel::describe(base::Describer& d) {
   d.choice("copies", copies, copies_kept, "copies of states in the memory of other ranks");
   d.integer("refresh_every", refresh_every,
             "steps from one exchange of the numbers of their passes among tensor ranks to the next; in between each "
-            "takes the others' numbers as they were for these rows, and waits for nobody (asynchronous model slicing)",
+            "takes the others' numbers as they were for these rows, and waits for nobody (asynchronous model slicing). "
+            "A step with a row whose numbers are older than staleness, or that is new, exchanges in any case: on "
+            "mini-batches nearly every step does, unless rows come again within staleness steps",
             Bounds::between(1, 1e9));
   d.integer(
       "staleness", staleness,

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "strategies/circumstances.h"
 #include "strategies/replicas/block_messages.h"
 #include "training/worker.h"
 
@@ -68,7 +67,7 @@ void BlockSync::describe(base::Describer& d) {
     refuse_unused(d, "measure", options.measure != defaults.measure, "movement");
     refuse_unused(d, "budget", options.budget.has_value(), "movement");
   }
-  if (rule == BlockRule::list && options.periods.empty())
+  if (rule == BlockRule::list && !d.given("periods") && options.periods.empty())
     d.refuse("schedule", "schedule = \"list\" reads the period of each block from periods; give periods = [1, 4, ...]");
   for (const double period : options.periods)
     if (period != std::floor(period))
@@ -83,38 +82,6 @@ Traits BlockSync::traits(int) const {
   return {.replicas_differ = true,
           .many_to_many = algorithm->many_to_many(),
           .times_follow_numbers = options.rule == BlockRule::movement};
-}
-
-std::optional<Refusal> BlockSync::count_refusal(const Circumstances& circumstances) const {
-  const auto count =
-      static_cast<std::int64_t>(blocks_of(options, circumstances.layers, circumstances.parameters).size());
-  if (options.blocks && *options.blocks > circumstances.parameters)
-    return Refusal{"blocks", fmt::format("{} blocks have more than the model's {} parameters; take fewer",
-                                         *options.blocks, circumstances.parameters)};
-  if (options.rule == BlockRule::round_robin && options.blocks_a_step > count)
-    return Refusal{"blocks_a_step", fmt::format("a step cannot synchronise {} of {} blocks; take {} at most",
-                                                options.blocks_a_step, count, count)};
-  if (options.rule == BlockRule::list && std::cmp_not_equal(options.periods.size(), count))
-    return Refusal{"periods", fmt::format("{} periods for {} blocks; give one to each", options.periods.size(), count)};
-  return {};
-}
-
-std::optional<Refusal> BlockSync::refusal(const Circumstances& circumstances) const {
-  if (const std::string why = algorithm->refusal(circumstances.cluster); !why.empty()) return Refusal{"algorithm", why};
-  if (auto why = count_refusal(circumstances)) return why;
-  if (options.rule == BlockRule::movement && !circumstances.numbers)
-    return Refusal{"schedule",
-                   "schedule = \"movement\" measures how far parameters move, but training.numbers = false computes "
-                   "none; take \"list\" or \"round_robin\""};
-  if (const std::string whole = circumstances.needs_whole_gradient(); !whole.empty())
-    return Refusal{"kind", fmt::format("under {} the update of one block depends on the others' gradients; take an "
-                                       "optimizer that works element by element, without clip_norm",
-                                       whole)};
-  if (circumstances.precision == training::Precision::float16)
-    return Refusal{"kind",
-                   "precision = \"float16\" leaves out a whole update where a gradient overflows, but blocks are "
-                   "updated one by one; take bfloat16"};
-  return {};
 }
 
 record::MemoryParts BlockSync::memory(const training::MemoryTerms& terms) const {
