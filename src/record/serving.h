@@ -14,23 +14,23 @@ struct Spread {
 
 /// All is null in a run that trains. Requests that arrive in the warm-up do not count.
 struct Serving {
-  std::optional<std::int64_t> requests = {};           ///< that count
-  std::optional<double> requests_per_s = {};           ///< answered between the warm-up and the last arrival
-  std::optional<double> output_tokens_per_s = {};      ///< likewise
-  std::optional<double> output_tokens = {};            ///< of all requests
-  std::optional<double> prompt_tokens = {};            ///< of all requests
-  Spread ttft_s = {};                                  ///< from a request's arrival to its first token
-  Spread tpot_s = {};                                  ///< between two tokens of a request, after the first one
-  Spread latency_s = {};                               ///< from a request's arrival to its last token
-  Spread queue_s = {};                                 ///< from its arrival to the iteration that admits it
-  std::optional<double> device_utilisation = {};       ///< share of the run in which devices compute, mean
-  std::optional<double> memory_bound_share = {};       ///< share of computing that the memory's bandwidth decides
-  std::optional<std::int64_t> iterations = {};         ///< of all replicas
-  std::optional<double> batch_mean = {};               ///< requests in an iteration
-  std::optional<double> cache_share_max = {};          ///< the most of a replica's cache that was reserved
-  std::optional<double> cache_bytes_max = {};          ///< likewise, on the device with most of it
-  std::optional<double> capacity_requests_per_s = {};  ///< above this rate of arrivals the queue grows for ever
-  std::optional<double> within_limits = {};            ///< share of requests within ttft_limit and tpot_limit
+  std::optional<std::int64_t> requests = {};              ///< that count
+  std::optional<double> requests_per_s = {};              ///< answered between the warm-up and the last arrival
+  std::optional<double> output_tokens_per_s = {};         ///< likewise
+  std::optional<double> output_tokens = {};               ///< of all requests
+  std::optional<double> prompt_tokens = {};               ///< of all requests
+  Spread ttft_s = {};                                     ///< from a request's arrival to its first token
+  Spread tpot_s = {};                                     ///< between two tokens of a request, after the first one
+  Spread latency_s = {};                                  ///< from a request's arrival to its last token
+  Spread queue_s = {};                                    ///< from its arrival to the iteration that admits it
+  std::optional<double> device_utilisation = {};          ///< share of the run in which devices compute, mean
+  std::optional<double> memory_bound_share = {};          ///< share of computing that the memory's bandwidth decides
+  std::optional<std::int64_t> iterations = {};            ///< of all replicas
+  std::optional<double> batch_mean = {};                  ///< requests in an iteration
+  std::optional<double> cache_share_max = {};             ///< the most of a replica's cache that was reserved
+  std::optional<double> cache_bytes_max = {};             ///< likewise, on the device with most of it
+  std::optional<double> capacity_requests_per_s = {};     ///< above this rate of arrivals the queue grows for ever
+  std::optional<double> within_limits = {};               ///< share of requests within ttft_limit and tpot_limit
   std::optional<double> dollars_per_million_tokens = {};  ///< of output tokens, at the scenario's prices
   std::optional<double> joules_per_token = {};            ///< likewise
 };
