@@ -73,7 +73,9 @@ std::string sized_to_memory(const Settings& settings) {
   if (settings.training.partition->by_speed()) return "shares = \"speed\" deals rows";
   const strategies::Parallel& parallel = settings.parallel;
   if (parallel.automatic) return "parallel.automatic sizes parts";
-  if (parallel.pipeline == 1 || !parallel.stages.empty()) return {};
+  if (parallel.pipeline == 1) return {};
+  const bool written = !parallel.stages.empty() && parallel.found.empty();
+  if (written) return {};
   if (parallel.balance == strategies::Balance::memory) return "balance = \"memory\" sizes stages";
   return parallel.balance == strategies::Balance::time ? "balance = \"time\" sizes stages" : std::string();
 }
