@@ -143,7 +143,7 @@ TEST_CASE("capacity: spares pay or not as the numbers say") {
   const std::string jobs = small + R"(
 [capacity]
 hosts = 20
-spares = [0, 2, 30]
+spares = [0, 2, 20]
 horizon = "60d"
 failures = { kind = "exponential", mtbf = "100d" }
 repair = { kind = "exponential", mean = "2d" }
@@ -166,7 +166,7 @@ work = "200d"
         each.at("usd_per_useful_host_h").get<double>() ==
         Approx(3.0 * total_s(each.at("host_time")) / each.at("host_time").at("useful_s").get<double>()).epsilon(1e-9));
   CHECK(contains(priced.at("finding").get<std::string>(), "2 spares pay: $"));
-  const Json none = capacity_of(with(jobs, "[0, 2, 30]", "[0, 30]"), "--seeds 1..10");
+  const Json none = capacity_of(with(jobs, "[0, 2, 20]", "[0, 20]"), "--seeds 1..10");
   CHECK(none.at("finding").get<std::string>().starts_with(
       "More spares do not pay: no larger number of the list betters "));
   const Json one = capacity_of(jobs, "--seeds 3");
@@ -385,17 +385,18 @@ hosts = 4
 work = "2d"
 )";
   // least_squares of five features: 40 bytes, which one of four equal replicas writes.
+  // The gradients of the others go on while it writes, for some 64 ns.
   const std::string storage = "--set cluster.storage_bandwidth=4Bps ";
   const Json found = capacity_of(small + long_job, storage);
-  CHECK(found.at("checkpoint_s").get<double>() == Approx(10.0).epsilon(1e-9));
+  CHECK(found.at("checkpoint_s").get<double>() == Approx(10.0).epsilon(1e-7));
   CHECK(found.at("checkpoint_write_s") == 0.0);
   CHECK(found.at("fleet").at(0).at("host_time").at("checkpoints_s").get<double>() ==
-        Approx(4 * 7 * 10.0).epsilon(1e-9));
+        Approx(4 * 7 * 10.0).epsilon(1e-7));
   const Json behind = capacity_of(small + long_job, storage +
                                                         "--set training.checkpoint_async=true "
                                                         "--set cluster.host_memory_bandwidth=40Bps");
-  CHECK(behind.at("checkpoint_s").get<double>() == Approx(1.0).epsilon(1e-9));
-  CHECK(behind.at("checkpoint_write_s").get<double>() == Approx(10.0).epsilon(1e-9));
+  CHECK(behind.at("checkpoint_s").get<double>() == Approx(1.0).epsilon(1e-7));
+  CHECK(behind.at("checkpoint_write_s").get<double>() == Approx(10.0).epsilon(1e-7));
   CHECK(contains(refused(small + long_job, "--set capacity.checkpoint_write=3h"),
                  "checkpoint_write is the time behind capacity.checkpoint_time; give both, or neither"));
   CHECK(contains(refused(small + long_job, "--set capacity.spares=[5]"),

@@ -46,7 +46,6 @@ TEST_CASE("blocks have options of one rule, a period each, and numbers where the
   check_refused_text(blocks("blocks = 1\nschedule = \"list\"\nperiods = [0]\n"), "periods");
   check_refused_text(blocks("blocks = 2\nschedule = \"list\"\nperiods = [1, 3]\n"),
                      "a block with period 3 would never be synchronised, for the run has 2 steps; expected 2 at most");
-  check_refused_text(blocks("blocks = 3\n"), "3 blocks, 1 a step, take turns of 3 steps, but the run has 2");
   CHECK(planned(blocks("blocks = 3\nblocks_a_step = 2\n")).runs.size() == 1);
   check_refused_text(blocks("periods = [1, 1, 1, 1]\n"), "periods is read by schedule = \"list\" alone");
   check_refused_text(blocks("longest = 4\n"), "longest is read by schedule = \"movement\" alone");

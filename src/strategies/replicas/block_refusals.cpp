@@ -21,10 +21,10 @@ std::optional<Refusal> BlockSync::count_refusal(const Circumstances& circumstanc
                                                 options.blocks_a_step, count, count)};
   if (options.rule == BlockRule::list && std::cmp_not_equal(options.periods.size(), count))
     return Refusal{"periods", fmt::format("{} periods for {} blocks; give one to each", options.periods.size(), count)};
-  return length_refusal(circumstances, count);
+  return length_refusal(circumstances);
 }
 
-std::optional<Refusal> BlockSync::length_refusal(const Circumstances& circumstances, std::int64_t count) const {
+std::optional<Refusal> BlockSync::length_refusal(const Circumstances& circumstances) const {
   const auto steps = steps_of_run(circumstances);
   if (!steps) return {};
   const double longest = options.periods.empty() ? 0.0 : *std::ranges::max_element(options.periods);
@@ -33,12 +33,6 @@ std::optional<Refusal> BlockSync::length_refusal(const Circumstances& circumstan
                    fmt::format("a block with period {} would never be synchronised, for the run has {} steps; "
                                "expected {} at most",
                                longest, *steps, *steps)};
-  const std::int64_t turn = (count + options.blocks_a_step - 1) / options.blocks_a_step;
-  if (options.rule == BlockRule::round_robin && turn > *steps)
-    return Refusal{"blocks",
-                   fmt::format("{} blocks, {} a step, take turns of {} steps, but the run has {}: some would never be "
-                               "synchronised; take fewer blocks, or more a step",
-                               count, options.blocks_a_step, turn, *steps)};
   return {};
 }
 

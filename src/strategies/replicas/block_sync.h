@@ -48,7 +48,7 @@ struct BlockSync : Strategy {
 
  private:
   std::optional<Refusal> count_refusal(const Circumstances& circumstances) const;
-  std::optional<Refusal> length_refusal(const Circumstances& circumstances, std::int64_t count) const;
+  std::optional<Refusal> length_refusal(const Circumstances& circumstances) const;
 };
 
 }  // namespace simgrad::strategies
