@@ -78,7 +78,8 @@ TEST_CASE("spares that cannot take a place are refused, with the place of the op
 TEST_CASE("a class without memory is refused where stages are sized to memory") {
   const tests::Scratch scratch;
   const std::string classes =
-      R"(--set 'cluster.hosts=[{class="big",count=2,device={kind="custom",float64="1TF",memory="1GB",memory_bandwidth="1TBps"}},{class="plain",count=2}]' )";
+      R"(--set 'cluster.hosts=[{class="big",count=2,device={kind="custom",float64="1TF",memory="1GB",)"
+      R"(memory_bandwidth="1TBps"}},{class="plain",count=2}]' )";
   for (const char* balance : {"memory", "time"}) {
     const tests::Called called = run(scratch, classes + "--set parallel.balance=" + balance);
     CHECK(called.exit_code == 2);
