@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -111,7 +112,8 @@ void explain_shares(const Settings& settings, const BatchShares& shares, const S
   for (const Sharer& sharer : shares.sharers) sum += sharer.flops_per_s;
   fmt::print("The longest passes of a step take {} by speed and {} with equal rows",
              outputs::duration(longest.by_speed_s), outputs::duration(longest.equal_s));
-  if (longest.by_speed_s > 0.0) fmt::print(", which is {:.3g} times as long", longest.equal_s / longest.by_speed_s);
+  const double ratio = longest.by_speed_s > 0.0 ? longest.equal_s / longest.by_speed_s : 1.0;
+  if (std::abs(ratio - 1.0) >= 0.005) fmt::print(", which is {:.3g} times as long", ratio);
   fmt::print(".\n");
   const std::vector<std::int64_t> rows = shares.by_speed();
   for (std::size_t s = 0; s < rows.size(); ++s) {

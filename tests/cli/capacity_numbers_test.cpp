@@ -194,4 +194,30 @@ work = "20d"
   CHECK(contains(found.at("finding_on_spares").get<std::string>(), goodput(3)));
 }
 
+TEST_CASE("capacity: checkpoints take the time of the training's own state, by simulation") {
+  Study study;
+  const std::string long_job = R"(
+[capacity]
+hosts = 4
+horizon = "10d"
+checkpoint_every = "6h"
+[[capacity.job]]
+hosts = 4
+work = "2d"
+)";
+  // least_squares of five features: 40 bytes, which one of four equal replicas writes.
+  // The gradients of the others go on while it writes, for some 64 ns.
+  const std::string storage = "--set cluster.storage_bandwidth=4Bps ";
+  const Json found = study.json(small + long_job, storage);
+  CHECK(found.at("checkpoint_s").get<double>() == Approx(10.0).epsilon(1e-7));
+  CHECK(found.at("checkpoint_write_s") == 0.0);
+  CHECK(found.at("fleet").at(0).at("host_time").at("checkpoints_s").get<double>() ==
+        Approx(4 * 7 * 10.0).epsilon(1e-7));
+  const Json behind = study.json(small + long_job, storage +
+                                                       "--set training.checkpoint_async=true "
+                                                       "--set cluster.host_memory_bandwidth=40Bps");
+  CHECK(behind.at("checkpoint_s").get<double>() == Approx(1.0).epsilon(1e-7));
+  CHECK(behind.at("checkpoint_write_s").get<double>() == Approx(10.0).epsilon(1e-7));
+}
+
 }  // namespace capacity_numbers_test

@@ -247,6 +247,21 @@ TEST_CASE("an asynchronous checkpoint holds the ranks up for the copy alone, and
   }
 }
 
+TEST_CASE("a checkpoint that a lost host was writing is void, though the host is back before the loss is detected") {
+  MeshTrial trial = two_alike();
+  trial.training.checkpoint_every_steps = 2;
+  trial.training.checkpoint_async = true;
+  const double step_s = step_of(two_alike()), bytes = 8 * 1000.0;
+  trial.cluster.storage_bandwidth_bytes_per_s = bytes / (1.3 * step_s);
+  trial.cluster.failures.detection_s = 0.6 * step_s;
+  // The state of step 2 would be on storage at 3.3 steps.
+  MeshTrial failing = crashing(trial, 3.1 * step_s);
+  failing.cluster.failures.crashes.front().repair_s = 0.1 * step_s;
+  const Outcome outcome = failing.run();
+  check_sound(outcome.record);
+  CHECK(outcome.record.simulated_s == Approx(3.7 * step_s + 10 * step_s).epsilon(exact));
+}
+
 TEST_CASE("an asynchronous checkpoint waits until the one before is on storage") {
   MeshTrial trial = two_alike();
   trial.training.checkpoint_every_steps = 2;

@@ -69,7 +69,7 @@ class SliceCache {
     std::size_t read = 0;  ///< rows that no later round has
   };
   using RoundPointer = std::shared_ptr<Round>;  ///< shared with the side actor, which may outlive this object
-  /// What a rank keeps of one exchange.
+  /// The numbers that a rank keeps of one exchange.
   struct Kept {
     std::deque<RoundPointer> under_way = {};
     struct Row {

@@ -69,8 +69,7 @@ std::vector<std::string> CheckpointStore::plan(const Options& options,
 }
 
 Snapshots* CheckpointStore::source(const std::function<bool(const Snapshots&)>& enough) {
-  ++sources_;
-  written_at_s_.clear();
+  writing_.clear();
   written_.settle();
   remembered_.settle();
   if (remembered_.complete_step() && enough(remembered_)) return &remembered_;
@@ -97,16 +96,23 @@ void CheckpointStore::copy_and_write_behind(const cluster::Communicator& comm, c
                                             const std::function<int()>& reporters) {
   const int rank = comm.world_rank(comm.rank());
   const double reached_s = cluster_.now();
-  double& written_at_s = written_at_s_[rank];
-  cluster::use_disk(comm, written_at_s - reached_s, 0.0, record::TimePart::communicate_checkpoint);
+  if (const auto before = writing_.find(rank); before != writing_.end())
+    cluster::use_disk(comm, before->second.until_s - reached_s, 0.0, record::TimePart::communicate_checkpoint);
   if (host_memory_) host_memory_->write(comm, static_cast<std::int64_t>(bytes));
   const double copied_s = cluster_.now();
-  written_at_s = copied_s + bytes / *cluster_.options().storage_bandwidth_bytes_per_s;
-  cluster_.at(written_at_s,
-              [this, &world = comm.world(), sources = sources_, rank, state, reporters, reached_s, copied_s] {
-                if (!world.ended() && world.alive(rank) && sources == sources_)
-                  keep(rank, state, reporters(), copied_s, copied_s - reached_s);
-              });
+  const Writing its{.until_s = copied_s + bytes / *cluster_.options().storage_bandwidth_bytes_per_s,
+                    .number = ++writings_};
+  writing_[rank] = its;
+  cluster_.at(its.until_s, [this, &world = comm.world(), its, rank, state, reporters, reached_s, copied_s] {
+    const auto last = writing_.find(rank);
+    if (!world.ended() && last != writing_.end() && last->second.number == its.number)
+      keep(rank, state, reporters(), copied_s, copied_s - reached_s);
+  });
+}
+
+void CheckpointStore::forget(int rank) {
+  remembered_.forget(rank);
+  writing_.erase(rank);
 }
 
 void CheckpointStore::keep(int rank, const State& state, int reporters, double since_s, double cost_s) {

@@ -60,7 +60,8 @@ class CheckpointStore {
 
   /// Keeps a rank's state in its memory, where a recovery may need it.
   void remember(int rank, const State& state, int reporters);
-  void forget(int rank) { remembered_.forget(rank); }
+  /// A rank's host is down: its memory is gone, and what it was writing behind the training.
+  void forget(int rank);
   /// A rank has got its state again from another's memory.
   void regain(int rank) { remembered_.regain(rank); }
 
@@ -93,6 +94,12 @@ class CheckpointStore {
   /// A rank's part is on storage.  since_s: the moment of its state.  cost_s: the time for which the rank stood still.
   void keep(int rank, const State& state, int reporters, double since_s, double cost_s);
 
+  /// Storage that a rank writes behind the training.
+  struct Writing {
+    double until_s = 0.0;
+    std::int64_t number = 0;  ///< among all; an end of another one is void
+  };
+
   cluster::Cluster& cluster_;
   bool remembers_;
   bool async_ = false;
@@ -100,10 +107,10 @@ class CheckpointStore {
   std::optional<CheckpointClock> clock_;
   std::optional<cluster::Storage> storage_;
   std::optional<cluster::Storage> host_memory_;
-  std::map<int, double> written_at_s_;  ///< by rank, the end of its writing behind the training
-  std::int64_t sources_ = 0;            ///< counts source(): writing behind that began before one is void
-  double cost_s_ = 0.0;                 ///< seconds for which one checkpoint holds the ranks up
-  double read_s_ = 0.0;                 ///< that reading one takes
+  std::map<int, Writing> writing_;  ///< by rank, its last one
+  std::int64_t writings_ = 0;
+  double cost_s_ = 0.0;  ///< seconds for which one checkpoint holds the ranks up
+  double read_s_ = 0.0;  ///< that reading one takes
   Snapshots written_;
   Snapshots remembered_;
   Losses losses_;

@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/hash.h"
 #include "models/model_part.h"
+#include "training/checkpoints/checkpoint_store.h"
 #include "training/learning/samples.h"
 
 namespace simgrad::training {
@@ -64,10 +65,7 @@ const data::Dataset& Learning::evaluation_set() const {
 std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
   State state{.w = dispatcher_.zeros(parameters_)};
   optimizer.start(state);
-  round(state);
-  std::int64_t bytes = state.w.size_bytes();
-  for (const Tensor& moment : state.optimizer) bytes += moment.size_bytes();
-  return bytes;
+  return static_cast<std::int64_t>(std::ceil(bytes_of(state, number_bytes(precision()))));
 }
 
 double Learning::gradient_flops(int part, int parts) const { return gradient_flops(batches_.count(part, parts)); }

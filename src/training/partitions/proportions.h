@@ -21,7 +21,7 @@ std::vector<std::int64_t> cuts(std::int64_t count, std::span<const double> propo
 /// weights, by the method of largest remainders (A. Hamilton, 1792), ties to the first. No part is empty if there are
 /// enough rows.
 std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double> weights);
-/// The same in multiples of `unit`, of which `count` is one, with at most `most[r]` rows in part r; empty: any number.
+/// Likewise in multiples of `unit`, of which `count` is one, with at most `most[r]` rows in part r; empty: any number.
 /// Parts at their most leave the rest to the others, in proportion to their weights. A unit in each part is no promise
 /// where parts are at their most.  Errors: InvariantError if all parts at their most are fewer rows.
 std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double> weights,

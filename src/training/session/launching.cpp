@@ -164,9 +164,7 @@ double Training::bytes_of_largest_part() const {
   double most = 0.0;
   for (int part = 0; part < parts_->mesh().parts(); ++part) {
     const Learning& its = parts_->learning(parts_->mesh().first_rank_of_part(part));
-    State state{.w = its.dispatcher().zeros(its.parameters())};
-    setup_.options.optimizer->start(state);
-    most = std::max(most, bytes_of(state, number_bytes(setup_.options.precision)));
+    most = std::max(most, static_cast<double>(its.state_bytes(*setup_.options.optimizer)));
   }
   return most / std::max(traits_.state_shards, 1);
 }
@@ -182,10 +180,7 @@ CheckpointBytes Training::checkpoint_bytes() const {
 
 /// Bytes of the largest part of an uncut model's state that one rank writes.
 double Training::bytes_of_state_that_one_writes() const {
-  State state{.w = learning_.initial_values()};
-  setup_.options.optimizer->start(state);
-  learning_.round(state);
-  const double bytes = bytes_of(state, number_bytes(setup_.options.precision));
+  const auto bytes = static_cast<double>(learning_.state_bytes(*setup_.options.optimizer));
   if (traits_.state_shards > 1) return std::ceil(bytes / traits_.state_shards);
   if (traits_.sharding == Sharding::keys) return bytes / world_.servers();
   if (!traits_.deals_parameters() || world_.servers() <= 1) return bytes;

@@ -39,12 +39,12 @@ std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster:
 }
 
 void RecoveryDriver::schedule_crashes() {
-  failing_ = ranks_that_fail(cluster_, world_);
+  const std::vector<int> failing = ranks_that_fail(cluster_, world_);
   if (const std::int64_t spares = cluster_.options().failures.spares; spares > 0)
     spares_.emplace(world_.size(), static_cast<int>(spares));
   if (!spares_)
-    for (const int rank : failing_) schedule_next(rank, 0, 0.0);
-  else if (!failing_.empty())
+    for (const int rank : failing) schedule_next(rank, 0, 0.0);
+  else if (!failing.empty())
     for (int server = 0; server < spares_->servers(); ++server) schedule_next_of_server(server, 0, 0.0);
   for (const Crash& each : cluster_.options().failures.crashes) {
     const bool server = each.role == cluster::Role::server;

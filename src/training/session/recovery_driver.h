@@ -98,8 +98,7 @@ class RecoveryDriver {
   Recoverable& training_;
   Terms terms_;
   std::vector<Repair> repairs_;   ///< to come
-  std::vector<int> failing_;      ///< one rank of each host that the hosts' failure process concerns
-  std::optional<Spares> spares_;  ///< of these hosts' places; nothing where there are no spares
+  std::optional<Spares> spares_;  ///< nothing where there are no spares
   std::int64_t best_step_ = 0;    ///< the latest that was ever complete
   int crashes_since_ = 0;         ///< since then
   bool pending_ = false;          ///< a recovery is under way
