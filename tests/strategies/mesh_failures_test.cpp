@@ -254,8 +254,8 @@ TEST_CASE("a checkpoint that a lost host was writing is void, though the host is
   const double step_s = step_of(two_alike()), bytes = 8 * 1000.0;
   trial.cluster.storage_bandwidth_bytes_per_s = bytes / (1.3 * step_s);
   trial.cluster.failures.detection_s = 0.6 * step_s;
-  // The state of step 2 would be on storage at 3.3 steps.
-  MeshTrial failing = crashing(trial, 3.1 * step_s);
+  // Rank 0, whose backward pass is the last of a step, would have its state of step 2 on storage at 3.3 steps.
+  MeshTrial failing = crashing(trial, 3.1 * step_s, Recovery::restart, 0);
   failing.cluster.failures.crashes.front().repair_s = 0.1 * step_s;
   const Outcome outcome = failing.run();
   check_sound(outcome.record);
