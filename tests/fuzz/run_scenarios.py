@@ -149,8 +149,8 @@ def without_times(text):
 
 
 def text_of(path):
-    """A file's text; kept timelines are packed. Kept states are bytes, each a letter here."""
-    if path.suffix == ".state":
+    """A file's text; kept timelines are packed. Kept states and models are bytes, each a letter here."""
+    if path.suffix in (".state", ".model"):
         return path.read_bytes().decode("latin-1")
     return gzip.decompress(path.read_bytes()).decode("utf-8") if path.suffix == ".gz" else path.read_text(encoding="utf-8")
 
