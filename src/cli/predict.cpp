@@ -26,6 +26,7 @@ struct PredictOptions {
   std::string result;
   std::string run;
   std::string strategy;
+  std::string part;
   experiment::PredictionRequest request;
   bool ignores_unseen = false;
 };
@@ -109,7 +110,9 @@ void predict_file(PredictOptions& options) {
         fmt::format("--out {}: that is the file of --data, which would be overwritten; expected another name",
                     options.request.out));
   options.request.unseen = options.ignores_unseen ? data::Unseen::ignore : data::Unseen::refuse;
-  const experiment::SavedModel model = experiment::read_model(chosen_model(options));
+  experiment::SavedModel model = experiment::read_model(chosen_model(options));
+  if (!options.part.empty() || model.encoding.task == data::Task::mixture)
+    model = experiment::model_of_source(model, options.part);
   const bool text = model.encoding.task == data::Task::text;
   print(experiment::predict(model, options.request), options, text);
 }
@@ -133,6 +136,8 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->type_name("ID");
   command->add_option("--strategy", options->strategy, "The run's strategy, by label, else by kind")
       ->type_name("LABEL");
+  command->add_option("--part", options->part, "Of a model of several sources: the one whose rows the file has")
+      ->type_name("NAME");
   command->add_option("--tokens", options->request.tokens, "Continues the text by so many tokens, each the likeliest")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->type_name("N");

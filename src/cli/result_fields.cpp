@@ -22,6 +22,7 @@ constexpr std::string_view of_bin = "a field of a row of link_utilisation.csv";
 constexpr std::string_view of_collective = "a field of a collective of a run in results.json";
 constexpr std::string_view of_dimension = "a field of a dimension of a run in results.json";
 constexpr std::string_view of_block = "a field of a block of a run in results.json";
+constexpr std::string_view of_source = "a field of a source of a run in results.json";
 constexpr std::string_view of_file = "a field of results.json";
 
 constexpr auto field_table = std::to_array<ResultField>({
@@ -128,8 +129,8 @@ constexpr auto field_table = std::to_array<ResultField>({
      "only where [parallel] has expert ranks"},
     {"data_s", of_rank, "s",
      "time in which a rank did nothing but the strategy's communication among the ranks with the same part of the "
-     "model "
-     "(transfers, sums and waiting), without its idle time at the end of the run; only where a cut model has replicas"},
+     "model (transfers, sums and waiting), without its idle time at the end of the run; only where a cut model has "
+     "replicas"},
     {"place_tensor", of_rank, "", "the rank's place among the ranks that share its products, from 0"},
     {"place_context", of_rank, "", "the rank's place among the ranks that share the tokens of sequences, from 0"},
     {"place_expert", of_rank, "", "the rank's place among the ranks that share experts or tables, from 0"},
@@ -143,8 +144,7 @@ constexpr auto field_table = std::to_array<ResultField>({
      "experts"},
     {"loss_floor", of_run, "",
      "computed: the least expected loss that any model can reach, where the data tell it: the entropy of the next "
-     "token "
-     "(source markov)"},
+     "token (source markov)"},
     {"predicted_step_s", of_run, "s",
      "predicted before the run: by the schedule of a placement of operators (strategy operators), in which messages "
      "share the links; or of a layout that was found ([parallel] automatic, balance = \"time\"), for the first "
@@ -156,8 +156,7 @@ constexpr auto field_table = std::to_array<ResultField>({
      "of all parameters in all steps, the share that replicas synchronised (strategy block_sync)"},
     {"bytes_saved", of_run, "bytes",
      "computed: bytes x (1 / synchronised_share - 1): the payload that synchronising all parameters in every step "
-     "would "
-     "have taken beside `bytes`"},
+     "would have taken beside `bytes`"},
     {"tokens", of_run, "", "computed: samples x the tokens of one; only where samples are text"},
     {"samples_per_s", of_run, "1/s",
      "computed: samples / simulated_s; on devices it rests on their efficiency, which is measured for some and assumed "
@@ -167,8 +166,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"tokens_per_s_per_device", of_run, "1/s", "computed: tokens_per_s / workers"},
     {"mfu", of_run, "",
      "computed: flops of the model's gradients, without recomputation / (simulated_s x the peaks of the workers' "
-     "devices "
-     "for the products of training.precision); the peaks are the vendors'"},
+     "devices for the products of training.precision); the peaks are the vendors'"},
     {"hfu", of_run, "", "computed: as mfu, with the flops of recomputation"},
     {"days_per_trillion_tokens", of_run, "d", "computed: the time of 10^12 tokens at tokens_per_s"},
     {"requests", of_run, "", "the requests of a run with [serving] that count: those that arrive after its warm-up"},
@@ -246,6 +244,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"collectives", of_json, "", "the collectives by algorithm, size and members, with their alpha-beta prediction"},
     {"dimensions", of_json, "", "the traffic of each dimension of the mesh, by class of link"},
     {"blocks", of_json, "", "the blocks of the parameters that replicas synchronise one by one (strategy block_sync)"},
+    {"sources", of_json, "", "the sources of a mixture, at the last evaluation"},
     {"link_utilisation", of_json, "", "the use of links over time, which are the rows of link_utilisation.csv"},
 
     {"run", "a field of a row of curves.csv, ranks.csv and links.csv", "", "the id of the run"},
@@ -320,6 +319,10 @@ constexpr auto field_table = std::to_array<ResultField>({
      "payload of the dimension on these links; a message counts on each link of its way"},
     {"utilisation", of_dimension, "", "the share of these links' bandwidth that the dimension's bytes take, mean"},
     {"utilisation_max", of_dimension, "", "likewise of the busiest of these links"},
+    {"name", of_source, "", "the source's name, as the part of the mixture says"},
+    {"loss", of_source, "", "the mean loss of the source's rows, without its weight"},
+    {"metric_name", of_source, "", "accuracy, or r2 where targets are numbers"},
+    {"metric", of_source, "", "accuracy or r2 of the source's rows"},
     {"first", of_block, "", "where the block begins among the parameters, from 0"},
     {"parameters", of_block, "", "the number of parameters of the block"},
     {"synchronisations", of_block, "", "the steps in which all replicas made the block equal"},
@@ -384,8 +387,7 @@ constexpr auto field_table = std::to_array<ResultField>({
      "a strategy at a grid point: means over the seeds with 95 % intervals; the rows of summary.csv"},
     {"counterfactuals", of_file, "",
      "runs simulated again with one cause changed: the options of each change (sets) and what it brings (gain); of "
-     "runs "
-     "on devices also with assumed numbers 10 % worse and better (assumed)"},
+     "runs on devices also with assumed numbers 10 % worse and better (assumed)"},
     {"dropped", of_file, "",
      "strategies that --race has dropped at a grid point: the seeds they ran (seeds) and did not (seeds_left_out), the "
      "best strategy (behind), and the paired difference that decided"},

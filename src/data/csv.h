@@ -37,7 +37,7 @@ struct Csv : Source {
 
   void describe(base::Describer& d) override;
   bool generates() const override { return false; }
-  bool suits(Task task) const override { return task != Task::text; }
+  bool suits(Task task) const override { return task != Task::text && task != Task::mixture; }
   std::vector<std::string> files() const override { return {path}; }
   Dataset load(const Request& request) const override;
 

@@ -11,8 +11,9 @@
 namespace simgrad::data {
 
 /// The task that samples serve: targets are numbers, classes, or ratings (of an item by a user), or there are none; or
-/// rows are stretches of a text, and targets the tokens behind them.
-enum class Task { regression, classification, recommendation, clustering, text };
+/// rows are stretches of a text, and targets the tokens behind them; or samples have rows of several sources, each with
+/// a target of its own.
+enum class Task { regression, classification, recommendation, clustering, text, mixture };
 
 /// The entries that are not zero, in rows that are mostly zero (CSR).
 struct SparseRows {
@@ -26,6 +27,17 @@ struct SparseRows {
 
 struct Encoding;
 
+/// One source's columns of a mixture: `rows` rows, one after the other, each its features and then its target.
+struct PartColumns {
+  std::string name;
+  std::int64_t first = 0;     ///< its first column
+  std::int64_t features = 0;  ///< of a row
+  std::int64_t rows = 1;      ///< of this source in every sample
+  int classes = 0;            ///< 0: targets are numbers
+
+  std::int64_t columns() const { return rows * (features + 1); }
+};
+
 /// n samples of d features. Immutable once loaded; loaded once and shared by all ranks of all runs.
 struct Dataset {
   std::int64_t rows = 0;
@@ -37,6 +49,7 @@ struct Dataset {
   std::vector<double> features;  ///< rows x columns, row-major; empty where the rows are sparse
   SparseRows sparse;
   std::int64_t fields = 0;                 ///< every sparse row has one entry for each, in their order; 0: not so
+  std::vector<PartColumns> parts = {};     ///< of a mixture, whose `targets` are all 0; else none
   bool in_time = false;                    ///< rows are in the order of time, and are not shuffled
   std::vector<double> targets;             ///< rows; in a classification the class 0 .. classes-1
   std::vector<std::string> feature_names;  ///< columns; empty where the rows are sparse

@@ -63,6 +63,10 @@ struct Encoding {
   std::vector<std::string> class_names = {};
   Scaling scaling = {};         ///< of the features; without means: none
   Scaling target_scaling = {};  ///< of the target; without means: none
+
+  /// Of a mixture, one for each of its sources, by name; else none.
+  std::vector<std::string> part_names = {};
+  std::vector<Encoding> parts = {};
 };
 
 /// The encoding of a data set whose source has none of its own: a generator's, or one of arrays. Its features are

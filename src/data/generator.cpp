@@ -23,11 +23,12 @@ namespace {
 struct Words {
   std::string_view targets, sources, models;
 };
-constexpr std::array<Words, 5> words{{{"numbers", "\"house_prices\"", "a number"},
+constexpr std::array<Words, 6> words{{{"numbers", "\"house_prices\"", "a number"},
                                       {"classes", "\"logistic\" or \"blobs\"", "classes"},
                                       {"ratings", "\"ratings\"", "ratings of items by users"},
                                       {"points", "\"blobs\"", "clusters"},
-                                      {"sequences of tokens", "\"markov\" or \"text\"", "tokens of a text"}}};
+                                      {"sequences of tokens", "\"markov\" or \"text\"", "tokens of a text"},
+                                      {"rows of several sources", "\"mixture\"", "the targets of several sources"}}};
 
 std::string mismatch(std::string_view kind, Task made, Task wanted) {
   const Words& makes = words[static_cast<std::size_t>(made)];

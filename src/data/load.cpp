@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/random.h"
 #include "data/encoding.h"
+#include "data/mixture.h"
 #include "data/source.h"
 #include "data/sparse_rows.h"
 #include "data/standardize.h"
@@ -84,6 +85,7 @@ Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
 Split load(const Options& options, const Preparation& preparation) {
   if (const std::string fault = task_refusal(options, preparation.task); !fault.empty())
     throw base::ScenarioError(fault);
+  if (const Mixture* const mixture = options.source->mixture()) return load_mixture(*mixture, options, preparation);
   Dataset all = options.source->load({.task = preparation.task,
                                       .seed = preparation.seed,
                                       .samples = options.samples_made(),

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "data/limits.h"
+#include "data/mixture.h"
 #include "data/source.h"
 #include "data/text_file.h"
 
@@ -32,18 +34,42 @@ void Options::describe(base::Describer& d) {
   if (test_fraction == 1.0) d.refuse("test_fraction", "test_fraction = 1 leaves no rows to train on, expected less");
 }
 
-std::int64_t Options::samples_made() const { return samples.value_or(1000); }
+std::int64_t Options::samples_made() const { return source->fixed_samples().value_or(samples.value_or(1000)); }
 std::int64_t Options::features_made() const {
   return source->fixed_features().value_or(features.value_or(source->default_features()));
 }
 
+std::int64_t Options::training_rows() const {
+  if (const Mixture* const mixture = source->mixture()) return mixture->training_samples(test_fraction);
+  const std::int64_t all = samples_made();
+  return all - std::llround(test_fraction * static_cast<double>(all));
+}
+
 std::string_view name(Task task) {
-  constexpr std::array<std::string_view, 5> names{"regression", "classification", "recommendation", "clustering",
-                                                  "text"};
+  constexpr std::array<std::string_view, 6> names{"regression", "classification", "recommendation",
+                                                  "clustering", "text",           "mixture"};
   return names[static_cast<std::size_t>(task)];
 }
 
+namespace {
+
+/// A mixture serves models of several sources, and no other source does.
+std::string mixture_refusal(const Options& options, Task task) {
+  const Mixture* const mixture = options.source->mixture();
+  if ((mixture != nullptr) == (task == Task::mixture)) return mixture ? mixture->refusal() : std::string();
+  return mixture
+             ? "data source \"mixture\" has rows of several sources, each with a target of its own; use [model] kind "
+               "= \"multimodal_perceptron\", or one source"
+             : fmt::format(
+                   "data source \"{}\" is one source, but the model has a tower for each of several; use "
+                   "source = \"mixture\", whose parts are the sources, or another model",
+                   options.source.kind());
+}
+
+}  // namespace
+
 std::string task_refusal(const Options& options, Task task) {
+  if (const std::string fault = mixture_refusal(options, task); !fault.empty() || task == Task::mixture) return fault;
   if (options.source->generates() || options.source->suits(task)) return {};
   if (task == Task::text)
     return fmt::format(
@@ -67,6 +93,7 @@ std::string task_refusal(const Options& options, Task task) {
 }
 
 std::string size_refusal(const Options& options, bool numbers) {
+  if (const Mixture* const mixture = options.source->mixture()) return mixture->size_refusal(options, numbers);
   if (const auto fixed = options.source->fixed_features(); fixed && options.features.value_or(*fixed) != *fixed)
     return fmt::format("features = {} with the data source \"{}\", whose samples have {}; leave it out",
                        *options.features, options.source.kind(), *fixed);

@@ -21,15 +21,22 @@ struct Request {
   bool sparse = false;        ///< sparse rows, if the source has them
 };
 
+struct Mixture;
+
 class Source : public base::Described {
  public:
   /// Whether this is a generator, whose size `samples` and `features` decide; a file has a size of its own.
   virtual bool generates() const = 0;
   /// Whether the source's samples serve such a task. A file may hold numbers or classes; only some sources have users
   /// and items.
-  virtual bool suits(Task task) const { return task != Task::recommendation && task != Task::text; }
-  /// The number of features, if it is not a choice.
+  virtual bool suits(Task task) const {
+    return task != Task::recommendation && task != Task::text && task != Task::mixture;
+  }
+  /// The source as a mixture of others; null where it is none.
+  virtual const Mixture* mixture() const { return nullptr; }
+  /// The number of features, if it is not a choice; and of samples.
   virtual std::optional<std::int64_t> fixed_features() const { return {}; }
+  virtual std::optional<std::int64_t> fixed_samples() const { return {}; }
   /// The number of features that are not zero in a row, if rows are sparse.
   virtual std::optional<std::int64_t> nonzeros() const { return {}; }
   /// The number of features that a generator makes by default.
@@ -58,6 +65,8 @@ struct Options : base::Described {
   void describe(base::Describer& d) override;
   std::int64_t samples_made() const;   ///< `samples` or its default
   std::int64_t features_made() const;  ///< `features` or its default
+  /// The rows of the training set that remain of samples_made().
+  std::int64_t training_rows() const;
 };
 
 /// The task's name: "regression", ...

@@ -35,6 +35,15 @@ struct Samples {
   std::int64_t row(std::int64_t i) const { return indices ? indices[i] : first + i; }
 };
 
+/// One source's columns of samples that have rows of several: `rows` rows, each its features and then its target.
+struct SourceShape {
+  std::string name;
+  std::int64_t first = 0;     ///< its first column
+  std::int64_t features = 0;  ///< of a row
+  std::int64_t rows = 1;      ///< of this source in every sample
+  int classes = 0;            ///< 0: targets are numbers
+};
+
 /// The shape of the data that a model is fitted to.
 struct Problem {
   std::int64_t features = 0;  ///< d, the constant feature of a bias included
@@ -45,6 +54,7 @@ struct Problem {
   std::int64_t fields = 0;      ///< if every sparse row has one entry a field, in order: the number of fields; else 0
   std::int64_t vocabulary = 0;  ///< text only: rows are sequences of `features` tokens 0 .. vocabulary-1, each followed
                                 ///< by the row's next one, the last by the row's target
+  std::vector<SourceShape> sources = {};  ///< of a mixture, whose samples have rows of each; else none
 };
 
 /// The kind of a model's predictions, and so of its data's targets.
@@ -54,13 +64,15 @@ enum class Predicts {
   number_or_class,  ///< either, as the data have it
   rating,           ///< a number: a user's rating of an item
   tokens,           ///< of a text: each one's next
-  cluster           ///< data without targets
+  cluster,          ///< data without targets
+  mixture           ///< of rows of several sources: a number or a class each
 };
 
 /// Sums over rows, so that the scores of a data set's parts add up.
 struct Score {
-  double loss = 0.0;    ///< sum of the rows' losses, without the penalty
-  double metric = 0.0;  ///< accuracy: rows predicted right; r2: sum of squared residuals; else 0
+  double loss = 0.0;                    ///< sum of the rows' losses, without the penalty
+  double metric = 0.0;                  ///< accuracy: rows predicted right; r2: sum of squared residuals; else 0
+  std::vector<double> of_sources = {};  ///< of a mixture, source by source: loss, without its weight, and metric
 };
 
 /// Tokens of some rows at a block's experts, in a gradient's forward pass.
@@ -122,8 +134,10 @@ struct Layer {
 
 class CutModel;
 class KMeans;
+class MultimodalPerceptron;
 class MultitaskPerceptron;
 class SparseModel;
+class TaskModel;
 
 class Model : public base::Described {
  public:
@@ -143,7 +157,10 @@ class Model : public base::Described {
   virtual const KMeans* k_means() const { return nullptr; }
   /// The model as one that can be cut among ranks.
   virtual const CutModel* cut() const { return nullptr; }
+  virtual const MultimodalPerceptron* multimodal() const { return nullptr; }
   virtual const MultitaskPerceptron* multitask() const { return nullptr; }
+  /// The model as one of several tasks that share parameters.
+  virtual const TaskModel* task_model() const { return nullptr; }
   virtual const SparseModel* sparse() const { return nullptr; }
   /// Where rows' tokens go at w, of each layer of experts; nothing without experts.
   virtual std::vector<ExpertLoad> expert_loads(const Problem&, const Samples&, std::span<const double> /*w*/,

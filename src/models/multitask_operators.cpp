@@ -33,7 +33,7 @@ std::vector<Layer> MultitaskOperators::all_layers(const Problem& problem) const 
   const std::int64_t behind = all.back().first;
   all.pop_back();
   const auto k = static_cast<double>(inputs);
-  for (std::int64_t task = 0; task < MultitaskPerceptron::tasks(problem); ++task) {
+  for (std::int64_t task = 0; task < model_.tasks(problem); ++task) {
     Layer head{.first = behind + task * (inputs + 1), .count = inputs + 1, .forward_flops = 2.0 * k};
     head.backward_flops = 2.0 * head.forward_flops;
     head.rows = 1;
@@ -109,7 +109,7 @@ std::vector<ParameterStretch> MultitaskOperators::parameters_of(const Problem& p
       stretches.add(layer.first, layer.count);
       continue;
     }
-    for (const ParameterRange& range : model_.heads(problem, {layer.unit - shared_layers(), 1}))
+    for (const ParameterRange& range : model_.own(problem, {layer.unit - shared_layers(), 1}))
       stretches.add(range.first, range.count);
   }
   return stretches.all;

@@ -28,7 +28,7 @@ class MultitaskOperators final : public CutModel, public Dataflow {
  private:
   std::vector<Layer> all_layers(const Problem& problem) const;
   std::int64_t shared_layers() const { return static_cast<std::int64_t>(model_.hidden.size()); }
-  std::int64_t units(const Problem& problem) const { return shared_layers() + MultitaskPerceptron::tasks(problem); }
+  std::int64_t units(const Problem& problem) const { return shared_layers() + model_.tasks(problem); }
 
   const MultitaskPerceptron& model_;
 };

@@ -91,7 +91,7 @@ double MultitaskPerceptron::task_gradient_flops(const Problem& problem, std::int
 
 ParameterRange MultitaskPerceptron::shared(const Problem& problem) const { return {0, layers(problem).back().first}; }
 
-std::vector<ParameterRange> MultitaskPerceptron::heads(const Problem& problem, const Tasks& asked) const {
+std::vector<ParameterRange> MultitaskPerceptron::own(const Problem& problem, const Tasks& asked) const {
   const std::int64_t units = static_cast<std::int64_t>(hidden.back());
   const std::int64_t weights = shared(problem).count;
   const std::int64_t biases = weights + units * tasks(problem);

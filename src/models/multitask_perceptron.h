@@ -11,22 +11,11 @@
 
 #include "models/model.h"
 #include "models/perceptron.h"
+#include "models/task_model.h"
 
 namespace simgrad::models {
 
-/// Tasks first .. first + count - 1.
-struct Tasks {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-
-/// Parameters first .. first + count - 1 of w.
-struct ParameterRange {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-
-class MultitaskPerceptron final : public Model {
+class MultitaskPerceptron final : public Model, public TaskModel {
  public:
   static constexpr base::About about{
       .kind = "multitask_perceptron",
@@ -41,6 +30,7 @@ class MultitaskPerceptron final : public Model {
   void describe(base::Describer& d) override;
   Predicts predicts() const override { return Predicts::classes; }
   const MultitaskPerceptron* multitask() const override { return this; }
+  const TaskModel* task_model() const override { return this; }
   bool constant_feature() const override { return false; }
   std::string refusal(const Problem& problem) const override;
   std::int64_t parameters(const Problem& problem) const override { return network().parameters(problem); }
@@ -55,15 +45,13 @@ class MultitaskPerceptron final : public Model {
   void predict(const Problem& problem, const Samples& rows, std::span<const double> w,
                std::span<double> predictions) const override;
 
-  static std::int64_t tasks(const Problem& problem) { return problem.classes; }
-  /// Sets gradient = scale * sum over the rows of d (the loss of those tasks) / d w; it is zero for the other tasks'
-  /// outputs.
+  std::int64_t tasks(const Problem& problem) const override { return problem.classes; }
   void task_gradient(const Problem& problem, const Samples& rows, const Tasks& tasks, std::span<const double> w,
-                     double scale, std::span<double> gradient) const;
-  double task_gradient_flops(const Problem& problem, std::int64_t rows, const Tasks& tasks) const;
-  /// The parameters that all tasks share.
-  ParameterRange shared(const Problem& problem) const;
-  std::vector<ParameterRange> heads(const Problem& problem, const Tasks& tasks) const;
+                     double scale, std::span<double> gradient) const override;
+  double task_gradient_flops(const Problem& problem, std::int64_t rows, const Tasks& tasks) const override;
+  ParameterRange shared(const Problem& problem) const override;
+  /// The tasks' rows of the last layer's weights, and their biases.
+  std::vector<ParameterRange> own(const Problem& problem, const Tasks& tasks) const override;
 
  private:
   Perceptron network() const;

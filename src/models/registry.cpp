@@ -5,6 +5,7 @@
 #include "models/logistic_regression.h"
 #include "models/matrix_factorization.h"
 #include "models/model.h"
+#include "models/multimodal_perceptron.h"
 #include "models/multitask_perceptron.h"
 #include "models/perceptron.h"
 #include "models/profiles/bert_large.h"
@@ -28,6 +29,7 @@ const base::Registry<Model>& registry() {
       base::entry<Model, MatrixFactorization>(),
       base::entry<Model, KMeans>(),
       base::entry<Model, MultitaskPerceptron>(),
+      base::entry<Model, MultimodalPerceptron>(),
       base::entry<Model, SparseLogistic>(),
       base::entry<Model, FactorizationMachine>(),
       base::entry<Model, WideAndDeep>(),

@@ -86,6 +86,7 @@ void describe_lists(Given& record, Visitor& v) {
   v.items("dimensions", record.dimensions, some);
   v.items("served_requests", record.requests, some);
   v.items("blocks", record.blocks, some);
+  v.items("sources", record.sources, some);
   v.items("link_utilisation", record.link_bins, some);
 }
 

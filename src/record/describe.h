@@ -174,4 +174,12 @@ void describe(Given& block, Visitor& v) {
   v.value("movement", block.movement);
 }
 
+template <Maybe<SourceScore> Given, class Visitor>
+void describe(Given& source, Visitor& v) {
+  v.value("name", source.name);
+  v.value("loss", source.loss);
+  v.value("metric_name", source.metric_name);
+  v.value("metric", source.metric);
+}
+
 }  // namespace simgrad::record

@@ -144,6 +144,14 @@ struct BlockUse {
   std::optional<double> movement = {};  ///< at its last one, by the strategy's measure; null where none is measured
 };
 
+/// One source of a mixture at the last evaluation.
+struct SourceScore {
+  std::string name;
+  std::optional<double> loss = {};  ///< the mean over its rows, without the source's weight
+  std::string metric_name;          ///< "accuracy", "r2"
+  std::optional<double> metric = {};
+};
+
 /// Work a second, of a run on devices or of one whose samples have tokens. Nothing else has these numbers.
 struct Throughput {
   std::optional<double> tokens = {};  ///< whose gradients were computed
@@ -215,6 +223,7 @@ struct Record {
   std::vector<ServedRequest> requests = {};   ///< in the order of their arrival; empty in a run that trains
   std::vector<DimensionUse> dimensions = {};  ///< empty where the model is not cut
   std::vector<BlockUse> blocks = {};          ///< empty where replicas are synchronised as a whole
+  std::vector<SourceScore> sources = {};      ///< of a mixture; else empty
   std::int64_t stored_bytes = 0;         ///< held by a storage for the run: the data, and a checkpoint if there is one
   std::vector<Timeline> timelines = {};  ///< one for each that was asked for, written to files of their own
 };

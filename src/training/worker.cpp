@@ -251,11 +251,20 @@ Tensor Worker::sparse_gradient(const SparseLearning& learning, const std::shared
 }
 
 Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks) {
+  return task_gradient(w, tasks, {.part = rank(), .parts = workers()});
+}
+
+Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks, TaskTurn turn) {
   set_step(iteration_);
-  const std::int64_t step = iteration_++;
-  const Tensor g = learning().task_gradient(w, tasks, share(step));
-  const double flops = learning().task_gradient_flops(tasks, rank(), workers());
-  pass_over_rows(work_of(flops), flops, step);
+  const std::int64_t step = turn.last ? iteration_++ : iteration_;
+  Share its = share(step);
+  its.part = turn.part;
+  its.parts = turn.parts;
+  const Tensor g = learning().task_gradient(w, tasks, its);
+  const double flops = learning().task_gradient_flops(tasks, turn.part, turn.parts), work = work_of(flops);
+  if (turn.first) read_rows(learning().batches().count(turn.part, turn.parts));
+  compute_stretched(work, work / turn.share_of_work, flops, step, Work::gradient);
+  if (turn.last) session().tally().add_computed(rows());
   return g;
 }
 

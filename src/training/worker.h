@@ -241,6 +241,13 @@ class Worker : public Participant {
   /// This rank's part of the next batch's gradient of those tasks, where the model has several: zero for the outputs of
   /// others.  Virtual time: the flops of the shared layers and these outputs / speed.
   values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks);
+  /// The place of a gradient of some tasks among those that a rank makes in one step.
+  struct TaskTurn {
+    int part = 0, parts = 1;         ///< its rows: that one of so many shares of the step's batch
+    double share_of_work = 1.0;      ///< of the work that the rank has in the step
+    bool first = true, last = true;  ///< of the step's gradients
+  };
+  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, TaskTurn turn);
   /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over
   /// all ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
   values::Tensor assignments(const values::Tensor& w);

@@ -165,6 +165,7 @@ TEST_CASE("every model that computes numbers has a case here") {
   REQUIRE(listed.exit_code == 0);
   const std::vector<std::string> timed{"resnet50", "vgg16",   "alexnet",       "bert_large",
                                        "dlrm",     "profile", "operator_graph"};
+  all += "\"multimodal_perceptron\"";  // source by source: predict_source_test.cpp
   int known = 0;
   for (const std::string& line : lines_of(listed.out)) {
     const std::string kind =

@@ -39,7 +39,7 @@ TEST_CASE("the data sources are registered by name, each with a summary") {
     CHECK(entry.make() != nullptr);
   }
   CHECK(kinds == Names{"house_prices", "blobs", "logistic", "csv", "libsvm", "idx", "npy", "ratings", "click_log",
-                       "text", "markov"});
+                       "text", "markov", "mixture"});
 }
 
 TEST_CASE("the data section describes its options and those of the source") {

@@ -294,12 +294,13 @@ void Draw::any_list(std::string_view key, AnyList& items, std::string_view) {
   tree_[std::string(key)] = std::move(list);
 }
 
-std::string drawn_scenario(Dice& dice, std::string_view strategy, bool cuts) {
+std::string drawn_scenario(Dice& dice, std::string_view strategy, Suited suited) {
   experiment::Settings settings;
   Draw::Json tree = Draw::Json::object();
   Draw draw(dice, tree, dice.log_between(0.03, 0.3), "", strategy);
   settings.describe(draw);
-  if (cuts) cut(tree, dice);
+  if (suited == Suited::cut_model) cut(tree, dice);
+  if (suited == Suited::mixture) mix(tree, dice);
   return scenario::toml(tree);
 }
 

@@ -92,8 +92,12 @@ class Draw final : public base::Describer {
 
 /// Gives a scenario a transformer that is cut for a mesh, in sizes that suit one another.
 void cut(Draw::Json& tree, Dice& dice);
+/// Gives a scenario several sources, and a model with a tower for each.
+void mix(Draw::Json& tree, Dice& dice);
 
-/// A scenario, as TOML. It may contradict itself; the caller asks the program.  cuts: whether its model is cut.
-std::string drawn_scenario(Dice& dice, std::string_view strategy, bool cuts = false);
+/// The part of a scenario that is not drawn option by option.
+enum class Suited { nothing, cut_model, mixture };
+/// A scenario, as TOML. It may contradict itself; the caller asks the program.
+std::string drawn_scenario(Dice& dice, std::string_view strategy, Suited suited = Suited::nothing);
 
 }  // namespace simgrad::fuzz

@@ -86,10 +86,11 @@ void draw_all(const std::filesystem::path& directory, std::int64_t count, std::u
     Dice dice(seed * 1'000'003 + static_cast<std::uint64_t>(i));
     const std::string_view strategy = kinds[static_cast<std::size_t>(i) % kinds.size()].about.kind;
     const std::filesystem::path valid = directory / fmt::format("valid-{}.toml", i);
-    const bool cuts = dice.hits(0.4) && works_on_meshes(strategy);
+    Suited suited = dice.hits(0.4) && works_on_meshes(strategy) ? Suited::cut_model : Suited::nothing;
+    if (dice.hits(strategy == "multitask" ? 0.7 : 0.05)) suited = Suited::mixture;
     bool found = false;
     for (int attempt = 0; !found && attempt < most_attempts; ++attempt) {
-      write(valid, drawn_scenario(dice, strategy, cuts));
+      write(valid, drawn_scenario(dice, strategy, suited));
       found = accepted(valid.string());
       // Of those that are refused, every tenth scenario's first is kept: `run` must refuse it, too.
       if (!found && attempt == 0 && i % 10 == 0)

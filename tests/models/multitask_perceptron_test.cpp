@@ -38,7 +38,7 @@ TEST_CASE("the gradients of single tasks add up to that of all, and touch no oth
     const ParameterRange shared = multitask.shared(data.problem);
     std::vector<bool> own(w.size());
     std::fill_n(own.begin() + shared.first, shared.count, true);
-    for (const ParameterRange& head : multitask.heads(data.problem, {t, 1}))
+    for (const ParameterRange& head : multitask.own(data.problem, {t, 1}))
       std::fill_n(own.begin() + head.first, head.count, true);
     for (std::size_t j = 0; j < g.size(); ++j)
       if (!own[j]) CHECK(g[j] == 0.0);
@@ -56,7 +56,7 @@ TEST_CASE("the shared layers and the outputs of all tasks are all of w, each par
   };
   mark(multitask.shared(problem));
   for (const Tasks& tasks : {Tasks{0, 2}, Tasks{2, 3}})
-    for (const ParameterRange& stretch : multitask.heads(problem, tasks)) mark(stretch);
+    for (const ParameterRange& stretch : multitask.own(problem, tasks)) mark(stretch);
   CHECK(times == std::vector<int>(times.size(), 1));
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cluster/fabric/cluster.h"
+#include "models/multitask_perceptron.h"
 #include "strategies/compressed.h"
 #include "strategies/programs.h"
 
@@ -11,6 +12,7 @@ namespace multitask_test {
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::task_group;
+using strategies::task_groups;
 
 namespace {
 
@@ -86,7 +88,7 @@ std::vector<double> by_hand(int P) {
     losses.push_back(model->score(problem, samples(0, rows), w).loss / rows);
     std::vector<double> sum(w.size()), g(w.size());
     for (int r = 0; r < P; ++r) {
-      const strategies::TaskGroup own = task_group(T, P, r);
+      const strategies::TaskGroup own = task_group(task_groups(T, P), r);
       model->task_gradient(problem, samples(rows * r / P, rows * (r + 1) / P - rows * r / P), own.tasks, w,
                            static_cast<double>(P) / own.size / rows, g);
       for (std::size_t j = 0; j < w.size(); ++j) sum[j] += g[j];
@@ -102,7 +104,7 @@ TEST_CASE("tasks and workers are dealt to as many groups as there are of the few
   for (const auto& [tasks, P] : {std::pair{3, 8}, {8, 3}, {4, 4}, {1, 5}, {5, 1}}) {
     std::vector<int> times(static_cast<std::size_t>(tasks));
     for (int r = 0; r < P; ++r) {
-      const strategies::TaskGroup group = task_group(tasks, P, r);
+      const strategies::TaskGroup group = task_group(task_groups(tasks, P), r);
       CAPTURE(tasks, P, r);
       CHECK(group.tasks.count >= 1);
       CHECK(group.first <= r);

@@ -125,6 +125,10 @@ void carry(Archive& a, record::BlockUse& x) {
   a(x.first), a(x.parameters), a(x.synchronisations), a(x.period), a(x.movement);
 }
 template <class Archive>
+void carry(Archive& a, record::SourceScore& x) {
+  a(x.name), a(x.loss), a(x.metric_name), a(x.metric);
+}
+template <class Archive>
 void carry(Archive& a, record::RankUse& x) {
   a(x.role), a(x.compute_s), a(x.communicate_s), a(x.wait_s), a(x.down_s), a(x.bytes_sent), a(x.bytes_received),
       a(x.host_class), a(x.staleness_mean);
@@ -158,7 +162,7 @@ void carry(Archive& a, record::Record& x) {
   a(x.crashes), a(x.lost_s), a(x.recovery_s), a(x.checkpoint_s), a(x.goodput), a(x.server_imbalance),
       a(x.cache_hit_rate), a(x.memory_bytes_max), a(x.bubble_s), a(x.bubble_share), a(x.dropped_share),
       a(x.expert_imbalance), a(x.predicted_step_s), a(x.prediction_error), a(x.dimensions), a(x.synchronised_share),
-      a(x.bytes_saved), a(x.blocks);
+      a(x.bytes_saved), a(x.blocks), a(x.sources);
   a(x.throughput.tokens), a(x.throughput.samples_per_s), a(x.throughput.tokens_per_s), a(x.throughput.mfu),
       a(x.throughput.hfu);
   a(x.staleness_counts);

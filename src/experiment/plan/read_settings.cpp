@@ -132,8 +132,9 @@ void fill_in(Settings& settings, const Document& document, Faults& faults) {
                              *settings.data.features, settings.model.model.kind(), sequence));
     settings.data.features = sequence;
   }
-  if (settings.own_problem() || settings.data.source->generates()) settings.data.samples = settings.data.samples_made();
-  if (settings.data.source->generates() && !settings.own_problem()) {
+  const bool generates = settings.data.source->generates() && !settings.data.source->mixture();
+  if (settings.own_problem() || generates) settings.data.samples = settings.data.samples_made();
+  if (generates && !settings.own_problem()) {
     settings.data.features = settings.data.features.value_or(settings.data.features_made());
   }
   if (!settings.evaluate.every_steps && !settings.evaluate.every_s) settings.evaluate.every_steps = 1;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "data/mixture.h"
+
 namespace simgrad::experiment {
 
 using base::Bounds;
@@ -89,6 +91,8 @@ data::Task Settings::task() const {
       return data::Task::clustering;
     case models::Predicts::tokens:
       return data::Task::text;
+    case models::Predicts::mixture:
+      return data::Task::mixture;
     case models::Predicts::number_or_class:
       return data.source->suits(data::Task::regression) ? data::Task::regression : data::Task::classification;
     case models::Predicts::number:
@@ -116,6 +120,7 @@ namespace {
 /// A small data set with the generator's classes, users and items. A file's are not known before it is read.
 data::Dataset made(const Settings& settings) {
   const data::Source& source = *settings.data.source;
+  if (const data::Mixture* const mixture = source.mixture()) return mixture->outline();
   if (source.generates())
     return source.load(
         {.task = settings.task(),
@@ -143,13 +148,24 @@ models::Problem Settings::problem() const {
           .nonzeros = static_cast<double>(shape.sparse.entries() +
                                           (shape.sparse.any() && model.model->constant_feature() ? 1 : 0)),
           .fields = model.model->constant_feature() ? 0 : shape.fields,
-          .vocabulary = shape.vocabulary};
+          .vocabulary = shape.vocabulary,
+          .sources = sources_of(shape)};
+}
+
+std::vector<models::SourceShape> sources_of(const data::Dataset& set) {
+  std::vector<models::SourceShape> all;
+  for (const data::PartColumns& part : set.parts)
+    all.push_back({.name = part.name,
+                   .first = part.first,
+                   .features = part.features,
+                   .rows = part.rows,
+                   .classes = part.classes});
+  return all;
 }
 
 std::optional<std::int64_t> known_rows(const Settings& settings) {
   if (!settings.data.source->generates() && settings.training.numbers) return std::nullopt;
-  const std::int64_t all = settings.data.samples_made();
-  return all - std::llround(settings.data.test_fraction * static_cast<double>(all));
+  return settings.data.training_rows();
 }
 
 }  // namespace simgrad::experiment

@@ -113,6 +113,8 @@ struct Settings : base::Described {
   models::Problem problem() const;
 };
 
+/// The sources of a mixture, as models see them; none of other data.
+std::vector<models::SourceShape> sources_of(const data::Dataset& set);
 /// The number of training rows, if it is known before any data are loaded.
 std::optional<std::int64_t> known_rows(const Settings& settings);
 

@@ -79,7 +79,8 @@ models::Problem problem_of(const data::Split& data) {
           .nonzeros =
               train.sparse.any() ? static_cast<double>(train.sparse.entries()) / static_cast<double>(train.rows) : 0.0,
           .fields = train.fields,
-          .vocabulary = train.vocabulary};
+          .vocabulary = train.vocabulary,
+          .sources = sources_of(train)};
 }
 
 models::Problem problem_of_run(const RunPlan& run) {
@@ -326,6 +327,10 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
         "at the last evaluation {:.3g} % of the tokens' choices of an expert found no room; the busiest expert was "
         "chosen {:.2f} times as often as the mean",
         100.0 * *record.dropped_share, *record.expert_imbalance));
+  for (const record::SourceScore& source : record.sources)
+    if (source.loss && source.metric && std::isfinite(*source.loss))
+      record.notes.push_back(fmt::format("source {}: loss {:.6g}, {} {:.4g} at the last evaluation", source.name,
+                                         *source.loss, source.metric_name, *source.metric));
   add_found_layout(run, record);
   const std::vector<std::string>& known = simulation.notes(run.job);
   record.notes.insert(record.notes.end(), known.begin(), known.end());

@@ -51,6 +51,7 @@ void take_numbers(record::Record& of_large, const record::Record& computed) {
   of_large.dropped_share = computed.dropped_share;
   of_large.expert_imbalance = computed.expert_imbalance;
   of_large.loss_floor = computed.loss_floor;
+  of_large.sources = computed.sources;
   of_large.diverged_step = computed.diverged_step;
   of_large.status = computed.status;
   if (computed.time_to_target_s && !of_large.curve.empty())

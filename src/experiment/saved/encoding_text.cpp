@@ -17,7 +17,8 @@ using data::Encoding;
 
 constexpr std::array<std::string_view, 5> forms{"table", "sparse", "ratings", "text", "tokens"};
 constexpr std::array<std::string_view, 3> gaps{"refuse", "drop", "mean"};
-constexpr std::array<std::string_view, 5> tasks{"regression", "classification", "recommendation", "clustering", "text"};
+constexpr std::array<std::string_view, 6> tasks{"regression", "classification", "recommendation",
+                                                "clustering", "text",           "mixture"};
 
 template <std::size_t N>
 std::size_t place_in(const std::array<std::string_view, N>& names, const std::string& name) {
@@ -89,28 +90,33 @@ data::Scaling scaling_of(const Json& json) {
 Json json_of(const Encoding& encoding) {
   Json columns = Json::array();
   for (const Encoding::Column& column : encoding.columns) columns.push_back(json_column(column));
-  return {{"form", forms[static_cast<std::size_t>(encoding.form)]},
-          {"task", tasks[static_cast<std::size_t>(encoding.task)]},
-          {"header", encoding.header},
-          {"separator", json_text(std::string(1, encoding.separator))},
-          {"missing", gaps[static_cast<std::size_t>(encoding.missing)]},
-          {"file_columns", encoding.file_columns},
-          {"columns", std::move(columns)},
-          {"target", json_column(encoding.target)},
-          {"users", encoding.users},
-          {"items", encoding.items},
-          {"first_index", encoding.first_index},
-          {"characters", encoding.characters},
-          {"vocabulary", encoding.vocabulary},
-          {"user_count", encoding.user_count},
-          {"item_count", encoding.item_count},
-          {"features", encoding.features},
-          {"bias", encoding.bias},
-          {"sparse", encoding.sparse},
-          {"fields", encoding.fields},
-          {"class_names", json_texts(encoding.class_names)},
-          {"scaling", json_scaling(encoding.scaling)},
-          {"target_scaling", json_scaling(encoding.target_scaling)}};
+  Json json{{"form", forms[static_cast<std::size_t>(encoding.form)]},
+            {"task", tasks[static_cast<std::size_t>(encoding.task)]},
+            {"header", encoding.header},
+            {"separator", json_text(std::string(1, encoding.separator))},
+            {"missing", gaps[static_cast<std::size_t>(encoding.missing)]},
+            {"file_columns", encoding.file_columns},
+            {"columns", std::move(columns)},
+            {"target", json_column(encoding.target)},
+            {"users", encoding.users},
+            {"items", encoding.items},
+            {"first_index", encoding.first_index},
+            {"characters", encoding.characters},
+            {"vocabulary", encoding.vocabulary},
+            {"user_count", encoding.user_count},
+            {"item_count", encoding.item_count},
+            {"features", encoding.features},
+            {"bias", encoding.bias},
+            {"sparse", encoding.sparse},
+            {"fields", encoding.fields},
+            {"class_names", json_texts(encoding.class_names)},
+            {"scaling", json_scaling(encoding.scaling)},
+            {"target_scaling", json_scaling(encoding.target_scaling)}};
+  if (encoding.parts.empty()) return json;
+  json["part_names"] = json_texts(encoding.part_names);
+  json["parts"] = Json::array();
+  for (const Encoding& part : encoding.parts) json["parts"].push_back(json_of(part));
+  return json;
 }
 
 Encoding encoding_of(const Json& json) {
@@ -137,6 +143,9 @@ Encoding encoding_of(const Json& json) {
   encoding.class_names = texts_of(json.at("class_names"));
   encoding.scaling = scaling_of(json.at("scaling"));
   encoding.target_scaling = scaling_of(json.at("target_scaling"));
+  if (!json.contains("parts")) return encoding;
+  encoding.part_names = texts_of(json.at("part_names"));
+  for (const Json& part : json["parts"]) encoding.parts.push_back(encoding_of(part));
   return encoding;
 }
 

@@ -29,10 +29,35 @@ constexpr std::array precisions{training::Precision::float64, training::Precisio
                                 training::Precision::bfloat16, training::Precision::float16,
                                 training::Precision::float8};
 
+/// A mixture's sources; null of other data.
+Json json_of(const std::vector<models::SourceShape>& sources) {
+  Json all;
+  for (const models::SourceShape& source : sources)
+    all.push_back({{"name", source.name},
+                   {"first", source.first},
+                   {"features", source.features},
+                   {"rows", source.rows},
+                   {"classes", source.classes}});
+  return all;
+}
+
+std::vector<models::SourceShape> sources_in(const Json& json) {
+  std::vector<models::SourceShape> all;
+  for (const Json& source : json)
+    all.push_back({.name = source.at("name").get<std::string>(),
+                   .first = source.at("first").get<std::int64_t>(),
+                   .features = source.at("features").get<std::int64_t>(),
+                   .rows = source.at("rows").get<std::int64_t>(),
+                   .classes = source.at("classes").get<int>()});
+  return all;
+}
+
 Json json_of(const models::Problem& problem) {
-  return {{"features", problem.features},    {"classes", problem.classes},   {"users", problem.users},
-          {"items", problem.items},          {"nonzeros", problem.nonzeros}, {"fields", problem.fields},
-          {"vocabulary", problem.vocabulary}};
+  Json json{{"features", problem.features},    {"classes", problem.classes},   {"users", problem.users},
+            {"items", problem.items},          {"nonzeros", problem.nonzeros}, {"fields", problem.fields},
+            {"vocabulary", problem.vocabulary}};
+  if (!problem.sources.empty()) json["sources"] = json_of(problem.sources);
+  return json;
 }
 
 models::Problem problem_in(const Json& json) {
@@ -42,7 +67,8 @@ models::Problem problem_in(const Json& json) {
           .items = json.at("items").get<std::int64_t>(),
           .nonzeros = json.at("nonzeros").get<double>(),
           .fields = json.at("fields").get<std::int64_t>(),
-          .vocabulary = json.at("vocabulary").get<std::int64_t>()};
+          .vocabulary = json.at("vocabulary").get<std::int64_t>(),
+          .sources = sources_in(json.value("sources", Json()))};
 }
 
 /// The options of the model, without those that name files: a shape that a file gave is written out.

@@ -49,4 +49,8 @@ nlohmann::ordered_json heading_of_model(const std::string& file);
 /// know.
 SavedModel read_model(const std::string& file);
 
+/// The model of one source of a mixture: its tower, the trunk and its head, for rows of this source.
+/// Errors: ScenarioError for a source that the model does not have, and for a model without sources.
+SavedModel model_of_source(const SavedModel& whole, const std::string& source);
+
 }  // namespace simgrad::experiment

@@ -26,13 +26,23 @@ bool has_layers_behind(const models::Model& model) {
   return part != nullptr && !part->has_loss();
 }
 
-double squared_deviation(const data::Dataset& set) {
+double squared_deviation(const std::vector<double>& targets) {
   double sum = 0.0;
-  for (const double y : set.targets) sum += y;
-  const double mean = set.rows > 0 ? sum / static_cast<double>(set.rows) : 0.0;
+  for (const double y : targets) sum += y;
+  const double mean = targets.empty() ? 0.0 : sum / static_cast<double>(targets.size());
   double squares = 0.0;
-  for (const double y : set.targets) squares += (y - mean) * (y - mean);
+  for (const double y : targets) squares += (y - mean) * (y - mean);
   return squares;
+}
+
+/// The targets of a mixture's source.
+std::vector<double> targets_of(const data::Dataset& set, const models::SourceShape& source) {
+  std::vector<double> targets;
+  for (std::int64_t i = 0; i < set.rows; ++i)
+    for (std::int64_t k = 0; k < source.rows; ++k)
+      targets.push_back(
+          set.row(i)[static_cast<std::size_t>(source.first + k * (source.features + 1) + source.features)]);
+  return targets;
 }
 
 }  // namespace
@@ -40,7 +50,7 @@ double squared_deviation(const data::Dataset& set) {
 Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
     : setup_(std::move(setup)),
       k_means_(setup_.model->k_means()),
-      multitask_(setup_.model->multitask()),
+      task_model_(setup_.model->task_model()),
       dispatcher_(dispatcher),
       parameters_(setup_.model->parameters(setup_.problem)),
       layers_(setup_.model->layers(setup_.problem)),
@@ -55,7 +65,10 @@ Learning::Learning(Setup setup, values::Dispatcher& dispatcher)
                 .most_rows = setup_.most_rows,
                 .rows_unit = setup_.rows_unit}) {
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) recomputed_flops_ += recomputed_flops(layer);
-  if (setup_.data) target_deviation_ = squared_deviation(evaluation_set());
+  if (!setup_.data) return;
+  target_deviation_ = squared_deviation(evaluation_set().targets);
+  for (const models::SourceShape& source : setup_.problem.sources)
+    source_deviations_.push_back(squared_deviation(targets_of(evaluation_set(), source)));
 }
 
 const data::Dataset& Learning::evaluation_set() const {
@@ -256,18 +269,18 @@ Tensor Learning::centres(const Tensor& w, const Tensor& sums) const {
 }
 
 double Learning::task_gradient_flops(const models::Tasks& tasks, int part, int parts) const {
-  base::check(multitask_ != nullptr, "only a model of several tasks has a gradient of some");
-  return multitask_->task_gradient_flops(setup_.problem, batches_.count(part, parts), tasks);
+  base::check(task_model_ != nullptr, "only a model of several tasks has a gradient of some");
+  return task_model_->task_gradient_flops(setup_.problem, batches_.count(part, parts), tasks);
 }
 
 Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, const Share& share) const {
-  const auto variant = static_cast<std::uint64_t>(tasks.first * (multitask_->tasks(setup_.problem) + 1) + tasks.count);
+  const auto variant = static_cast<std::uint64_t>(tasks.first * (task_model_->tasks(setup_.problem) + 1) + tasks.count);
   const values::Format format = travels_as(setup_.precision);
   const bool plain = format == values::Format::float64;
   const Tensor exact = dispatch_on_rows(
       "task_gradient", task_gradient_flops(tasks, share.part, share.parts), parameters_,
       plain ? w : values::rounded(w, format), share,
-      [owner = setup_.model, model = multitask_, tasks, problem = setup_.problem,
+      [owner = setup_.model, model = task_model_, tasks, problem = setup_.problem,
        B = static_cast<double>(batches_.batch())](std::span<const double> at, const models::Samples& rows,
                                                   std::span<double> g) {
         model->task_gradient(problem, rows, tasks, at, 1.0 / B, g);

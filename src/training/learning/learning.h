@@ -11,7 +11,7 @@
 #include "data/dataset.h"
 #include "models/k_means.h"
 #include "models/model.h"
-#include "models/multitask_perceptron.h"
+#include "models/task_model.h"
 #include "training/learning/batches.h"
 #include "training/learning/effort.h"
 #include "training/learning/trajectory.h"
@@ -121,10 +121,10 @@ class Learning {
   /// sums: the assignments of all ranks, added.
   values::Tensor centres(const values::Tensor& w, const values::Tensor& sums) const;
 
-  /// The model where it has several tasks on shared layers, else null.
-  const models::MultitaskPerceptron* multitask() const { return multitask_; }
+  /// The model where it has several tasks that share parameters, else null.
+  const models::TaskModel* task_model() const { return task_model_; }
   /// This share of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero for
-  /// the outputs of other tasks. Only where multitask().
+  /// what other tasks alone have. Only where task_model().
   values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, const Share& share) const;
   double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
 
@@ -138,6 +138,7 @@ class Learning {
 
  private:
   void count_choices(const values::Tensor& w, RowSet rows, Score& score) const;
+  std::vector<double> means_of_sources(std::vector<double> sums, std::int64_t samples) const;
   Score computed_score(const values::Tensor& w, double elapsed_s) const;
   const data::Dataset& evaluation_set() const;
   /// A function of w and of the share's rows, as models::Samples.  work(w, samples, result).  variant: tells apart
@@ -156,8 +157,8 @@ class Learning {
   RowSet evaluation_rows(double elapsed_s) const;
 
   Setup setup_;
-  const models::KMeans* k_means_;  ///< the model, or null
-  const models::MultitaskPerceptron* multitask_;
+  const models::KMeans* k_means_;                  ///< the model, or null
+  const models::TaskModel* task_model_;            ///< likewise
   std::shared_ptr<const models::ModelPart> part_;  ///< the model, where it is a part of another
   values::Dispatcher& dispatcher_;
   std::int64_t parameters_;
@@ -167,7 +168,8 @@ class Learning {
   double recomputed_flops_ = 0.0;  ///< of all layers, a sample's
   Batches batches_;
   std::shared_ptr<Effort> effort_ = std::make_shared<Effort>();  ///< kernels may outlive this object
-  double target_deviation_ = 0.0;  ///< sum of squared differences of the evaluation targets from their mean
+  double target_deviation_ = 0.0;          ///< sum of squared differences of the evaluation targets from their mean
+  std::vector<double> source_deviations_;  ///< likewise, by source of a mixture
 };
 
 /// The mean of the replicas. Replicas that are all equal are their own mean, bit for bit.

@@ -31,8 +31,9 @@ std::vector<Tensor> Learning::dispatch_scores(const Tensor& w, RowSet rows) cons
     const std::array key{static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count)};
     const double flops = setup_.model->gradient_flops(setup_.problem, count) / 2.0;
     const values::Operation operation{.name = "score", .key = key, .seconds = flops / flops_per_real_second};
+    const auto numbers = static_cast<std::int64_t>(2 + 2 * setup_.problem.sources.size());
     pieces.push_back(dispatcher_.dispatch(
-        operation, 2, inputs,
+        operation, numbers, inputs,
         [data = setup_.data, on = setup_.evaluate_on, model = setup_.model, problem = setup_.problem, first, count,
          format = travels_as(setup_.precision),
          effort = effort_](std::span<const std::span<const double>> in, std::span<double> out) {
@@ -45,6 +46,7 @@ std::vector<Tensor> Learning::dispatch_scores(const Tensor& w, RowSet rows) cons
                                           : model->score_in(format, problem, samples, in[0]);
           out[0] = score.loss;
           out[1] = score.metric;
+          std::ranges::copy(score.of_sources, out.begin() + 2);
         }));
   }
   return pieces;
@@ -61,9 +63,11 @@ Score Learning::computed_score(const Tensor& w, double elapsed_s) const {
   double loss = 0.0;
   double metric = 0.0;
   const RowSet evaluated = evaluation_rows(elapsed_s);
+  std::vector<double> of_sources(2 * setup_.problem.sources.size());
   for (const Tensor& piece : dispatch_scores(w, evaluated)) {
     loss += piece.value()[0];
     metric += piece.value()[1];
+    for (std::size_t i = 0; i < of_sources.size(); ++i) of_sources[i] += piece.value()[2 + i];
   }
   const auto rows = static_cast<double>(evaluated.count);
   Score score{loss / rows + setup_.model->penalty(w.value()), {}};
@@ -72,7 +76,26 @@ Score Learning::computed_score(const Tensor& w, double elapsed_s) const {
   const double deviation = target_deviation_ * (rows / static_cast<double>(evaluation_set().rows));
   if (name == "r2") score.metric = deviation > 0.0 ? 1.0 - metric / deviation : 0.0;
   count_choices(w, evaluated, score);
+  score.of_sources = means_of_sources(std::move(of_sources), evaluated.count);
   return score;
+}
+
+/// The means of the sources' losses and metrics.  sums: over the rows of so many samples.
+std::vector<double> Learning::means_of_sources(std::vector<double> sums, std::int64_t samples) const {
+  for (std::size_t s = 0; s < setup_.problem.sources.size(); ++s) {
+    const models::SourceShape& source = setup_.problem.sources[s];
+    const auto rows = static_cast<double>(samples * source.rows);
+    double &loss = sums[2 * s], &metric = sums[2 * s + 1];
+    loss /= rows;
+    if (source.classes > 0) {
+      metric /= rows;
+      continue;
+    }
+    const double deviation =
+        source_deviations_[s] * static_cast<double>(samples) / static_cast<double>(evaluation_set().rows);
+    metric = deviation > 0.0 ? 1.0 - metric / deviation : 0.0;
+  }
+  return sums;
 }
 
 /// The choices of experts by the tokens of those rows, over all layers of experts.

@@ -39,11 +39,13 @@ bool parse_optional(std::string_view word, std::optional<double>& number) {
 
 std::string optional_text(const std::optional<double>& number) { return number ? fmt::format("{}", *number) : "-"; }
 
-/// The last two numbers only of a model that has experts.
+/// The third and fourth number only of a model that has experts, or of a mixture; its sources' numbers follow.
 std::string text_of(const Score& score) {
   std::string text = fmt::format("{} {}", optional_text(score.loss), optional_text(score.metric));
-  if (!score.dropped_share) return text;
-  return fmt::format("{} {} {}", text, optional_text(score.dropped_share), optional_text(score.expert_imbalance));
+  if (!score.dropped_share && score.of_sources.empty()) return text;
+  text += fmt::format(" {} {}", optional_text(score.dropped_share), optional_text(score.expert_imbalance));
+  for (const double number : score.of_sources) text += fmt::format(" {}", number);
+  return text;
 }
 
 }  // namespace
@@ -92,6 +94,8 @@ bool Trajectory::add_line(std::string_view line) {
     if (!line.empty() && (!parse_optional(next_word(line), score.dropped_share) ||
                           !parse_optional(next_word(line), score.expert_imbalance)))
       return false;
+    while (!line.empty())
+      if (!parse(next_word(line), score.of_sources.emplace_back())) return false;
     scores_.insert_or_assign(lineage, Known<Score>{score});
   } else if (kind == "distance") {
     double distance = 0.0;

@@ -21,6 +21,7 @@ struct Score {
   std::optional<double> loss;  ///< null in a timing-only run
   std::optional<double> metric;
   std::optional<double> dropped_share = {}, expert_imbalance = {};  ///< record::Evaluation has them
+  std::vector<double> of_sources = {};  ///< of a mixture, source by source: loss and metric, as record::SourceScore
 };
 
 class Trajectory {

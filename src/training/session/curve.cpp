@@ -34,6 +34,7 @@ record::Evaluation& Curve::evaluate(double elapsed_s, std::int64_t samples) {
   evaluated_latest_ = true;
   const Whole whole = assemble_(latest_.replicas);
   const Score score = score_of(whole.w, elapsed_s);
+  of_sources_ = score.of_sources;
   if (keeps_evaluated_) evaluated_ = whole.w;
   record::Evaluation row{.step = latest_.step,
                          .simulated_s = elapsed_s,

@@ -53,6 +53,8 @@ class Curve {
   void keep_evaluated() { keeps_evaluated_ = true; }
   /// These parameters, which have the scores of the last row; null if none are kept.
   const values::Tensor& evaluated() const { return evaluated_; }
+  /// Score::of_sources of the last row.
+  const std::vector<double>& of_sources() const { return of_sources_; }
   std::size_t size() const { return rows_.size(); }
   std::vector<record::Evaluation> take_rows() { return std::move(rows_); }
 
@@ -69,6 +71,7 @@ class Curve {
   Score score_;            ///< theirs
   bool keeps_evaluated_ = false;
   values::Tensor evaluated_;
+  std::vector<double> of_sources_;
   bool resumed_ = false;  ///< the next state is the one gone back to
   std::vector<record::Evaluation> rows_;
 };

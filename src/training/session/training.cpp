@@ -316,6 +316,18 @@ void Training::fill_mesh() {
   });
 }
 
+void Training::fill_sources() {
+  const std::vector<models::SourceShape>& sources = learning_.problem().sources;
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    record::SourceScore its{.name = sources[s].name, .metric_name = sources[s].classes > 0 ? "accuracy" : "r2"};
+    if (2 * s + 1 < curve_.of_sources().size()) {
+      its.loss = curve_.of_sources()[2 * s];
+      its.metric = curve_.of_sources()[2 * s + 1];
+    }
+    record_.sources.push_back(std::move(its));
+  }
+}
+
 record::Record Training::take_record() {
   world_.fill(record_);
   if (const std::string note = loss_scales_.note(); !note.empty()) tally_.note(note);
@@ -341,6 +353,7 @@ record::Record Training::take_record() {
     record_.dropped_share = record_.curve.back().dropped_share;
     record_.expert_imbalance = record_.curve.back().expert_imbalance;
   }
+  fill_sources();
   fill_throughput();
   return std::move(record_);
 }

@@ -136,6 +136,7 @@ class Training final : public Session, private Recoverable {
   void fill_throughput();
   void fill_memory_limits();
   void fill_mesh();
+  void fill_sources();
 
   cluster::Cluster& cluster_;
   const Learning& learning_;
