@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "experiment/checks/batch_shares.h"
 #include "experiment/checks/stage_balance.h"
+#include "experiment/checks/tensor_balance.h"
 #include "experiment/run/simulate.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
@@ -23,6 +24,7 @@ namespace {
 using experiment::BatchShares;
 using experiment::Settings;
 using experiment::Sharer;
+using experiment::TensorBalance;
 
 /// A line of a table; neighbours that are alike are one line.
 struct Line {
@@ -156,6 +158,57 @@ void print_stages(const Settings& settings, const strategies::OnMesh& on_mesh, c
       outputs::duration(longest_s), outputs::duration(even_s));
 }
 
+void explain_tensor_shares(const Settings& settings, const std::vector<TensorBalance>& own,
+                           const std::vector<TensorBalance>& equal) {
+  fmt::print(
+      "\nunits: of the products of layers, in proportion to the speeds, by largest remainders; passes: of a replica's "
+      "equal share of the rows, without hops and waiting; needs: memory; beside them, equal shares{}\n",
+      equal.empty() ? ", into which the model does not divide" : "");
+  const double own_s = experiment::longest_passes_s(own), equal_s = experiment::longest_passes_s(equal);
+  fmt::print("Ranks that share products wait for the slowest of them. The longest passes of a step take {} by speed",
+             outputs::duration(own_s));
+  if (!equal.empty()) fmt::print(" and {} with equal shares", outputs::duration(equal_s));
+  if (!equal.empty() && own_s > 0.0 && std::abs(equal_s / own_s - 1.0) >= 0.005)
+    fmt::print(", which is {:.3g} times as long", equal_s / own_s);
+  fmt::print(".\n");
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (own[i].share < own[i].by_speed * (1.0 - 1e-9) && (i == 0 || own[i].classes != own[i - 1].classes))
+      fmt::print(
+          "Memory bounds the share of class {}: it holds {:.1f} % of the products, where its speed would ask for "
+          "{:.1f} %.\n",
+          own[i].classes, 100.0 * own[i].share, 100.0 * own[i].by_speed);
+  fmt::print("{}\n", settings.parallel.tensor_shares == strategies::TensorShares::speed
+                         ? "The scenario sizes the shares by speed (parallel.tensor_shares = \"speed\")."
+                         : "The scenario has equal shares; parallel.tensor_shares = \"speed\" sizes them by speed.");
+}
+
+/// Prints nothing where the ranks of every tensor group are alike.
+void print_tensor_shares(const Settings& settings, const strategies::OnMesh& on_mesh, const models::Problem& problem,
+                         std::int64_t rows) {
+  const std::vector<TensorBalance> own = experiment::tensor_balance(settings, on_mesh, problem, rows, false);
+  const std::vector<TensorBalance> equal = experiment::tensor_balance(settings, on_mesh, problem, rows, true);
+  if (own.empty()) return;
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const TensorBalance& its = own[i];
+    const std::string stage = on_mesh.parallel().pipeline > 1 ? fmt::format("{}: ", its.stage) : "";
+    std::vector<std::string> cells{
+        stage + its.classes, rate_text(its.flops_per_s),      memory_text(its.memory_bytes),
+        its.units,           outputs::duration(its.passes_s), outputs::byte_count(its.needed_bytes)};
+    const auto add_cell = [&](const std::string& text) { cells.push_back(equal.empty() ? "-" : text); };
+    const TensorBalance& beside = equal.empty() ? its : equal[i];
+    add_cell(beside.units);
+    add_cell(outputs::duration(beside.passes_s));
+    add_cell(outputs::byte_count(beside.needed_bytes));
+    add(lines, std::move(cells));
+  }
+  fmt::print("\nshares of tensor ranks in the products of layers\n\n");
+  print({on_mesh.parallel().pipeline > 1 ? "stage" : "class", "speed", "memory", "units", "passes", "needs",
+         "equal units", "passes", "needs"},
+        lines, "tensor ranks");
+  explain_tensor_shares(settings, own, equal);
+}
+
 }  // namespace
 
 void print_balance(const experiment::RunPlan& run) {
@@ -177,6 +230,7 @@ void print_balance(const experiment::RunPlan& run) {
     explain_shares(settings, shares, print_shares(settings, strategy, problem, rows, shares));
   const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
   if (on_mesh && on_mesh->parallel().pipeline > 1) print_stages(settings, *on_mesh, problem, rows);
+  if (on_mesh && on_mesh->parallel().tensor > 1) print_tensor_shares(settings, *on_mesh, problem, rows);
 }
 
 }  // namespace simgrad::cli

@@ -37,6 +37,7 @@ struct Shares {
   bool sequence_parallel = false;  ///< norms and sums outside of products on 1/tensor of a rank's tokens
   int context = 1;
   int expert = 1;
+  bool by_weights = false;  ///< tensor ranks have shares of unlike sizes: they need not divide what they share
 };
 
 /// Units as one rank holds them.
@@ -50,12 +51,26 @@ struct Chunk {
   int context_rank = 0;
   int expert = 1;
   int expert_rank = 0;
+  std::vector<double> tensor_weights =
+      {};  ///< of the tensor ranks, whose shares are in proportion; empty: equal shares
 };
 
 /// A stretch of w: a chunk's, or the whole model's.
 struct ParameterStretch {
   std::int64_t first = 0, count = 0;
   bool operator==(const ParameterStretch&) const = default;
+};
+
+/// A tensor rank's stretch of so many units, such as rows of a matrix or heads: an equal share of what divides, or one
+/// by largest remainders in proportion to the weights, with a unit at least if there are enough.
+ParameterStretch tensor_share(const Chunk& chunk, std::int64_t units, int rank);
+/// The chunk's own.
+ParameterStretch tensor_share(const Chunk& chunk, std::int64_t units);
+
+/// Things of one kind that tensor ranks share whole: "heads", 5.
+struct SharedUnits {
+  std::string name;
+  std::int64_t count = 0;
 };
 
 /// Appends stretches, and joins those that stand one behind the other.
@@ -87,7 +102,8 @@ struct Step {
   /// `then` goes on beside so much of the segment's work in this direction, as a share of it: attention's own, which
   /// needs the keys and values of one rank after the other. The work on one of n parts begins when all have come.
   double beside = 0.0;
-  bool kept = false;  ///< forward: the backward steps read the numbers, after `then`
+  bool kept = false;               ///< forward: the backward steps read the numbers, after `then`
+  std::vector<double> parts = {};  ///< gather: of a sample, the numbers of each rank, where they differ; empty: alike
 };
 
 /// Layers between two places where ranks that share products hold the same numbers: a transformer's attention or
@@ -128,6 +144,8 @@ class CutModel {
 
   /// The reason why units cannot be shared among so many ranks, with what would do; or empty.
   virtual std::string refusal(const Problem& problem, const Shares& shares) const = 0;
+  /// The units that tensor ranks share whole, as many as this rank has; of a chunk with one tensor rank, all.
+  virtual std::vector<SharedUnits> tensor_units(const Problem& problem, const Chunk& chunk) const;
   /// As Model::layers, of what this rank holds and computes. `first` and `unit` count from 0.
   virtual std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const = 0;
   /// In forward order. They cover the chunk's layers and its w.

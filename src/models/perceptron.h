@@ -24,7 +24,8 @@ void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Act
 /// Cut between layers. Tensor ranks have some of a layer's units, and gather all units' numbers. Two layers of one
 /// chunk can be a pair: a rank has some units of the first, and of the second the products with these alone, for all
 /// units, so that one sum serves both (M. Shoeybi et al., Megatron-LM, 2019, section 3). Pairs are made where they send
-/// less. Outputs that do not divide, and are in no pair, are computed by every rank. At a border between layers a
+/// less. Outputs that do not divide, and are in no pair, are computed by every rank; shares by weights need an output
+/// for each rank. At a border between layers a
 /// forward pass has activations, a backward pass derivatives by z, what an activation is computed from: the layer above
 /// has both, so that no layer computes its outputs again.
 class Perceptron final : public Model, public CutModel {
@@ -66,6 +67,8 @@ class Perceptron final : public Model, public CutModel {
 
   const CutModel* cut() const override { return this; }
   std::string refusal(const Problem& problem, const Shares& shares) const override;
+  /// Hidden units, and outputs that ranks share, of all layers together.
+  std::vector<SharedUnits> tensor_units(const Problem& problem, const Chunk& chunk) const override;
   std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const override;
   std::vector<Segment> segments(const Problem& problem, const Chunk& chunk) const override;
   std::vector<ParameterStretch> parameters_of(const Problem& problem, const Chunk& chunk) const override;

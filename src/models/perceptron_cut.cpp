@@ -25,6 +25,11 @@ namespace {
 
 using LayerShare = Perceptron::LayerShare;
 
+/// Whether tensor ranks divide so many outputs.
+bool divides(std::int64_t outputs, const Chunk& chunk) {
+  return chunk.tensor_weights.empty() ? outputs % chunk.tensor == 0 : outputs >= chunk.tensor;
+}
+
 /// Whether each of the chunk's layers is the first of a pair. Of all ways to make pairs this is the one with the least
 /// traffic: a gathering of n numbers sends n, a sum 2 n.
 std::vector<bool> pairs_of(const std::vector<std::int64_t>& widths, const Chunk& chunk) {
@@ -35,9 +40,9 @@ std::vector<bool> pairs_of(const std::vector<std::int64_t>& widths, const Chunk&
   for (std::size_t l = end; l-- > first;) {
     const std::size_t at = l - first;
     const double back = l == 0 ? 0.0 : 2.0 * static_cast<double>(widths[l]);
-    const bool divides = widths[l + 1] % chunk.tensor == 0;
-    least[at] = least[at + 1] + (divides ? static_cast<double>(widths[l + 1]) + back : 0.0);
-    if (l + 1 == end || !divides) continue;
+    const bool shared = divides(widths[l + 1], chunk);
+    least[at] = least[at + 1] + (shared ? static_cast<double>(widths[l + 1]) + back : 0.0);
+    if (l + 1 == end || !shared) continue;
     const double as_pair = least[at + 2] + 2.0 * static_cast<double>(widths[l + 2]) + back;
     opens[at] = as_pair <= least[at];
     if (opens[at]) least[at] = as_pair;
@@ -60,13 +65,22 @@ std::vector<LayerShare> shares_of(const std::vector<std::int64_t>& widths, const
     if (share.closes_pair) {
       share.first_in = all.back().first_out;
       share.in = all.back().out;
-    } else if (share.outputs % chunk.tensor == 0) {
-      share.out = share.outputs / chunk.tensor;
-      share.first_out = chunk.tensor_rank * share.out;
+    } else if (divides(share.outputs, chunk)) {
+      const ParameterStretch own = tensor_share(chunk, share.outputs);
+      share.first_out = own.first;
+      share.out = own.count;
     }
     all.push_back(share);
   }
   return all;
+}
+
+/// Of a layer's outputs, as many as each tensor rank has; empty: all have as many.
+std::vector<double> parts_of_ranks(const LayerShare& share, const Chunk& chunk) {
+  std::vector<double> parts;
+  for (int rank = 0; rank < chunk.tensor && !chunk.tensor_weights.empty(); ++rank)
+    parts.push_back(static_cast<double>(tensor_share(chunk, share.outputs, rank).count));
+  return parts;
 }
 
 /// The layers of a segment: one, or a pair.
@@ -118,11 +132,21 @@ std::string Perceptron::refusal(const Problem&, const Shares& shares) const {
     return "a perceptron's samples have no sequence that could be divided; set sequence_parallel = false";
   for (const double width : hidden) {
     const auto units = static_cast<std::int64_t>(width);
-    if (units % shares.tensor != 0)
+    if (shares.by_weights && units < shares.tensor)
+      return fmt::format("a hidden layer of {} units has none for some of tensor = {} ranks; expected {} units or more",
+                         units, shares.tensor, shares.tensor);
+    if (!shares.by_weights && units % shares.tensor != 0)
       return fmt::format("a hidden layer of {} units does not divide among tensor = {} ranks; give it {} units", units,
                          shares.tensor, (units + shares.tensor - 1) / shares.tensor * shares.tensor);
   }
   return {};
+}
+
+std::vector<SharedUnits> Perceptron::tensor_units(const Problem& problem, const Chunk& chunk) const {
+  std::int64_t units = 0;
+  for (const LayerShare& share : shares_of(widths(problem), chunk))
+    if (!share.closes_pair && divides(share.outputs, chunk)) units += share.out;
+  return {{"units", units}};
 }
 
 std::vector<Layer> Perceptron::layers(const Problem& problem, const Chunk& chunk) const {
@@ -160,7 +184,8 @@ std::vector<Segment> Perceptron::segments(const Problem& problem, const Chunk& c
     segment.entrance = first.is_first ? 0.0 : static_cast<double>(first.inputs);
     segment.exit = last.is_last ? 0.0 : static_cast<double>(last.outputs);
     const bool pair = its.size() == 2, shared = pair || !first.is_whole();
-    const Step products{.then = !shared ? nothing : pair ? sum : gather, .numbers = static_cast<double>(last.out)};
+    Step products{.then = !shared ? nothing : pair ? sum : gather, .numbers = static_cast<double>(last.out)};
+    if (products.then == gather) products.parts = parts_of_ranks(last, chunk);
     (last.is_last ? segment.backward : segment.forward).push_back(products);
     if (pair && !last.is_last) segment.forward.push_back({.numbers = segment.exit});
     segment.backward.push_back(

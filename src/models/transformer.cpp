@@ -139,6 +139,11 @@ std::vector<Layer> Transformer::layers(const Problem& problem, const Chunk& chun
   return models::layers(options.shape(problem.vocabulary), chunk);
 }
 
+std::vector<SharedUnits> Transformer::tensor_units(const Problem& problem, const Chunk& chunk) const {
+  const TransformerShare share = share_of(options.shape(problem.vocabulary), chunk);
+  return {{"heads", share.heads}, {"columns", share.feed_forward.count}, {"tokens", share.vocabulary.count}};
+}
+
 std::vector<Segment> Transformer::segments(const Problem& problem, const Chunk& chunk) const {
   return models::segments(options.shape(problem.vocabulary), chunk);
 }

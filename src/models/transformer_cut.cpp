@@ -14,56 +14,67 @@ namespace {
 class ShareOfTransformer {
  public:
   ShareOfTransformer(const TransformerShape& shape, const Chunk& chunk)
-      : shape_(shape), whole_(shape), chunk_(chunk), t_(chunk.tensor), r_(chunk.tensor_rank) {}
+      : shape_(shape), whole_(shape), chunk_(chunk), own_(share_of(shape, chunk)) {}
 
   void add(std::int64_t part) {
     const std::int64_t h = shape_.hidden;
     if (part == 0) {
-      add_rows(whole_.embedding, {shape_.vocabulary}, h);
+      add_rows(whole_.embedding, {{shape_.vocabulary, own_.vocabulary}}, h);
       if (whole_.positions != nowhere) stretches_.add(whole_.positions, shape_.sequence * h);
     } else if (part == 2 * shape_.layers + 1) {
       const bool again = shape_.tied && begun_ == 0;
-      if (!again) add_rows(whole_.head.matrix, {shape_.vocabulary}, h);
+      if (!again) add_rows(whole_.head.matrix, {{shape_.vocabulary, own_.vocabulary}}, h);
       add_norm(whole_.last_norm);
     } else {
       const BlockPlaces& block = whole_.blocks[static_cast<std::size_t>((part - 1) / 2)];
-      const std::int64_t f = shape_.feed_forward, kv = shape_.kv_width();
-      const std::vector<std::int64_t> inner = shape_.gated ? std::vector{f, f} : std::vector{f};
+      const Group of_gate{shape_.feed_forward, own_.feed_forward}, kv{shape_.kv_width(), widened(1)};
+      const Group q{h, widened(shape_.heads / shape_.kv_heads)};
+      const std::vector<Group> inner(shape_.gated ? 2 : 1, of_gate);
       if (part % 2 == 0 && !block.experts_in.empty())
         add_experts(block, inner);
       else if (part % 2 == 1)
-        add_part(block.attention_in, {h, kv, kv}, block.attention_norm, block.attention_out);
+        add_part(block.attention_in, {q, kv, kv}, block.attention_norm, block.attention_out, q.own);
       else
-        add_part(block.feed_forward_in, inner, block.feed_forward_norm, block.feed_forward_out);
+        add_part(block.feed_forward_in, inner, block.feed_forward_norm, block.feed_forward_out, own_.feed_forward);
     }
     if (begun_ < 0) begun_ = part;
   }
   std::vector<ParameterStretch> take() { return std::move(stretches_.all); }
 
  private:
+  /// Rows of a matrix, and those that are the rank's.
+  struct Group {
+    std::int64_t rows = 0;
+    ParameterStretch own;
+  };
+
+  /// The numbers of the rank's heads, of which so many have one head of keys and values.
+  ParameterStretch widened(std::int64_t heads) const {
+    const std::int64_t width = heads * shape_.head_width();
+    return {own_.kv_heads.first * width, own_.kv_heads.count * width};
+  }
   /// A share of each group of rows of `width` numbers.
-  void add_rows(std::int64_t first, const std::vector<std::int64_t>& groups, std::int64_t width) {
-    for (const std::int64_t rows : groups) {
-      stretches_.add(first + r_ * (rows / t_) * width, rows / t_ * width);
-      first += rows * width;
+  void add_rows(std::int64_t first, const std::vector<Group>& groups, std::int64_t width) {
+    for (const Group& group : groups) {
+      stretches_.add(first + group.own.first * width, group.own.count * width);
+      first += group.rows * width;
     }
   }
   void add_norm(const NormPlace& norm) { stretches_.add(norm.gains, shape_.norm_parameters()); }
-  void add_part(const LinearPlace& in, const std::vector<std::int64_t>& groups, const NormPlace& norm,
-                const LinearPlace& out) {
+  void add_part(const LinearPlace& in, const std::vector<Group>& groups, const NormPlace& norm, const LinearPlace& out,
+                const ParameterStretch& columns) {
     add_rows(in.matrix, groups, in.inputs);
     if (in.biases != nowhere) add_rows(in.biases, groups, 1);
     add_norm(norm);
-    add_columns(out);
+    add_columns(out, columns);
     if (out.biases != nowhere) stretches_.add(out.biases, out.outputs);
   }
 
-  void add_columns(const LinearPlace& out) {
-    const std::int64_t columns = out.inputs / t_;
+  void add_columns(const LinearPlace& out, const ParameterStretch& columns) {
     for (std::int64_t row = 0; row < out.outputs; ++row)
-      stretches_.add(out.matrix + row * out.inputs + r_ * columns, columns);
+      stretches_.add(out.matrix + row * out.inputs + columns.first, columns.count);
   }
-  void add_experts(const BlockPlaces& block, const std::vector<std::int64_t>& groups) {
+  void add_experts(const BlockPlaces& block, const std::vector<Group>& groups) {
     stretches_.add(block.router.matrix, block.router.outputs * block.router.inputs);
     add_norm(block.feed_forward_norm);
     const auto count = block.experts_in.size() / static_cast<std::size_t>(chunk_.expert);
@@ -73,7 +84,7 @@ class ShareOfTransformer {
     for (const LinearPlace& place : in) add_rows(place.matrix, groups, place.inputs);
     for (const LinearPlace& place : in)
       if (place.biases != nowhere) add_rows(place.biases, groups, 1);
-    for (const LinearPlace& place : out) add_columns(place);
+    for (const LinearPlace& place : out) add_columns(place, own_.feed_forward);
     for (const LinearPlace& place : out)
       if (place.biases != nowhere) stretches_.add(place.biases, place.outputs);
   }
@@ -81,7 +92,7 @@ class ShareOfTransformer {
   const TransformerShape& shape_;
   TransformerPlaces whole_;
   const Chunk& chunk_;
-  std::int64_t t_, r_;
+  TransformerShare own_;
   std::int64_t begun_ = -1;  ///< the first part
   JoinedStretches stretches_;
 };
@@ -127,10 +138,21 @@ std::string experts_refusal(const TransformerShape& shape, const Shares& shares)
   return {};
 }
 
+/// Of shares by weights, in which each rank has something of all.
+std::string few_units_refusal(const TransformerShape& shape, std::int64_t tensor) {
+  const std::int64_t least = std::min({shape.kv_heads, shape.feed_forward, shape.vocabulary});
+  if (least >= tensor) return {};
+  const char* const name = least == shape.kv_heads ? "kv_heads" : "feed_forward";
+  return fmt::format(
+      "{} = {} leave some of tensor = {} ranks without any, but each has one at least; take a tensor of {} or less",
+      least == shape.vocabulary && least < std::min(shape.kv_heads, shape.feed_forward) ? "vocabulary" : name, least,
+      tensor, least);
+}
+
 }  // namespace
 
 TransformerPlaces places_of(const TransformerShape& shape, const Chunk& chunk, PartRange parts) {
-  return {shape, parts, chunk.tensor, chunk.expert};
+  return {shape, parts, share_of(shape, chunk), chunk.expert};
 }
 
 std::string cut_refusal(const TransformerShape& shape, const Shares& shares) {
@@ -140,6 +162,10 @@ std::string cut_refusal(const TransformerShape& shape, const Shares& shares) {
     const std::int64_t common = std::gcd(std::gcd(shape.heads, shape.kv_heads), shape.feed_forward);
     return divisors_below(t, common);
   };
+  if (shares.by_weights) {
+    const std::string why = few_units_refusal(shape, t);
+    return why.empty() ? tokens_refusal(shape, shares) : why;
+  }
   const auto next = [&](std::int64_t number) { return (number + t - 1) / t * t; };
   if (shape.heads % t != 0)
     return fmt::format("heads = {} do not divide among tensor = {} ranks; take tensor from {}", shape.heads, t,
@@ -183,7 +209,7 @@ std::vector<Segment> segments(const TransformerShape& shape, const Chunk& chunk)
     segment.first = all[segment.first_layer].first;
     segment.count = all[layer - 1].first + all[layer - 1].count - segment.first;
     if (part == head && shape.tied && chunk.first_unit == 0)
-      segment.shared = {0, shape.vocabulary / chunk.tensor * shape.hidden};
+      segment.shared = {0, share_of(shape, chunk).vocabulary.count * shape.hidden};
     segment.entrance = part == 0 ? 0.0 : between;
     segment.exit = part == head ? 0.0 : between;
     for (const CutStep& step : steps_of(shape, chunk, part, false)) segment.forward.push_back(step.step);
@@ -236,7 +262,7 @@ ParameterStretch tied(const TransformerShape& shape, const Chunk& chunk) {
   const bool first = chunk.first_unit == 0, last = chunk.end_unit == shape.layers + 2;
   if (!shape.tied || first == last) return {};
   const TransformerPlaces places = places_of(shape, chunk, parts_of(shape, chunk));
-  return {first ? places.embedding : places.head.matrix, shape.vocabulary / chunk.tensor * shape.hidden};
+  return {first ? places.embedding : places.head.matrix, places.share.vocabulary.count * shape.hidden};
 }
 
 }  // namespace simgrad::models

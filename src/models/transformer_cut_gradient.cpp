@@ -90,7 +90,7 @@ std::vector<GradientStretch> gradients_of(const TransformerShape& shape, const C
       break;
     case CutWork::look_up_backward:
       gradients.add_product(
-          {.outputs = shape.vocabulary / chunk.tensor, .inputs = shape.hidden, .matrix = places.embedding});
+          {.outputs = places.share.vocabulary.count, .inputs = shape.hidden, .matrix = places.embedding});
       gradients.add_shared(places.positions, shape.sequence * shape.hidden);
       break;
     case CutWork::loss_backward:

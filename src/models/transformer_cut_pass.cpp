@@ -142,7 +142,7 @@ class CutPass {
     RowTokens tokens;
     tokens.take(inputs_.rows, 0, inputs_.rows.count, of_.shape.vocabulary);
     if (of_.chunk.context > 1) tokens.keep(of_.shape.sequence, own_.first, own_.count);
-    const std::int64_t first = of_.chunk.tensor_rank * numbers_.vocabulary;
+    const std::int64_t first = numbers_.places.share.vocabulary.first;
     for (std::int64_t& token : tokens.token) token -= first;
     for (std::int64_t& token : tokens.next) token -= first;
     return tokens;

@@ -51,7 +51,7 @@ StageDecoder::StageDecoder(const Transformer& model, const Problem& problem, con
     const std::vector<double> parameters = share_of(model.parameters_of(problem, own), w);
     shares_.push_back(std::make_unique<Share>(Share{
         .numbers = {shape, places_of(shape, own, parts_of(shape, own)), parameters, values::Format::float64, false},
-        .first_token = rank * (shape.vocabulary / chunk.tensor),
+        .first_token = share_of(shape, own).vocabulary.first,
         .norm_kept = {},
         .attention_kept = {},
         .inner_kept = {},

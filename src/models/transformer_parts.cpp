@@ -29,9 +29,9 @@ TransformerNumbers<Real>::TransformerNumbers(const TransformerShape& of, const T
                                              std::span<const double> parameters, values::Format in, bool backward)
     : shape(of),
       places(at),
-      heads(of.heads / at.tensor),
-      kv_heads(of.kv_heads / at.tensor),
-      vocabulary(of.vocabulary / at.tensor),
+      heads(at.share.heads),
+      kv_heads(at.share.kv_heads.count),
+      vocabulary(at.share.vocabulary.count),
       format(in),
       w(parameters.size()) {
   constexpr std::size_t piece = 4096;

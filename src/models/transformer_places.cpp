@@ -43,24 +43,26 @@ class Stretches {
 
 PartRange all_parts(const TransformerShape& shape) { return {0, 2 * shape.layers + 2}; }
 
-TransformerPlaces::TransformerPlaces(const TransformerShape& shape, PartRange parts, int shares, int expert)
-    : tensor(shares) {
+TransformerPlaces::TransformerPlaces(const TransformerShape& shape, PartRange parts, const TransformerShare& its_share,
+                                     int expert)
+    : share(its_share) {
   Stretches w(shape);
-  const std::int64_t h = shape.hidden, t = shares, f = shape.feed_forward / t, head_part = 2 * shape.layers + 1;
+  const std::int64_t h = shape.hidden, f = share.feed_forward.count, head_part = 2 * shape.layers + 1;
+  const std::int64_t q = share.heads_width(shape);
   for (std::int64_t part = parts.first; part < parts.end; ++part)
     if (part == 0) {
-      embedding = w.next(shape.vocabulary / t * h);
+      embedding = w.next(share.vocabulary.count * h);
       if (shape.positions == Positions::learned) positions = w.next(shape.sequence * h);
     } else if (part == head_part) {
       const bool looks_up = shape.tied && embedding != nowhere;
-      head = {.outputs = shape.vocabulary / t, .inputs = h};
+      head = {.outputs = share.vocabulary.count, .inputs = h};
       head.matrix = looks_up ? embedding : w.next(head.outputs * h);
       last_norm = w.norm();
     } else if (part % 2 == 1) {
       BlockPlaces& place = blocks.emplace_back();
-      place.attention_in = w.linear((h + 2 * shape.kv_width()) / t, h);
+      place.attention_in = w.linear(q + 2 * share.kv_width(shape), h);
       place.attention_norm = w.norm();
-      place.attention_out = w.linear(h, h / t);
+      place.attention_out = w.linear(h, q);
     } else if (BlockPlaces& place = blocks.empty() ? blocks.emplace_back() : blocks.back();
                shape.has_experts(part / 2 - 1)) {
       place.router = {.outputs = shape.experts, .inputs = h, .matrix = w.next(shape.experts * h)};

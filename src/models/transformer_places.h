@@ -38,11 +38,13 @@ struct PartRange {
 PartRange all_parts(const TransformerShape& shape);
 
 struct TransformerPlaces {
-  explicit TransformerPlaces(const TransformerShape& shape) : TransformerPlaces(shape, all_parts(shape), 1) {}
-  /// Of some parts that stand one behind the other, with a rank's share of the products that `tensor` ranks share, and
-  /// of the experts that `expert` ranks share. A tied head without the embedding has a copy of it where an untied head
-  /// has its matrix.
-  TransformerPlaces(const TransformerShape& shape, PartRange parts, int tensor, int expert = 1);
+  explicit TransformerPlaces(const TransformerShape& shape) : TransformerPlaces(shape, all_parts(shape)) {}
+  /// Of some parts that stand one behind the other.
+  TransformerPlaces(const TransformerShape& shape, PartRange parts)
+      : TransformerPlaces(shape, parts, share_of(shape, whole(shape))) {}
+  /// Likewise, with a tensor rank's share of the products, and of the experts that `expert` ranks share. A tied head
+  /// without the embedding has a copy of it where an untied head has its matrix.
+  TransformerPlaces(const TransformerShape& shape, PartRange parts, const TransformerShare& share, int expert = 1);
 
   std::int64_t embedding = nowhere;
   std::int64_t positions = nowhere;
@@ -50,7 +52,7 @@ struct TransformerPlaces {
   LinearPlace head;                 ///< its matrix may be the embedding
   NormPlace last_norm;
   std::int64_t parameters = 0;
-  int tensor = 1;
+  TransformerShare share;
 };
 
 }  // namespace simgrad::models

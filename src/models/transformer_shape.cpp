@@ -26,9 +26,10 @@ class LayersOfTransformer {
         keys_(static_cast<double>(shape.sequence)),
         s_outside_(chunk.sequence_parallel ? s_ / static_cast<double>(t_) : s_),
         h_(static_cast<double>(shape.hidden)),
-        f_(static_cast<double>(shape.feed_forward) / static_cast<double>(t_)),
-        q_(h_ / static_cast<double>(t_)),
-        kv_(static_cast<double>(shape.kv_width()) / static_cast<double>(t_)) {}
+        own_(share_of(shape, chunk)),
+        f_(static_cast<double>(own_.feed_forward.count)),
+        q_(static_cast<double>(own_.heads_width(shape))),
+        kv_(static_cast<double>(own_.kv_width(shape))) {}
 
   std::vector<Layer> all() {
     for (std::int64_t unit = chunk_.first_unit; unit < chunk_.end_unit; ++unit) {
@@ -82,7 +83,7 @@ class LayersOfTransformer {
     const bool learned = shape_.positions == Positions::learned;
     const std::int64_t others =
         (learned ? shape_.sequence * shape_.hidden : 0) + (shape_.embedding_norm ? shape_.norm_parameters() : 0);
-    Layer& layer = add("embedding", 0, shape_.vocabulary / t_, shape_.hidden, others);
+    Layer& layer = add("embedding", 0, own_.vocabulary.count, shape_.hidden, others);
     layer.elementwise = 2.0 * s_ * h_ + (learned ? s_outside_ * h_ : 0.0);
     if (shape_.embedding_norm) {
       layer.elementwise += 2.0 * s_outside_ * h_;
@@ -94,9 +95,9 @@ class LayersOfTransformer {
   /// The norm, q, k and v, their scores and the scores' application to v: the backward pass comes to all of these
   /// before the gradient of this matrix.
   void attention_in(std::int64_t block) {
-    Layer& layer = add_block(block, "attention in", (shape_.hidden + 2 * shape_.kv_width()) / t_, shape_.hidden,
+    Layer& layer = add_block(block, "attention in", own_.heads_width(shape_) + 2 * own_.kv_width(shape_), shape_.hidden,
                              shape_.biases || shape_.qkv_biases, true);
-    const auto heads = static_cast<double>(shape_.heads) / static_cast<double>(t_);
+    const auto heads = static_cast<double>(own_.heads);
     const auto d = static_cast<double>(shape_.head_width());
     const double scores = heads * s_ * keys_;
     multiply(layer, {.m = s_, .n = keys_, .k = d, .count = heads, .parameters = false});
@@ -120,7 +121,7 @@ class LayersOfTransformer {
   }
 
   void attention_out(std::int64_t block) {
-    Layer& layer = add_block(block, "attention out", shape_.hidden, shape_.hidden / t_, shape_.biases, false);
+    Layer& layer = add_block(block, "attention out", shape_.hidden, own_.heads_width(shape_), shape_.biases, false);
     layer.elementwise = 3.0 * s_outside_ * h_;  // the residual sum
     layer.kept.numbers = s_ * q_;               // the product's input
     drop_out(layer, s_outside_ * h_);
@@ -130,7 +131,7 @@ class LayersOfTransformer {
   void feed_forward_in(std::int64_t block) {
     const std::int64_t parts = shape_.gated ? 2 : 1;
     Layer& layer =
-        add_block(block, "feed-forward in", parts * shape_.feed_forward / t_, shape_.hidden, shape_.biases, true);
+        add_block(block, "feed-forward in", parts * own_.feed_forward.count, shape_.hidden, shape_.biases, true);
     const auto inner = static_cast<double>(parts) * f_;
     layer.elementwise = 2.0 * s_outside_ * h_ + s_ * (inner + f_);
     layer.kept.numbers =
@@ -138,7 +139,7 @@ class LayersOfTransformer {
   }
 
   void feed_forward_out(std::int64_t block) {
-    Layer& layer = add_block(block, "feed-forward out", shape_.hidden, shape_.feed_forward / t_, shape_.biases, false);
+    Layer& layer = add_block(block, "feed-forward out", shape_.hidden, own_.feed_forward.count, shape_.biases, false);
     layer.elementwise = 3.0 * s_outside_ * h_;
     layer.kept.numbers = s_ * f_;
     drop_out(layer, s_outside_ * h_);
@@ -173,10 +174,10 @@ class LayersOfTransformer {
                        .count = static_cast<double>(held)});
       return layer;
     };
-    Layer& in = add_experts("experts in", parts * shape_.feed_forward / t_, shape_.hidden);
+    Layer& in = add_experts("experts in", parts * own_.feed_forward.count, shape_.hidden);
     in.elementwise = rows * (inner + f_);
     in.kept.numbers = rows * (h_ /* the copies */ + inner /* the activation's input */);
-    Layer& out = add_experts("experts out", shape_.hidden, shape_.feed_forward / t_);
+    Layer& out = add_experts("experts out", shape_.hidden, own_.feed_forward.count);
     out.elementwise = 2.0 * copies * h_ + s_ * h_ + 3.0 * s_outside_ * h_;  // the weighted sum, the residual sum
     out.kept.numbers = rows * f_ + copies * h_ /* the results, for the weights' derivatives */;
     drop_out(out, s_outside_ * h_);
@@ -185,10 +186,10 @@ class LayersOfTransformer {
   /// The last norm, the logits and the loss.
   void head() {
     const bool looks_up = shape_.tied && chunk_.first_unit == 0;
-    Layer& layer =
-        looks_up ? add("head", shape_.layers + 1, 0, 0, shape_.norm_parameters())
-                 : add("head", shape_.layers + 1, shape_.vocabulary / t_, shape_.hidden, shape_.norm_parameters());
-    const auto V = static_cast<double>(shape_.vocabulary) / static_cast<double>(t_);
+    Layer& layer = looks_up
+                       ? add("head", shape_.layers + 1, 0, 0, shape_.norm_parameters())
+                       : add("head", shape_.layers + 1, own_.vocabulary.count, shape_.hidden, shape_.norm_parameters());
+    const auto V = static_cast<double>(own_.vocabulary.count);
     multiply(layer, {.m = s_, .n = V, .k = h_});
     layer.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * V;
     layer.entrance = s_outside_ * h_;
@@ -199,12 +200,22 @@ class LayersOfTransformer {
   const Chunk chunk_;
   std::int64_t t_;
   double s_, keys_;  ///< tokens of the rank; those whose keys and values its queries meet
-  double s_outside_, h_, f_, q_, kv_;
+  double s_outside_, h_;
+  TransformerShare own_;
+  double f_, q_, kv_;
   std::int64_t next_ = 0;
   std::vector<Layer> layers_;
 };
 
 }  // namespace
+
+TransformerShare share_of(const TransformerShape& shape, const Chunk& chunk) {
+  TransformerShare share{.kv_heads = tensor_share(chunk, shape.kv_heads),
+                         .feed_forward = tensor_share(chunk, shape.feed_forward),
+                         .vocabulary = tensor_share(chunk, shape.vocabulary)};
+  share.heads = share.kv_heads.count * (shape.heads / shape.kv_heads);
+  return share;
+}
 
 std::vector<Layer> layers(const TransformerShape& shape) { return layers(shape, whole(shape)); }
 

@@ -67,6 +67,17 @@ struct TransformerShape {
   std::int64_t norm_parameters() const { return norm == Norm::layer_norm ? 2 * hidden : hidden; }
 };
 
+/// What a tensor rank has of that which ranks share: whole heads of keys and values with the heads that they serve,
+/// columns of the feed-forward parts, and tokens of the vocabulary.
+struct TransformerShare {
+  ParameterStretch kv_heads, feed_forward, vocabulary;
+  std::int64_t heads = 0;  ///< those of queries
+
+  std::int64_t kv_width(const TransformerShape& shape) const { return kv_heads.count * shape.head_width(); }
+  std::int64_t heads_width(const TransformerShape& shape) const { return heads * shape.head_width(); }
+};
+TransformerShare share_of(const TransformerShape& shape, const Chunk& chunk);
+
 /// All layers in forward order, with names, units, products and what is kept of a sequence.
 ///
 /// Flops are those of the products: forward 2 a token and parameter of a matrix, 4 s h a token and layer for

@@ -12,6 +12,7 @@ class StepsOfPart {
   StepsOfPart(const TransformerShape& shape, const Chunk& chunk)
       : shape_(shape),
         chunk_(chunk),
+        share_(share_of(shape, chunk)),
         tokens_(static_cast<double>(shape.sequence / chunk.context)),
         all_(tokens_ * static_cast<double>(shape.hidden)),
         own_(shares_tokens(chunk) ? all_ / static_cast<double>(chunk.tensor) : all_) {}
@@ -104,7 +105,7 @@ class StepsOfPart {
   }
   void sum_slopes_of_keys() {
     const double of_keys = static_cast<double>(shape_.sequence) * keys_values_width();
-    const double of_queries = tokens_ * static_cast<double>(shape_.hidden / chunk_.tensor);
+    const double of_queries = tokens_ * static_cast<double>(share_.heads_width(shape_));
     add(CutWork::attention_slopes, {.numbers = of_queries + of_keys, .gradients = true});
     add(CutWork::keys_slopes, {.then = Step::Then::sum_shard,
                                .among = Among::context,
@@ -112,7 +113,7 @@ class StepsOfPart {
                                .beside = attention_share() / 2.0});
   }
   /// Numbers of a token.
-  double keys_values_width() const { return static_cast<double>(2 * shape_.kv_width() / chunk_.tensor); }
+  double keys_values_width() const { return static_cast<double>(2 * share_.kv_width(shape_)); }
   /// The share of scores and weighted sums in the flops of attention's segment, 4 s h of a token beside 2 h (h + 2
   /// kv_width) of the first product and 2 h^2 of the second: the same in both directions, and on every rank.
   double attention_share() const {
@@ -142,6 +143,7 @@ class StepsOfPart {
 
   const TransformerShape& shape_;
   const Chunk& chunk_;
+  TransformerShare share_;
   double tokens_, all_, own_;
   std::vector<CutStep> steps_;
 };

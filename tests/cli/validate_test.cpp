@@ -153,6 +153,7 @@ balance = "flops"
 stages = []
 sequence_parallel = false
 scatter_gather = false
+tensor_shares = "equal"
 copies = "none"
 refresh_every = 1
 simulate = "one_of_alike"

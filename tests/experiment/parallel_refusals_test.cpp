@@ -46,6 +46,14 @@ std::vector<std::string> warnings_of(const std::string& text) {
   return run.strategy->warnings(run.workers, run.seed);
 }
 
+/// On two classes of hosts, which alternate or not, so that tensor ranks are unlike.
+std::string on_unlike_hosts(std::string text, const std::string& other = "speed = \"3GF\"") {
+  const std::string classes =
+      "[[cluster.hosts]]\nclass = \"a\"\ncount = 1\nspeed = \"1GF\"\n[[cluster.hosts]]\nclass = \"b\"\ncount = 7\n" +
+      other + "\n";
+  return text.insert(text.find("[data]"), classes);
+}
+
 }  // namespace
 
 TEST_CASE("a mesh has as many ranks as there are workers") {
@@ -98,6 +106,39 @@ TEST_CASE("slices refresh within the run, are no older than their bound, and hav
   check_refused_text(sliced(96, 9, "refresh_every = 2\nstaleness = 10\n"),
                      "staleness = 10 is longer than the run, which has 9 steps; expected 9 at most");
   check_refused_text(sliced(96, 9, "staleness = 10\n"), "staleness = 10 is longer than the run");
+}
+
+TEST_CASE("shares of tensor ranks by speed are refused beside what compares or keeps equal ones") {
+  const std::string by_speed = "tensor_shares = \"speed\"\n";
+  CHECK(planned(on_unlike_hosts(cut("tensor = 2\npipeline = 2\n" + by_speed))).runs.size() == 1);
+  CHECK(planned(cut("tensor = 2\n" + by_speed)).runs.size() == 1);  // alike: equal shares
+  const auto refused = [&](const std::string& parallel, const std::string& why) {
+    check_refused_text(cut(parallel + by_speed), why);
+  };
+  refused("pipeline = 2\n", "tensor_shares = \"speed\" is about ranks that share the products of each layer");
+  refused("automatic = true\ntensor = 2\n", "automatic compares layouts with equal shares");
+  refused("tensor = 2\npipeline = 2\nbalance = \"time\"\n", "balance searches for stages with equal shares");
+  refused("tensor = 2\npipeline = 2\nbalance = \"memory\"\n", "balance searches for stages with equal shares");
+  refused("tensor = 2\npipeline = 2\ncopies = \"next_stage\"\n", "copies = \"next_stage\" keeps one beside the other");
+  refused("tensor = 2\nrefresh_every = 2\n", "refresh_every and staleness spare these");
+  std::string tied = on_unlike_hosts(cut("tensor = 2\npipeline = 2\n" + by_speed));
+  check_refused_text(tied.replace(tied.find("tied = false"), 12, "tied = true"), "share the tied embedding");
+  // Six heads among eight ranks; among four, equal shares would not be whole.
+  check_refused_text(on_unlike_hosts(cut("tensor = 8\n" + by_speed)),
+                     "kv_heads = 6 leave some of tensor = 8 ranks without any");
+  CHECK(planned(on_unlike_hosts(cut("tensor = 4\n" + by_speed))).runs.size() == 1);
+  check_refused_text(cut("tensor = 4\n" + by_speed), "heads = 6 do not divide among tensor = 4 ranks");
+}
+
+TEST_CASE("shares of tensor ranks need the memory of each class, and fit into it") {
+  const auto device = [](const std::string& memory) {
+    return "device = { kind = \"custom\", float64 = \"3GF\", memory_bandwidth = \"1TB/s\"" + memory + " }";
+  };
+  const std::string text = cut("tensor = 2\ntensor_shares = \"speed\"\n");
+  check_refused_text(on_unlike_hosts(text, device(", memory = \"1GB\"")),
+                     "class \"a\" has no memory, but tensor_shares = \"speed\" sizes shares within the memory");
+  check_refused_text(on_unlike_hosts(text, device(", memory = \"1kB\"")), "has no memory");
+  CHECK(planned(on_unlike_hosts(text, device(""))).runs.size() == 1);  // nothing is known of any class
 }
 
 TEST_CASE("slices of mini-batches have rows that come again within the bound of their age") {

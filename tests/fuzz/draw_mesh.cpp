@@ -40,6 +40,19 @@ Json transformer(Dice& dice, const Sizes& sizes) {
   return model;
 }
 
+/// Tensor ranks on unlike hosts, whose shares may go by speed.
+void make_unlike(Json& tree, Dice& dice) {
+  std::vector<double> speeds;
+  for (std::int64_t rank = tree["cluster"]["workers"].get<std::int64_t>(); rank > 0; --rank)
+    speeds.push_back(static_cast<double>(dice.between(1, 4)));
+  tree["cluster"]["relative_speeds"] = speeds;
+  tree["parallel"]["tensor_shares"] = dice.hits(0.8) ? "speed" : "equal";
+  if (tree["parallel"]["balance"] == "memory") tree["parallel"]["balance"] = "flops";
+  if (tree["model"]["kind"] == "perceptron") return;
+  tree["model"]["heads"] = 4;
+  if (tree["parallel"]["pipeline"] != 1) tree["model"]["tied"] = false;
+}
+
 }  // namespace
 
 void cut(Json& tree, Dice& dice) {
@@ -69,6 +82,7 @@ void cut(Json& tree, Dice& dice) {
   tree["model"] = dense ? Json{{"kind", "perceptron"}, {"hidden", std::vector(static_cast<std::size_t>(layers - 1), 8)}}
                         : transformer(dice, sizes);
   tree["training"]["batch_size"] = sizes.data * sizes.micro_batches * sizes.expert;
+  if (sizes.tensor > 1 && dice.hits(0.4)) make_unlike(tree, dice);
   constexpr std::array recompute{"none", "selective", "full"};
   tree["training"]["recompute"] = recompute[dice.one_of(recompute.size())];
 }

@@ -67,6 +67,7 @@ struct CutRun {
   bool sequence_parallel = false;
   std::vector<std::int64_t> borders = {};  ///< units at which chunks begin, from 0, and the number of units
   int context = 1, expert = 1;             ///< expert: divides the rows
+  std::vector<double> tensor_weights = {};
 
   struct Rank {
     Chunk chunk;
@@ -128,7 +129,8 @@ struct CutRun {
                           .context = context,
                           .context_rank = r / tensor % context,
                           .expert = expert,
-                          .expert_rank = r / tensor / context};
+                          .expert_rank = r / tensor / context,
+                          .tensor_weights = tensor_weights};
         Numbers own;
         for (const auto& [first, count] : cut().parameters_of(problem, chunk))
           own.insert(own.end(), w.begin() + first, w.begin() + first + count);

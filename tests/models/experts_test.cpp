@@ -48,7 +48,7 @@ struct Part {
   Numbers n, w;
 
   TransformerNumbers<double> numbers(bool backward = false) const {
-    return {shape, TransformerPlaces(shape, {2, 3}, 1), w, Format::float64, backward};
+    return {shape, TransformerPlaces(shape, PartRange{2, 3}), w, Format::float64, backward};
   }
   ExpertsKept<double> forward(Numbers& y) const {
     TransformerNumbers<double> own = numbers();
@@ -64,7 +64,7 @@ Part part(std::int64_t tokens, std::int64_t experts, std::int64_t top_k, double 
   shape.gated = gated;
   shape.sequence = tokens;
   Part made{shape, sequences, normal_numbers(sequences * tokens * 6, 1.0, 1), {}};
-  made.w = normal_numbers(TransformerPlaces(shape, {2, 3}, 1).parameters, 0.5, 2);
+  made.w = normal_numbers(TransformerPlaces(shape, PartRange{2, 3}).parameters, 0.5, 2);
   return made;
 }
 

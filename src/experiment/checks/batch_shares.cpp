@@ -10,7 +10,9 @@
 #include "base/text.h"
 #include "experiment/checks/memory_check.h"
 #include "outputs/text/number_text.h"
+#include "strategies/parallel/mesh_memory.h"
 #include "strategies/parallel/on_mesh.h"
+#include "strategies/parallel/tensor_weights.h"
 #include "training/learning/layer_times.h"
 #include "training/partitions/proportions.h"
 
@@ -61,6 +63,28 @@ std::vector<std::vector<int>> ranks_of_sharers(const strategies::Strategy& strat
   return all;
 }
 
+/// The work of each of a stage's tensor ranks over that of an equal share, by stage; empty: shares are equal.
+strategies::TensorWeights loads_of(const Settings& settings, const strategies::Strategy& strategy,
+                                   const models::Problem& problem, std::int64_t rows) {
+  const strategies::OnMesh* const on_mesh = mesh_under(strategy);
+  if (!on_mesh || !on_mesh->parallel().shares_by_speed()) return {};
+  const training::MemoryTerms terms = memory_terms(settings, strategy, problem, rows);
+  const strategies::Parallel& parallel = on_mesh->parallel();
+  const std::vector<std::int64_t> firsts = strategies::firsts_of_pieces(*on_mesh->strategy(), parallel, terms);
+  strategies::TensorWeights loads = strategies::tensor_weights(*on_mesh->strategy(), parallel, firsts, terms);
+  for (std::vector<double>& of_stage : loads)
+    for (double& load : of_stage) load *= static_cast<double>(parallel.tensor);
+  return loads;
+}
+
+double load_of(const strategies::Strategy& strategy, const strategies::TensorWeights& loads, std::int64_t workers,
+               int rank) {
+  if (loads.empty()) return 1.0;
+  const training::MeshPlace place = mesh_under(strategy)->parallel().mesh(workers).place(rank);
+  return loads[static_cast<std::size_t>(place[training::Dimension::pipeline])]
+              [static_cast<std::size_t>(place[training::Dimension::tensor])];
+}
+
 /// The memory that ranks with a share of so many rows need and have.
 class ShareMemory {
  public:
@@ -68,7 +92,7 @@ class ShareMemory {
               std::int64_t rows)
       : strategy_(strategy), terms_(memory_terms(settings, strategy, problem, rows)) {}
 
-  /// Of each stage; of one where the model is not cut.
+  /// Of each stage, and there of each tensor rank with a share of its own; of one rank where the model is not cut.
   const std::vector<double>& needed(std::int64_t share, std::int64_t sharers) {
     const auto [at, fresh] = known_.try_emplace(share);
     if (!fresh) return at->second;
@@ -77,7 +101,8 @@ class ShareMemory {
     const strategies::OnMesh* const on_mesh = mesh_under(strategy_);
     if (!on_mesh) return at->second = {strategy_.memory(terms).sum()};
     terms.batch = share * sharers;
-    for (const record::MemoryParts& stage : on_mesh->memory_of_stages(terms)) at->second.push_back(stage.sum());
+    for (const std::vector<record::MemoryParts>& stage : on_mesh->memory_of_tensor_ranks(terms))
+      for (const record::MemoryParts& rank : stage) at->second.push_back(rank.sum());
     return at->second;
   }
 
@@ -87,27 +112,30 @@ class ShareMemory {
   std::map<std::int64_t, std::vector<double>> known_;
 };
 
-/// The memory that the ranks of a sharer have, by stage; infinite where it is not known.
+/// The memory that the ranks of a sharer have, in the order of ShareMemory::needed; infinite where it is not known.
 std::vector<double> limits_of(const Settings& settings, const strategies::Strategy& strategy, const HostPowers& powers,
                               const std::vector<int>& ranks, const Sharer& sharer, std::int64_t workers) {
   const strategies::OnMesh* const on_mesh = mesh_under(strategy);
-  const auto stages = static_cast<std::size_t>(on_mesh ? on_mesh->parallel().pipeline : 1);
-  std::vector<double> least(stages, std::numeric_limits<double>::infinity());
+  const std::int64_t stages = on_mesh ? on_mesh->parallel().pipeline : 1;
+  const std::int64_t shares = on_mesh && on_mesh->parallel().shares_by_speed() ? on_mesh->parallel().tensor : 1;
+  std::vector<double> least(static_cast<std::size_t>(stages * shares), std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::optional<double> has = known_memory(settings, powers.device(sharer.hosts[i]));
     if (!has) continue;
-    const std::size_t stage =
-        on_mesh
-            ? static_cast<std::size_t>(on_mesh->parallel().mesh(workers).place(ranks[i])[training::Dimension::pipeline])
-            : 0;
-    least[stage] = std::min(least[stage], *has);
+    std::int64_t at = 0;
+    if (on_mesh) {
+      const training::MeshPlace place = on_mesh->parallel().mesh(workers).place(ranks[i]);
+      at = place[training::Dimension::pipeline] * shares + place[training::Dimension::tensor] % shares;
+    }
+    double& its = least[static_cast<std::size_t>(at)];
+    its = std::min(its, *has);
   }
   return least;
 }
 
 bool has_room(const std::vector<double>& needed, const std::vector<double>& limits) {
-  for (std::size_t stage = 0; stage < limits.size(); ++stage)
-    if (needed[stage] > limits[stage]) return false;
+  for (std::size_t part = 0; part < limits.size(); ++part)
+    if (needed[part] > limits[part]) return false;
   return true;
 }
 
@@ -184,13 +212,14 @@ BatchShares batch_shares(const Settings& settings, const strategies::Strategy& s
   BatchShares shares{.sharers = {}, .batch = settings.batch(rows), .unit = unit_of(strategy, workers)};
   const std::vector<std::vector<int>> ranks = ranks_of_sharers(strategy, workers);
   const double even = static_cast<double>(shares.batch) / static_cast<double>(ranks.size());
+  const strategies::TensorWeights loads = loads_of(settings, strategy, problem, rows);
   for (const std::vector<int>& group : ranks) {
     Sharer& sharer = shares.sharers.emplace_back();
     sharer.flops_per_s = std::numeric_limits<double>::infinity();
     for (const int rank : group) {
       const int host = hosts.empty() ? rank : hosts.at(static_cast<std::size_t>(rank));
       sharer.hosts.push_back(host);
-      sharer.relative.push_back(relative_speed(settings, rank));
+      sharer.relative.push_back(relative_speed(settings, rank) / load_of(strategy, loads, workers, rank));
       sharer.flops_per_s =
           std::min(sharer.flops_per_s, gradient_speed(settings, problem, powers, host, even) * sharer.relative.back());
     }

@@ -17,9 +17,9 @@ namespace simgrad::experiment {
 struct Sharer {
   static constexpr std::int64_t any_rows = std::numeric_limits<std::int64_t>::max();
 
-  std::vector<double> relative;             ///< of its ranks: cluster.relative_speeds
+  std::vector<double> relative;             ///< of its ranks: cluster.relative_speeds, over their work beside others'
   std::vector<int> hosts;                   ///< of its ranks
-  double flops_per_s = 0.0;                 ///< of gradients, of its slowest rank
+  double flops_per_s = 0.0;                 ///< of gradients, if all ranks were as its slowest one
   std::int64_t most_rows = any_rows;        ///< that the memory of all of its ranks holds
   std::optional<double> memory_bytes = {};  ///< of the rank whose memory is the fullest; nothing: not known
 };

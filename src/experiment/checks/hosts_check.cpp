@@ -72,6 +72,7 @@ namespace {
 std::string sized_to_memory(const Settings& settings) {
   if (settings.training.partition->by_speed()) return "shares = \"speed\" deals rows";
   const strategies::Parallel& parallel = settings.parallel;
+  if (parallel.tensor_shares == strategies::TensorShares::speed) return "tensor_shares = \"speed\" sizes shares";
   if (parallel.automatic) return "parallel.automatic sizes parts";
   if (parallel.pipeline == 1) return {};
   const bool written = !parallel.stages.empty() && parallel.found.empty();
@@ -113,11 +114,11 @@ void check_shares(const Settings& settings, const Document& document, Faults& fa
   if (!settings.training.partition->by_speed()) return;
   const strategies::Parallel& parallel = settings.parallel;
   if (parallel.cuts() && settings.cluster.workers == parallel.ranks_a_replica())
-    faults.add(
-        settings.places.partition,
-        fmt::format("shares = \"speed\" deals a batch to replicas, but all {} workers are one replica; leave shares "
-                    "out, or size stages by balance = \"time\"",
-                    settings.cluster.workers));
+    faults.add(settings.places.partition,
+               fmt::format(
+                   "shares = \"speed\" deals a batch to replicas, but all {} workers are one replica; leave shares "
+                   "out, size stages by balance = \"time\", or the shares of tensor ranks by tensor_shares = \"speed\"",
+                   settings.cluster.workers));
   if (parallel.automatic || (parallel.balance == strategies::Balance::time && parallel.pipeline > 1))
     faults.add(settings.places.partition,
                fmt::format("shares = \"speed\" deals replicas unlike rows, but {} predicts steps with equal shares; "

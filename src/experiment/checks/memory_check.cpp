@@ -46,12 +46,17 @@ std::int64_t rows_of_worker(const Settings& settings, std::int64_t workers, std:
   return (batch + workers - 1) / workers;
 }
 
-/// The memory of the smallest device of each stage; infinite where none is known.
-std::vector<double> memory_of_stages(const Settings& settings, const strategies::Parallel& parallel) {
+/// The memory of the smallest device of each stage; infinite where none is known. Of each of its tensor ranks where
+/// they have unlike shares.
+std::vector<std::vector<double>> memory_of_devices(const Settings& settings, const strategies::Parallel& parallel) {
   const training::Mesh mesh = parallel.mesh(settings.cluster.workers);
-  std::vector<double> least(static_cast<std::size_t>(parallel.pipeline), std::numeric_limits<double>::infinity());
+  const std::vector<double> of_ranks(parallel.shares_by_speed() ? static_cast<std::size_t>(parallel.tensor) : 1,
+                                     std::numeric_limits<double>::infinity());
+  std::vector<std::vector<double>> least(static_cast<std::size_t>(parallel.pipeline), of_ranks);
   for (int rank = 0; rank < mesh.ranks(); ++rank) {
-    double& its = least[static_cast<std::size_t>(mesh.place(rank)[training::Dimension::pipeline])];
+    const training::MeshPlace place = mesh.place(rank);
+    std::vector<double>& of_stage = least[static_cast<std::size_t>(place[training::Dimension::pipeline])];
+    double& its = of_stage[static_cast<std::size_t>(place[training::Dimension::tensor]) % of_stage.size()];
     const cluster::Device* const device = settings.cluster.device_of(rank);
     if (settings.cluster.memory_bytes)
       its = *settings.cluster.memory_bytes;
@@ -103,14 +108,17 @@ class MemoryFit {
  private:
   /// Each stage of a pipeline has devices of its own.
   std::string refusal_of_stages(const strategies::OnMesh& on_mesh) const {
-    const std::vector<MemoryParts> needed = on_mesh.memory_of_stages(terms_);
-    const std::vector<double> has = memory_of_stages(settings_, on_mesh.parallel());
-    std::size_t fullest = 0;
-    for (std::size_t stage = 1; stage < needed.size(); ++stage)
-      if (needed[stage].sum() * has[fullest] > needed[fullest].sum() * has[stage]) fullest = stage;
-    if (needed[fullest].sum() <= has[fullest]) return {};
-    return fmt::format("a worker needs {}, but its device has {}{}", written_out(needed[fullest]),
-                       outputs::byte_count(has[fullest]), settings_.advises ? "; " + nearest_changes() : "");
+    const std::vector<std::vector<MemoryParts>> needed = on_mesh.memory_of_tensor_ranks(terms_);
+    const std::vector<std::vector<double>> has = memory_of_devices(settings_, on_mesh.parallel());
+    std::pair<std::size_t, std::size_t> fullest;  // stage and tensor rank
+    const auto needs = [&](const auto& at) { return needed[at.first][at.second].sum(); };
+    const auto limit = [&](const auto& at) { return has[at.first][at.second]; };
+    for (std::size_t stage = 0; stage < needed.size(); ++stage)
+      for (std::size_t rank = 0; rank < needed[stage].size(); ++rank)
+        if (const std::pair at(stage, rank); needs(at) * limit(fullest) > needs(fullest) * limit(at)) fullest = at;
+    if (needs(fullest) <= limit(fullest)) return {};
+    return fmt::format("a worker needs {}, but its device has {}{}", written_out(needed[fullest.first][fullest.second]),
+                       outputs::byte_count(limit(fullest)), settings_.advises ? "; " + nearest_changes() : "");
   }
 
   std::string nearest_changes() const {

@@ -99,7 +99,9 @@ class MeshSearch {
 
   void balanced() {
     Parallel parallel = strategy_.parallel();
-    if (parallel.pipeline == 1 || !parallel.stages.empty() || parallel.balance == strategies::Balance::memory) return;
+    if (parallel.pipeline == 1 || !parallel.stages.empty() || parallel.balance == strategies::Balance::memory ||
+        parallel.shares_by_speed())
+      return;
     parallel.balance = strategies::Balance::memory;
     fits(OnMesh(strategy_.strategy(), parallel), terms_, "parallel.balance = \"memory\"");
   }

@@ -6,6 +6,7 @@
 
 #include "experiment/checks/memory_check.h"
 #include "strategies/parallel/mesh_memory.h"
+#include "strategies/parallel/tensor_weights.h"
 #include "training/learning/layer_times.h"
 #include "training/learning/units.h"
 
@@ -54,6 +55,7 @@ std::vector<StageBalance> stage_balance(const Settings& settings, const strategi
   const training::MemoryTerms terms = memory_terms(settings, on_mesh, problem, rows);
   const std::vector<std::int64_t> firsts = strategies::firsts_of_pieces(*on_mesh.strategy(), parallel, terms);
   const std::vector<record::MemoryParts> needed = strategies::memory_of_stages(*on_mesh.strategy(), parallel, terms);
+  const strategies::TensorWeights weights = strategies::tensor_weights(*on_mesh.strategy(), parallel, firsts, terms);
   const training::Mesh mesh = parallel.mesh(terms.workers);
   const auto stages = static_cast<std::size_t>(parallel.pipeline);
   const double ranks_a_stage = static_cast<double>(parallel.ranks_a_replica() / parallel.pipeline);
@@ -72,7 +74,9 @@ std::vector<StageBalance> stage_balance(const Settings& settings, const strategi
       const std::string name = class_name(settings, rank);
       if (its.classes.find(name) == std::string::npos) its.classes += (its.classes.empty() ? "" : " + ") + name;
       const double seconds = seconds_of(settings, layers, rank, share);
-      its.passes_s = std::max(its.passes_s, seconds / ranks_a_stage);
+      const auto tensor_rank = static_cast<std::size_t>(place[training::Dimension::tensor]);
+      const double load = weights.empty() ? 1.0 : weights[stage][tensor_rank] * static_cast<double>(parallel.tensor);
+      its.passes_s = std::max(its.passes_s, seconds * load / ranks_a_stage);
       its.flops_per_s = std::min(its.flops_per_s, flops_of(layers) * share / seconds);
       const cluster::Device* const device = settings.cluster.device_of(rank);
       const double has = settings.cluster.memory_bytes.value_or(device ? device->memory_bytes : 0.0);

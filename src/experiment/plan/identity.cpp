@@ -74,10 +74,11 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 12> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 13> later_options{{{"cluster", "device", "\"none\""},
                                                      {"device", "launch", "\"0s\""},
                                                      {"parallel", "scatter_gather", "false"},
                                                      {"parallel", "refresh_every", "1"},
+                                                     {"parallel", "tensor_shares", "\"equal\""},
                                                      {"parallel", "copies", "\"none\""},
                                                      {"failures", "spares", "0"},
                                                      {"training", "checkpoint_async", "false"},

@@ -17,6 +17,7 @@
 #include "experiment/plan/automatic_layout.h"
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/places.h"
+#include "experiment/plan/rank_powers.h"
 #include "experiment/plan/serving_section.h"
 #include "models/profiles/operator_graph.h"
 #include "strategies/parallel/on_mesh.h"
@@ -91,9 +92,15 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults, b
       faults.add(document.position(fmt::format("strategy.{}", i)),
                  fmt::format("strategy {} cuts the model of a scenario with [[job]]s; take another one", its.kind()));
   if (!parallel.cuts() || serves) return;
+  if (parallel.tensor_shares == strategies::TensorShares::speed && !settings.cluster.platform.empty())
+    return faults.add(place(document, "parallel.tensor_shares"),
+                      "tensor_shares = \"speed\" sizes shares before a run, but the hosts of a platform are known in a "
+                      "run alone; take a topology of [cluster], or tensor_shares = \"equal\"");
   const std::string warning = strategies::tensor_outside(parallel, settings.cluster);
+  strategies::Parallel as_run = parallel;
+  as_run.powers = rank_powers(settings);
   for (StrategyEntry& entry : settings.strategies)
-    if (entry.strategy) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), parallel, warning);
+    if (entry.strategy) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), as_run, warning);
 }
 
 void check_strategies(Settings& settings, const Document& document, Faults& faults) {

@@ -20,6 +20,7 @@
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
 #include "experiment/checks/batch_shares.h"
+#include "experiment/checks/tensor_balance.h"
 #include "experiment/plan/points.h"
 #include "experiment/run/simulate_serving.h"
 #include "outputs/text/number_text.h"
@@ -157,18 +158,21 @@ std::set<int> shared_hosts(const std::vector<Part>& parts) {
 }
 
 /// Sets the workers' shares of a batch where `shares = "speed"` asks for them.  hosts: the workers' first.
-/// Returns sentences for the run's notes.
+/// Returns sentences for the run's notes, on shares of products besides.
 std::vector<std::string> deal_by_speed(const RunPlan& run, const cluster::Cluster& cluster,
                                        const std::vector<int>& hosts, training::Learning::Setup& learning) {
   const Settings& settings = *run.settings;
-  if (!deals_by_speed(settings, *run.strategy)) return {};
+  std::vector<std::string> notes = notes_on_tensor_shares(settings, *run.strategy, learning.problem, learning.rows);
+  if (!deals_by_speed(settings, *run.strategy)) return notes;
   const HostPowers powers{.speed = [&](int host) { return cluster.speed(host); },
                           .device = [&](int host) { return cluster.device(host); }};
   const BatchShares shares = batch_shares(settings, *run.strategy, learning.problem, learning.rows, powers, hosts);
   learning.speeds = shares.speeds();
   learning.most_rows = shares.most_rows();
   learning.rows_unit = shares.unit;
-  return notes_on_shares(settings, learning.problem, powers, shares);
+  for (std::string& note : notes_on_shares(settings, learning.problem, powers, shares))
+    notes.push_back(std::move(note));
+  return notes;
 }
 
 /// All trainings of a run in one engine.

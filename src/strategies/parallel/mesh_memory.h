@@ -14,9 +14,13 @@ namespace simgrad::strategies {
 record::MemoryParts largest_part(const Strategy& strategy, const Parallel& parallel,
                                  const training::MemoryTerms& terms);
 
-/// The memory of a rank of each stage, likewise.
+/// The memory of a rank of each stage, of the one that needs most, likewise.
 std::vector<record::MemoryParts> memory_of_stages(const Strategy& strategy, const Parallel& parallel,
                                                   const training::MemoryTerms& terms);
+
+/// The memory of each stage's tensor ranks; of one of them where they have equal shares.
+std::vector<std::vector<record::MemoryParts>> memory_of_tensor_ranks(const Strategy& strategy, const Parallel& parallel,
+                                                                     const training::MemoryTerms& terms);
 
 /// The first unit of each piece of the model, and behind the last one the number of units, as `stages` or `balance`
 /// says.  terms: as above.

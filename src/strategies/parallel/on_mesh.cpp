@@ -38,8 +38,8 @@ Traits OnMesh::traits(int P) const {
   traits.few_neighbours = true;
   traits.copies_next_stage = copies_next_stage(parallel_);
   traits.recoveries = recoveries(traits);
-  traits.may_stand_in =
-      parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings && !parallel_.slices().active();
+  traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings &&
+                        !parallel_.slices().active() && !parallel_.shares_by_speed();
   traits.numbers_follow_times = traits.numbers_follow_times || parallel_.slices().slack() > 0;
   traits.cuts = [strategy = strategy_, parallel = parallel_](const training::MemoryTerms& whole) {
     return training::MeshLayout{parallel.mesh(whole.workers), chunks_of_parts(*strategy, parallel, whole)};
@@ -68,6 +68,10 @@ record::MemoryParts OnMesh::memory(const training::MemoryTerms& terms) const {
 
 std::vector<record::MemoryParts> OnMesh::memory_of_stages(const training::MemoryTerms& terms) const {
   return strategies::memory_of_stages(*strategy_, parallel_, terms);
+}
+
+std::vector<std::vector<record::MemoryParts>> OnMesh::memory_of_tensor_ranks(const training::MemoryTerms& terms) const {
+  return strategies::memory_of_tensor_ranks(*strategy_, parallel_, terms);
 }
 
 std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,

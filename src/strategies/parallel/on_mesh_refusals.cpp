@@ -17,13 +17,25 @@ namespace {
 /// The reason why a unit cannot be shared among so many ranks, with the first key that is to blame.
 std::optional<Refusal> shares_refusal(const models::CutModel& cut, const models::Problem& problem,
                                       const models::Shares& all) {
-  const models::Shares tensor{.tensor = all.tensor, .sequence_parallel = all.sequence_parallel};
+  const models::Shares tensor{
+      .tensor = all.tensor, .sequence_parallel = all.sequence_parallel, .by_weights = all.by_weights};
   models::Shares context = tensor;
   context.context = all.context;
   if (const std::string why = cut.refusal(problem, tensor); !why.empty()) return Refusal{"parallel.tensor", why};
   if (const std::string why = cut.refusal(problem, context); !why.empty()) return Refusal{"parallel.context", why};
   if (const std::string why = cut.refusal(problem, all); !why.empty()) return Refusal{"parallel.expert", why};
   return {};
+}
+
+/// The first and the last stage hold one matrix, and would divide it by the speeds of their own devices.
+std::optional<Refusal> tied_shares_refusal(const Parallel& parallel, const models::CutModel& cut,
+                                           const models::Problem& problem, std::int64_t units) {
+  if (!parallel.shares_by_speed() || parallel.pipeline == 1) return {};
+  if (cut.tied(problem, {.first_unit = units - 1, .end_unit = units}).count == 0) return {};
+  return Refusal{"parallel.tensor_shares",
+                 "tensor_shares = \"speed\" sizes the shares of each stage by its own devices, but the first and the "
+                 "last stage share the tied embedding; set model.tied = false, pipeline = 1, or tensor_shares = "
+                 "\"equal\""};
 }
 
 }  // namespace
@@ -45,6 +57,7 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
                     "a synchronous schedule",
                     parallel_.schedule.kind())};
   if (const std::string why = stages_refusal(parallel_, units); !why.empty()) return Refusal{"parallel.pipeline", why};
+  if (auto why = tied_shares_refusal(parallel_, *cut, *of.problem, units)) return why;
   const std::int64_t accumulated = strategy_->traits(static_cast<int>(replicas(of.workers))).micro_batches;
   // Shares by speed are dealt in whole micro-batches, whatever the number of replicas.
   const std::int64_t alike = of.shares_by_speed ? 1 : replicas(of.workers);

@@ -29,6 +29,13 @@ constexpr std::array simulated{
                  "two of their messages meet on a link: times, bytes and memory are those of all"},
     base::Choice{"all", "every rank"}};
 
+constexpr std::array tensor_shares_by{
+    base::Choice{"equal", "as many rows and columns on each, which tensor divides"},
+    base::Choice{"speed",
+                 "in proportion to the nominal speeds of their devices, in whole units (of a perceptron's layers, "
+                 "heads of keys and values, columns of a feed-forward part, tokens of the vocabulary), and at most "
+                 "what a device's memory holds; a norm is not divided"}};
+
 constexpr std::array copies_kept{
     base::Choice{"none", "a rank's state is in its own memory, and in those of the ranks with the same part"},
     base::Choice{"next_stage",
@@ -83,6 +90,7 @@ void Parallel::describe(base::Describer& d) {
       "scatter_gather", scatter_gather,
       "each tensor rank sends its part of a stage's output to the next stage, whose ranks gather the parts, in place "
       "of the whole from each (Narayanan et al., SC 2021, section 4.1); sequence_parallel sends parts anyway");
+  d.choice("tensor_shares", tensor_shares, tensor_shares_by, "the shares of tensor ranks in the products of layers");
   d.choice("copies", copies, copies_kept, "copies of states in the memory of other ranks");
   d.integer("refresh_every", refresh_every,
             "steps from one exchange of the numbers of their passes among tensor ranks to the next; in between each "
@@ -114,7 +122,8 @@ models::Shares Parallel::shares() const {
   return {.tensor = static_cast<int>(tensor),
           .sequence_parallel = sequence_parallel && tensor > 1,
           .context = static_cast<int>(context),
-          .expert = static_cast<int>(expert)};
+          .expert = static_cast<int>(expert),
+          .by_weights = shares_by_speed()};
 }
 
 training::Mesh Parallel::mesh(std::int64_t ranks) const {

@@ -8,6 +8,7 @@
 
 #include "base/describe.h"
 #include "base/registry.h"
+#include "cluster/fabric/device.h"
 #include "models/cut_model.h"
 #include "strategies/parallel/schedules/schedule.h"
 #include "training/parts/mesh.h"
@@ -32,6 +33,20 @@ enum class Simulate : unsigned char {
 enum class Copies : unsigned char {
   none,
   next_stage,  ///< a rank keeps the state of its counterpart in the next stage; the last stage's, that of the first one
+};
+
+/// How the products of layers are divided among tensor ranks.
+enum class TensorShares : unsigned char {
+  equal,
+  speed,  ///< in proportion to the speeds of their devices, within what these hold
+};
+
+/// The device of a rank, by nominal speeds.
+struct RankPower {
+  double flops_per_s = 0.0;                    ///< without a device
+  double relative = 1.0;                       ///< the rank's speed beside it: cluster.relative_speeds
+  std::optional<cluster::Device> device = {};  ///< whose roofline says how long work takes
+  double memory_bytes = 0.0;                   ///< infinite: it holds anything
 };
 
 /// When tensor ranks exchange the numbers of their passes, and how old numbers may be that they use.
@@ -60,11 +75,13 @@ struct Parallel : base::Described {
   std::vector<double> stages;  ///< units of each piece; empty: as `balance` says
   bool sequence_parallel = false;
   bool scatter_gather = false;
+  TensorShares tensor_shares = TensorShares::equal;
   Copies copies = Copies::none;
   std::int64_t refresh_every = 1;
   std::optional<std::int64_t> staleness;  ///< default: refresh_every - 1
   Simulate simulate = Simulate::one_of_alike;
-  // No options: of a layout that was found.
+  // No options: of all ranks, where tensor_shares is "speed" and they differ; and of a layout that was found.
+  std::vector<RankPower> powers = {};
   std::optional<double> predicted_step_s = {};
   std::string found = {};  ///< a sentence about it; empty: none was
 
@@ -75,6 +92,8 @@ struct Parallel : base::Described {
   bool cuts() const { return ranks_a_replica() > 1 || micro_batches.value_or(1) > 1; }
   /// Whether anything of it is found when the scenario is read.
   bool is_searched() const { return automatic || (balance == Balance::time && pipeline > 1 && stages.empty()); }
+  /// Whether tensor ranks have unlike shares.
+  bool shares_by_speed() const { return tensor > 1 && !powers.empty(); }
   /// Ranks that train one replica together.
   std::int64_t ranks_a_replica() const { return tensor * pipeline * context * expert; }
   /// An update's micro-batches on a rank.
@@ -88,6 +107,7 @@ struct Parallel : base::Described {
  private:
   void refuse_contradictions(base::Describer& d) const;
   void refuse_slices(base::Describer& d) const;
+  void refuse_tensor_shares(base::Describer& d) const;
 };
 
 /// Whether each rank keeps a copy of the next stage's state.

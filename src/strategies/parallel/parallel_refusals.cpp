@@ -56,8 +56,36 @@ void Parallel::refuse_slices(base::Describer& d) const {
         "one of them out");
 }
 
+/// The searches of layouts and stages compare ranks with equal shares.
+void Parallel::refuse_tensor_shares(base::Describer& d) const {
+  if (tensor_shares == TensorShares::equal) return;
+  const auto refuse = [&](std::string_view why) {
+    d.refuse("tensor_shares", fmt::format("tensor_shares = \"speed\" {}", why));
+  };
+  const bool by_search = stages.empty() && pipeline > 1 && (balance == Balance::memory || balance == Balance::time);
+  if (automatic)
+    refuse("sizes the shares of tensor ranks, but automatic compares layouts with equal shares; leave one of them out");
+  else if (tensor == 1)
+    refuse(
+        "is about ranks that share the products of each layer, but tensor = 1; set tensor to 2 or more, or leave "
+        "it out");
+  else if (by_search)
+    refuse(
+        "sizes the shares of tensor ranks, but balance searches for stages with equal shares; take balance = "
+        "\"flops\" or \"blocks\", or give stages");
+  else if (slices().active())
+    refuse(
+        "sizes shares so that tensor ranks come to their exchanges together, but refresh_every and staleness spare "
+        "these; leave one of them out");
+  else if (copies == Copies::next_stage)
+    refuse(
+        "gives counterparts in two stages parts of unlike sizes, but copies = \"next_stage\" keeps one beside the "
+        "other; leave one of them out");
+}
+
 void Parallel::refuse_contradictions(base::Describer& d) const {
   refuse_slices(d);
+  refuse_tensor_shares(d);
   if (const std::string fault = order_fault(*this); !fault.empty())
     d.refuse("order", fault +
                           "; order names each dimension of the mesh once: \"tensor\", \"context\", \"expert\", "

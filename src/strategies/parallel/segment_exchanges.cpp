@@ -23,14 +23,14 @@ Tensor SegmentPasses::exchanged(const At& at, std::size_t number, const Tensor& 
     return cache_->exchanged({at.chunk, at.segment, at.backward, number}, step.then, at.micro.passes.row_numbers(),
                              numbers);
   const AlongScope timed(worker_.mesh_time(), *comm, dimension_of(step.among));
-  return Exchange(step.then, at.micro.passes.rows())(*comm, numbers);
+  return Exchange(step, at.micro.passes.rows())(*comm, numbers);
 }
 
 /// Likewise, beside work: that on the numbers of n - 1 ranks, then that on the last ones.
 Tensor SegmentPasses::beside(const At& at, const Step& step, const Tensor& numbers, record::Work work) {
   const Communicator& comm = *sharing_.among(step.among);
   cluster::SideStream& stream = *streams_[static_cast<std::size_t>(step.among)];
-  const Exchange exchange(step.then, at.micro.passes.rows());
+  const Exchange exchange(step, at.micro.passes.rows());
   const int members = comm.size();
   const int task =
       stream.start_collective([exchange, sent = exchange.sent(numbers, members)](const Communicator& of_side) {
@@ -79,7 +79,7 @@ void SegmentPasses::finish_gathering(At& at) {
   const Step& step = at.its.backward[at.made.size() - 1];
   const Communicator& comm = *sharing_.among(step.among);
   const AlongScope timed(worker_.mesh_time(), comm, dimension_of(step.among));
-  at.made.back() = Exchange(step.then, at.micro.passes.rows())
+  at.made.back() = Exchange(step, at.micro.passes.rows())
                        .received(streams_[static_cast<std::size_t>(step.among)]->wait(*at.gathering), comm.size());
   at.gathering.reset();
 }

@@ -65,8 +65,8 @@ Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& m
       place.made.push_back(beside(place, step, numbers, record::Work::backward));
     } else if (step.again && comm) {
       place.gathering = streams_[static_cast<std::size_t>(step.among)]->start_collective(
-          [then = step.then, numbers, rows = micro.passes.rows()](const Communicator& of_side) {
-            return Exchange(then, rows).collective(of_side, numbers);
+          [exchange = Exchange(step, micro.passes.rows()), numbers](const Communicator& of_side) {
+            return exchange.collective(of_side, numbers);
           });
       place.made.emplace_back();
     } else {

@@ -1,9 +1,12 @@
 #include "strategies/parallel/sharing_ranks.h"
 
+#include <cmath>
+
 #include "cluster/recording/work_scope.h"
 #include "collectives/all_to_all.h"
 #include "collectives/ring.h"
 #include "training/worker.h"
+#include "values/interleaved.h"
 
 namespace simgrad::strategies {
 
@@ -35,6 +38,10 @@ SharingRanks::SharingRanks(const Worker& worker) {
       comms_[k] = along(worker, dimension);
 }
 
+Exchange::Exchange(const models::Step& step, std::int64_t rows) : Exchange(step.then, rows) {
+  for (const double width : step.parts) widths_.push_back(std::llround(width));
+}
+
 Tensor Exchange::sent(const Tensor& numbers, int members) const {
   return then_ == Then::sum_shard || then_ == Then::all_to_all ? values::transposed(numbers, rows_, members) : numbers;
 }
@@ -50,8 +57,12 @@ Tensor Exchange::collective(const Communicator& comm, const Tensor& numbers) con
     case Then::max:
       return collectives::Ring()(comm, numbers, collectives::Reduction::max);
     case Then::gather:
-      return with(record::Work::all_gather,
-                  [&] { return collectives::all_gather(comm, numbers, numbers.size() * comm.size()); });
+      return with(record::Work::all_gather, [&] {
+        std::vector<std::int64_t> lengths = widths_;
+        for (std::int64_t& length : lengths) length *= rows_;
+        return lengths.empty() ? collectives::all_gather(comm, numbers, numbers.size() * comm.size())
+                               : collectives::all_gather(comm, numbers, lengths);
+      });
     case Then::sum_shard:
       return with(record::Work::reduce_scatter, [&] { return collectives::reduce_scatter(comm, numbers); });
     case Then::all_to_all:
@@ -64,6 +75,7 @@ Tensor Exchange::collective(const Communicator& comm, const Tensor& numbers) con
 }
 
 Tensor Exchange::received(const Tensor& numbers, int members) const {
+  if (then_ == Then::gather && !widths_.empty()) return values::interleaved(numbers, rows_, widths_);
   return then_ == Then::gather || then_ == Then::all_to_all_back ? values::transposed(numbers, members, rows_)
                                                                  : numbers;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "cluster/ranks/communicator.h"
 #include "models/cut_model.h"
@@ -37,6 +38,7 @@ class Exchange {
  public:
   /// rows: samples that the step is about.
   Exchange(models::Step::Then then, std::int64_t rows) : then_(then), rows_(rows) {}
+  Exchange(const models::Step& step, std::int64_t rows);
 
   /// Virtual time: of the collective.
   Tensor operator()(const cluster::Communicator& comm, const Tensor& numbers) const {
@@ -50,6 +52,7 @@ class Exchange {
  private:
   models::Step::Then then_;
   std::int64_t rows_;
+  std::vector<std::int64_t> widths_ = {};  ///< numbers of a row on each rank, where they differ
 };
 
 }  // namespace simgrad::strategies

@@ -111,27 +111,36 @@ std::string stages_refusal(const Parallel& parallel, std::int64_t units) {
   return {};
 }
 
-std::vector<std::vector<models::Chunk>> chunks_of_parts(const Parallel& parallel,
-                                                        const std::vector<std::int64_t>& firsts) {
+std::vector<models::Chunk> chunks_at(const Parallel& parallel, const std::vector<std::int64_t>& firsts,
+                                     const training::MeshPlace& place, const std::vector<double>& weights) {
   const PipelineShape shape = parallel.shape();
-  std::vector<std::vector<models::Chunk>> parts;
   const models::Shares shares = parallel.shares();
+  std::vector<models::Chunk> chunks;
+  for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+    const auto piece = static_cast<std::size_t>(shape.piece(place[Dimension::pipeline], chunk));
+    chunks.push_back({.first_unit = firsts[piece],
+                      .end_unit = firsts[piece + 1],
+                      .tensor = shares.tensor,
+                      .tensor_rank = place[Dimension::tensor],
+                      .sequence_parallel = shares.sequence_parallel,
+                      .context = shares.context,
+                      .context_rank = place[Dimension::context],
+                      .expert = shares.expert,
+                      .expert_rank = place[Dimension::expert],
+                      .tensor_weights = weights});
+  }
+  return chunks;
+}
+
+std::vector<std::vector<models::Chunk>> chunks_of_parts(const Parallel& parallel,
+                                                        const std::vector<std::int64_t>& firsts,
+                                                        const TensorWeights& weights) {
+  std::vector<std::vector<models::Chunk>> parts;
   const training::Mesh replica = parallel.mesh(parallel.ranks_a_replica());
   for (int part = 0; part < replica.parts(); ++part) {
-    std::vector<models::Chunk>& chunks = parts.emplace_back();
     const training::MeshPlace place = replica.place_of_part(part);
-    for (int chunk = 0; chunk < shape.chunks; ++chunk) {
-      const auto piece = static_cast<std::size_t>(shape.piece(place[Dimension::pipeline], chunk));
-      chunks.push_back({.first_unit = firsts[piece],
-                        .end_unit = firsts[piece + 1],
-                        .tensor = shares.tensor,
-                        .tensor_rank = place[Dimension::tensor],
-                        .sequence_parallel = shares.sequence_parallel,
-                        .context = shares.context,
-                        .context_rank = place[Dimension::context],
-                        .expert = shares.expert,
-                        .expert_rank = place[Dimension::expert]});
-    }
+    const auto stage = static_cast<std::size_t>(place[Dimension::pipeline]);
+    parts.push_back(chunks_at(parallel, firsts, place, weights.empty() ? std::vector<double>() : weights[stage]));
   }
   return parts;
 }

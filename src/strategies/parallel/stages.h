@@ -24,8 +24,16 @@ std::vector<std::int64_t> firsts_of_pieces(const Parallel& parallel, std::span<c
 /// The reason why a model with so many units cannot be cut so, or empty.
 std::string stages_refusal(const Parallel& parallel, std::int64_t units);
 
-/// The chunks of every part: piece c x pipeline + i of the model is chunk c of stage i.  firsts: of the pieces.
+/// The weights of each stage's tensor ranks, by stage; empty: equal shares.
+using TensorWeights = std::vector<std::vector<double>>;
+
+/// The chunks of a place in the mesh: piece c x pipeline + i of the model is chunk c of stage i.  firsts: of the
+/// pieces.  weights: of the stage's tensor ranks.
+std::vector<models::Chunk> chunks_at(const Parallel& parallel, const std::vector<std::int64_t>& firsts,
+                                     const training::MeshPlace& place, const std::vector<double>& weights);
+/// Those of every part.
 std::vector<std::vector<models::Chunk>> chunks_of_parts(const Parallel& parallel,
-                                                        const std::vector<std::int64_t>& firsts);
+                                                        const std::vector<std::int64_t>& firsts,
+                                                        const TensorWeights& weights = {});
 
 }  // namespace simgrad::strategies

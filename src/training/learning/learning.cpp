@@ -1,7 +1,7 @@
 #include "training/learning/learning.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cmath>
 
 #include "base/errors.h"
@@ -136,15 +136,16 @@ std::uint64_t variant_of(const models::Chunk& chunk, const CutStep& step) {
   const auto among = [](int ranks, int rank) {
     return static_cast<std::uint64_t>(ranks) << 32 | static_cast<std::uint64_t>(rank);
   };
-  const std::array<std::uint64_t, 9> words{static_cast<std::uint64_t>(chunk.first_unit),
-                                           static_cast<std::uint64_t>(chunk.end_unit),
-                                           among(chunk.tensor, chunk.tensor_rank),
-                                           among(chunk.context, chunk.context_rank),
-                                           among(chunk.expert, chunk.expert_rank),
-                                           chunk.sequence_parallel ? 1U : 0U,
-                                           step.segment,
-                                           step.backward ? 1U : 0U,
-                                           step.step};
+  std::vector<std::uint64_t> words{static_cast<std::uint64_t>(chunk.first_unit),
+                                   static_cast<std::uint64_t>(chunk.end_unit),
+                                   among(chunk.tensor, chunk.tensor_rank),
+                                   among(chunk.context, chunk.context_rank),
+                                   among(chunk.expert, chunk.expert_rank),
+                                   chunk.sequence_parallel ? 1U : 0U,
+                                   step.segment,
+                                   step.backward ? 1U : 0U,
+                                   step.step};
+  for (const double weight : chunk.tensor_weights) words.push_back(std::bit_cast<std::uint64_t>(weight));
   return base::digest(words).low;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/apportioned.h"
 #include "base/random.h"
 
 namespace simgrad::training {
@@ -17,10 +18,7 @@ std::vector<double> dirichlet(double alpha, int n, base::Stream& stream);
 /// The first row of each of n pieces of `count` rows, and the end: (n + 1), cut at the cumulated proportions.
 std::vector<std::int64_t> cuts(std::int64_t count, std::span<const double> proportions);
 
-/// The first row of each of n consecutive parts of `count` rows, and then `count`. Parts are in proportion to the
-/// weights, by the method of largest remainders (A. Hamilton, 1792), ties to the first. No part is empty if there are
-/// enough rows.
-std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double> weights);
+using base::apportioned;
 /// Likewise in multiples of `unit`, of which `count` is one, with at most `most[r]` rows in part r; empty: any number.
 /// Parts at their most leave the rest to the others, in proportion to their weights. A unit in each part is no promise
 /// where parts are at their most.  Errors: InvariantError if all parts at their most are fewer rows.

@@ -1,0 +1,162 @@
+#include "experiment/checks/tensor_balance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/text.h"
+#include "experiment/checks/batch_shares.h"
+#include "experiment/checks/memory_check.h"
+#include "experiment/plan/rank_powers.h"
+#include "models/model_part.h"
+#include "outputs/text/number_text.h"
+#include "strategies/parallel/mesh_memory.h"
+#include "strategies/parallel/tensor_weights.h"
+#include "training/learning/layer_times.h"
+
+namespace simgrad::experiment {
+
+using strategies::RankPower;
+using training::Dimension;
+
+namespace {
+
+/// Seconds of both passes through the layers.
+double seconds_of(const RankPower& power, training::Precision precision, const std::vector<models::Layer>& layers,
+                  double rows) {
+  if (power.device) return training::LayerTimes(*power.device, precision).gradient_s(layers, rows) / power.relative;
+  double flops = 0.0;
+  for (const models::Layer& layer : layers) flops += layer.forward_flops + layer.backward_flops;
+  return flops * rows / power.flops_per_s / power.relative;
+}
+
+std::string units_text(const models::CutModel& cut, const models::Problem& problem,
+                       const std::vector<models::Chunk>& chunks) {
+  std::vector<std::string> all;
+  for (const models::SharedUnits& units : cut.tensor_units(problem, chunks.front()))
+    all.push_back(fmt::format("{} {}", units.count, units.name));
+  return base::joined(all);
+}
+
+/// The powers as tensor_shares = "speed" would have them.
+std::vector<RankPower> powers_by_speed(const Settings& settings, const strategies::Parallel& parallel) {
+  Settings by_speed = settings;
+  by_speed.parallel = parallel;
+  by_speed.parallel.tensor_shares = strategies::TensorShares::speed;
+  return rank_powers(by_speed);
+}
+
+/// Makes the rows of the table.
+class Balance {
+ public:
+  Balance(const Settings& settings, const strategies::OnMesh& on_mesh, strategies::Parallel parallel,
+          std::vector<RankPower> powers, const models::Problem& problem, std::int64_t rows)
+      : settings_(settings),
+        parallel_(std::move(parallel)),
+        powers_(std::move(powers)),
+        problem_(problem),
+        terms_(memory_terms(settings, on_mesh, problem, rows)),
+        chunks_(strategies::chunks_of_parts(*on_mesh.strategy(), parallel_, terms_)),
+        needed_(strategies::memory_of_tensor_ranks(*on_mesh.strategy(), parallel_, terms_)),
+        mesh_(parallel_.mesh(terms_.workers)) {
+    strategies::Parallel by_speed = parallel_;
+    by_speed.powers = powers_;
+    speeds_ = strategies::tensor_speeds(*on_mesh.strategy(), by_speed, terms_);
+  }
+
+  TensorBalance of(int stage, int tensor_rank) const {
+    const auto s = static_cast<std::size_t>(stage), t = static_cast<std::size_t>(tensor_rank);
+    const std::vector<double>& speeds = speeds_[s];
+    TensorBalance its{.stage = stage,
+                      .flops_per_s = speeds[t],
+                      .by_speed = speeds[t] / std::accumulate(speeds.begin(), speeds.end(), 0.0),
+                      .share = 1.0 / static_cast<double>(speeds.size()),
+                      .needed_bytes = needed_[s][std::min(t, needed_[s].size() - 1)].sum()};
+    const double rows =
+        static_cast<double>(terms_.batch) / mesh_.size(Dimension::data) / static_cast<double>(parallel_.expert);
+    std::vector<models::Layer> layers;
+    for (int rank = 0; rank < mesh_.ranks(); ++rank) {
+      const training::MeshPlace place = mesh_.place(rank);
+      if (place[Dimension::pipeline] != stage || place[Dimension::tensor] != tensor_rank) continue;
+      const std::vector<models::Chunk>& chunks = chunks_[static_cast<std::size_t>(mesh_.part(rank))];
+      if (layers.empty()) {
+        layers = layers_of(chunks);
+        its.units = units_text(*terms_.model->cut(), problem_, chunks);
+        if (!chunks.front().tensor_weights.empty()) its.share = chunks.front().tensor_weights[t];
+      }
+      add_rank(its, rank, layers, rows);
+    }
+    return its;
+  }
+
+ private:
+  std::vector<models::Layer> layers_of(const std::vector<models::Chunk>& chunks) const {
+    const std::shared_ptr<const models::Model> whole(std::shared_ptr<const void>(), terms_.model);
+    return models::ModelPart(whole, problem_, chunks, terms_.layers.back().unit + 1).layers(problem_);
+  }
+  void add_rank(TensorBalance& its, int rank, const std::vector<models::Layer>& layers, double rows) const {
+    const RankPower& power = powers_[static_cast<std::size_t>(rank)];
+    const std::string name = class_name(settings_, rank);
+    if (its.classes.find(name) == std::string::npos) its.classes += (its.classes.empty() ? "" : " + ") + name;
+    its.passes_s = std::max(its.passes_s, seconds_of(power, terms_.precision, layers, rows));
+    const double has = settings_.cluster.memory_bytes.value_or(power.device ? power.device->memory_bytes : 0.0);
+    if (has > 0.0) its.memory_bytes = std::min(its.memory_bytes.value_or(has), has);
+  }
+
+  const Settings& settings_;
+  strategies::Parallel parallel_;
+  std::vector<RankPower> powers_;
+  const models::Problem& problem_;
+  training::MemoryTerms terms_;
+  std::vector<std::vector<models::Chunk>> chunks_;
+  std::vector<std::vector<record::MemoryParts>> needed_;
+  training::Mesh mesh_;
+  strategies::TensorWeights speeds_;
+};
+
+}  // namespace
+
+std::vector<TensorBalance> tensor_balance(const Settings& settings, const strategies::OnMesh& on_mesh,
+                                          const models::Problem& problem, std::int64_t rows, bool equal) {
+  strategies::Parallel parallel = on_mesh.parallel();
+  const std::vector<RankPower> powers = powers_by_speed(settings, parallel);
+  if (powers.empty()) return {};
+  parallel.powers = equal ? std::vector<RankPower>() : powers;
+  if (!settings.model.model->cut()->refusal(problem, parallel.shares()).empty()) return {};
+  const Balance balance(settings, on_mesh, parallel, powers, problem, rows);
+  std::vector<TensorBalance> all;
+  for (int stage = 0; stage < parallel.pipeline; ++stage)
+    for (int rank = 0; rank < parallel.tensor; ++rank) all.push_back(balance.of(stage, rank));
+  return all;
+}
+
+double longest_passes_s(const std::vector<TensorBalance>& balance) {
+  double longest_s = 0.0;
+  for (const TensorBalance& its : balance) longest_s = std::max(longest_s, its.passes_s);
+  return longest_s;
+}
+
+std::vector<std::string> notes_on_tensor_shares(const Settings& settings, const strategies::Strategy& strategy,
+                                                const models::Problem& problem, std::int64_t rows) {
+  const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
+  if (!on_mesh || !on_mesh->parallel().shares_by_speed()) return {};
+  const std::vector<TensorBalance> own = tensor_balance(settings, *on_mesh, problem, rows, false);
+  const std::vector<TensorBalance> equal = tensor_balance(settings, *on_mesh, problem, rows, true);
+  std::vector<std::pair<std::string, int>> groups;  // neighbours with as many units
+  for (const TensorBalance& its : own) {
+    const std::string text = fmt::format("{} ({})", its.units, its.classes);
+    if (groups.empty() || groups.back().first != text) groups.emplace_back(text, 0);
+    ++groups.back().second;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [text, count] : groups) parts.push_back(fmt::format("{} x {}", count, text));
+  const std::string passes = fmt::format("tensor shares by speed: {}; by nominal speeds the passes of a step take {}",
+                                         base::joined(parts, "; "), outputs::duration(longest_passes_s(own)));
+  if (equal.empty()) return {passes};
+  return {fmt::format("{}, and {} with equal shares", passes, outputs::duration(longest_passes_s(equal)))};
+}
+
+}  // namespace simgrad::experiment
