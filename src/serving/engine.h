@@ -1,39 +1,29 @@
 /// Answers requests on the simulated cluster.
 ///
 /// A front end sends each request to a replica as it arrives; requests and answers take no time on their way to and
-/// from it. The first rank of each stage has an actor: it spends the time of the stage's slowest rank and of the sums
-/// among its tensor ranks, and sends the tokens' hidden numbers to the first rank of the next stage, which spreads them
-/// among its own. The last stage sends the chosen tokens, 4 bytes each, to the first one, which then goes on with their
-/// requests. Messages between stages share the network's links.
+/// from it. A stage spends the time of its slowest rank and of the sums among its tensor ranks; then its first rank
+/// sends the tokens' hidden numbers to the first rank of the next stage, which spreads them among its own. The last
+/// stage sends the chosen tokens, 4 bytes each, to the first one, which then goes on with their requests. Messages
+/// between stages share the network's links.
 /// Cost of an iteration with T tokens and A answers on a stage of b blocks and t tensor ranks: the pass (stage.h), then
 /// 2 b sums of T x hidden numbers, one more on the first stage, one of 2 A numbers on the last, and on a later one
 /// log2(t) messages, rounded up, that spread T x hidden numbers.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <vector>
 
 #include "cluster/fabric/cluster.h"
 #include "record/record.h"
-#include "serving/answers.h"
-#include "serving/fleet.h"
-#include "serving/requests.h"
+#include "serving/setup.h"
+
+namespace simgrad::cluster {
+class World;
+}
 
 namespace simgrad::serving {
 
 class Engine {
  public:
-  struct Setup {
-    Options options;
-    Fleet fleet;
-    std::vector<Request> requests;
-    training::Precision precision = training::Precision::float64;
-    std::uint64_t seed = 1;
-    std::unique_ptr<Answers> answers = {};  ///< null: times alone
-  };
-
   /// cluster: with a host for each rank of the fleet.
   Engine(cluster::Cluster& cluster, Setup setup);
   ~Engine();

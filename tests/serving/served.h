@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/stragglers/drawn.h"
 #include "models/transformer.h"
@@ -20,7 +21,7 @@ namespace simgrad::tests {
 
 struct ServedRun {
   double simulated_s = 0.0, iterations = 0.0, utilisation = 0.0, memory_bound = 0.0, cache_share = 0.0, capacity = 0.0,
-         bytes = 0.0, requests_per_s = 0.0, tokens_per_s = 0.0;
+         bytes = 0.0, requests_per_s = 0.0, tokens_per_s = 0.0, receiving_s = 0.0;  ///< receiving_s: of the last rank
   std::vector<record::ServedRequest> requests;
 
   double mean_queue_s() const {
@@ -41,6 +42,7 @@ struct ServingTrial {
   double slowdown = 1.0;                                ///< of rank 0's computing
   std::vector<std::vector<std::int64_t>> prompts = {};  ///< with numbers, where there are some
   std::uint64_t seed = 1;
+  bool actors = false;  ///< whether stages are actors
 
   ServingTrial() {
     model->options.vocabulary = 32;
@@ -96,10 +98,10 @@ struct ServingTrial {
   }
 
   ServedRun run() const {
-    std::istringstream text(text_of_child([this] { return simulated(); }));
+    std::istringstream text(numbers());
     ServedRun all;
     text >> all.simulated_s >> all.iterations >> all.utilisation >> all.memory_bound >> all.cache_share >>
-        all.capacity >> all.bytes >> all.requests_per_s >> all.tokens_per_s;
+        all.capacity >> all.bytes >> all.requests_per_s >> all.tokens_per_s >> all.receiving_s;
     for (record::ServedRequest each;
          text >> each.arrival_s >> each.start_s >> each.first_token_s >> each.end_s >> each.replica;) {
       std::getline(text, each.answer);
@@ -107,24 +109,30 @@ struct ServingTrial {
     }
     return all;
   }
+  /// The run's numbers, each behind a blank.
+  std::string numbers() const {
+    return text_of_child([this] { return simulated(); });
+  }
 
  private:
   std::string simulated() const {
-    cluster::Cluster hosts(cluster(), tensor * pipeline * replicas);
+    cluster::Cluster hosts(cluster(), tensor * pipeline * replicas, pipeline > 1);
+    base::check(pipeline == 1 || hosts.flows(), "messages between stages need no actors");
     serving::Engine engine(hosts, {.options = options,
                                    .fleet = fleet(),
                                    .requests = serving::requests_of(options, seed),
                                    .precision = training::Precision::float64,
                                    .seed = seed,
-                                   .answers = answers()});
+                                   .answers = answers(),
+                                   .actors = actors});
     engine.start();
     hosts.run();
     const record::Record record = engine.take_record();
     const record::Serving& its = record.serving;
-    std::string text =
-        fmt::format("{} {} {} {} {} {} {} {} {}\n", record.simulated_s, *its.iterations, *its.device_utilisation,
-                    its.memory_bound_share.value_or(0.0), its.cache_share_max.value_or(0.0),
-                    *its.capacity_requests_per_s, record.bytes, *its.requests_per_s, *its.output_tokens_per_s);
+    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}\n", record.simulated_s, *its.iterations,
+                                   *its.device_utilisation, its.memory_bound_share.value_or(0.0),
+                                   its.cache_share_max.value_or(0.0), *its.capacity_requests_per_s, record.bytes,
+                                   *its.requests_per_s, *its.output_tokens_per_s, record.ranks.back().communicate_s);
     for (const record::ServedRequest& each : record.requests)
       text += fmt::format("{} {} {} {} {} {}\n", each.arrival_s, each.start_s, each.first_token_s, each.end_s,
                           each.replica, each.answer);

@@ -119,8 +119,8 @@ AnyTransfer Messenger::receive(Channel& channel, Message** landing) {
   return AnyTransfer(*channel.mailbox->get_async<Message>(landing));
 }
 
-void Messenger::receive(Channel& channel, ParcelTaker& taker, std::size_t place) {
-  meet(channel, true, [&](Parcel& parcel) {
+AnyTransfer Messenger::receive(Channel& channel, ParcelTaker& taker, std::size_t place) {
+  return meet(channel, true, [&](Parcel& parcel) {
     parcel.taker = &taker;
     parcel.taker_place = place;
   });

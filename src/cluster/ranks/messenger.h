@@ -60,7 +60,7 @@ class Messenger {
   /// Receives the channel's next message.  landing: where its receiver will look for it.
   AnyTransfer receive(Channel& channel, Message** landing);
   /// Receives the channel's next message as soon as it has arrived. Only on a network of the cluster's own.
-  void receive(Channel& channel, ParcelTaker& taker, std::size_t place);
+  AnyTransfer receive(Channel& channel, ParcelTaker& taker, std::size_t place);
   /// Keeps one that takes parcels as long as any may come.
   void keep(std::shared_ptr<ParcelTaker> taker) { takers_.push_back(std::move(taker)); }
   /// The packet of a message that has arrived.

@@ -43,11 +43,11 @@ record::Record simulate_serving(const RunPlan& run, const Data& data,
                                                                    settings.parallel.shares());
       !why.empty())
     throw base::ScenarioError(why);
-  serving::Engine::Setup setup{.options = settings.serving,
-                               .fleet = fleet_of(settings, data ? problem_of(*data) : settings.problem()),
-                               .requests = serving::requests_of(settings.serving, run.seed),
-                               .precision = settings.training.precision,
-                               .seed = run.seed};
+  serving::Setup setup{.options = settings.serving,
+                       .fleet = fleet_of(settings, data ? problem_of(*data) : settings.problem()),
+                       .requests = serving::requests_of(settings.serving, run.seed),
+                       .precision = settings.training.precision,
+                       .seed = run.seed};
   if (data) setup.answers = answers_of(run, *data, setup.requests);
   // Messages between stages are many; the cluster's own network is faster than SimGrid's.
   const bool own_network = settings.parallel.pipeline > 1;
