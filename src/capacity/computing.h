@@ -6,6 +6,12 @@
 
 namespace simgrad::capacity {
 
+/// One checkpoint of a job.  Virtual seconds.
+struct CheckpointTimes {
+  double held_up_s = 0.0;  ///< for which the job stands still
+  double write_s = 0.0;    ///< from then until it is safe, while the job computes
+};
+
 /// Work from a saved state on: `interval_s` of it, a checkpoint, and so on. There is no checkpoint at the end.
 ///
 /// A checkpoint may be written while the work goes on: it holds the work up for `checkpoint_s`, and is safe `write_s`

@@ -186,6 +186,9 @@ Json json(const Study& study) {
   for (const auto& [hosts, step] : study.steps)
     steps.push_back(
         {{"hosts", hosts}, {"step_s", step.duration_s}, {"samples", step.samples}, {"tokens", step.tokens}});
+  Json checkpoints = Json::array();
+  for (const auto& [hosts, times] : study.checkpoints)
+    checkpoints.push_back({{"hosts", hosts}, {"checkpoint_s", times.held_up_s}, {"checkpoint_write_s", times.write_s}});
   Json tree{{"scenario", study.scenario},
             {"capacity", study.resolved},
             {"seeds", study.seeds},
@@ -193,7 +196,8 @@ Json json(const Study& study) {
             {"price_usd_per_h", number(study.price_usd_per_h)},
             {"steps", steps},
             {"checkpoint_s", study.capacity.checkpoint_s},
-            {"checkpoint_write_s", study.capacity.checkpoint_write_s}};
+            {"checkpoint_write_s", study.capacity.checkpoint_write_s},
+            {"checkpoints", checkpoints}};
   if (!study.fleet.empty()) {
     tree["fleet"] = fleet_json(study);
     tree["finding"] = spares_sentence(study);

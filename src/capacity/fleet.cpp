@@ -124,11 +124,13 @@ class Fleet {
     push(now_s_ + options_.detection_s, Kind::detected, job);
   }
 
-  Computing computing(int job) const {
-    return {.work_s = states_[static_cast<std::size_t>(job)].left_s,
-            .interval_s = spec(job).interval_s,
-            .checkpoint_s = options_.checkpoint_s,
-            .write_s = options_.checkpoint_write_s};
+  Computing computing(int job) const { return computing(job, states_[static_cast<std::size_t>(job)].left_s); }
+
+  Computing computing(int job, double work_s) const {
+    const CheckpointTimes its = spec(job).checkpoint.value_or(
+        CheckpointTimes{.held_up_s = options_.checkpoint_s, .write_s = options_.checkpoint_write_s});
+    return {
+        .work_s = work_s, .interval_s = spec(job).interval_s, .checkpoint_s = its.held_up_s, .write_s = its.write_s};
   }
 
   /// Accounts for the phase until now.  lost: what is not saved is lost.
@@ -214,12 +216,7 @@ class Fleet {
     return queue;
   }
 
-  Computing fresh(int job) const {
-    return {.work_s = spec(job).work_s,
-            .interval_s = spec(job).interval_s,
-            .checkpoint_s = options_.checkpoint_s,
-            .write_s = options_.checkpoint_write_s};
-  }
+  Computing fresh(int job) const { return computing(job, spec(job).work_s); }
 
   std::vector<Busy> busy() const {
     std::vector<Busy> all;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "capacity/computing.h"
 #include "capacity/servers.h"
 
 namespace simgrad::capacity {
@@ -17,8 +18,8 @@ struct FleetOptions {
   bool until_done = false;  ///< ends when all jobs have ended, at the horizon at the latest
   double detection_s = 0.0;
   double restart_s = 0.0;
-  double checkpoint_s = 0.0;        ///< for which a checkpoint holds a job up
-  double checkpoint_write_s = 0.0;  ///< from then until it is safe, while the job computes
+  double checkpoint_s = 0.0;        ///< for which a checkpoint holds up a job that does not say it itself
+  double checkpoint_write_s = 0.0;  ///< likewise, from then until it is safe, while the job computes
   bool backfill = false;
 };
 
@@ -28,6 +29,7 @@ struct Job {
   double work_s = 0.0;                                          ///< computing on all of its servers
   double interval_s = std::numeric_limits<double>::infinity();  ///< work between two checkpoints
   std::int64_t priority = 0;
+  std::optional<CheckpointTimes> checkpoint = {};  ///< none: as the fleet has them
 };
 
 /// The time of all servers, in seconds of one server. The parts add up to all of it.

@@ -30,11 +30,20 @@ experiment::Plan undisturbed(const experiment::Plan& plan) {
   return changed;
 }
 
-[[noreturn]] void refuse(const experiment::Plan& plan, int hosts, std::int64_t workers, const std::string& text) {
-  throw base::ScenarioError(fmt::format(
-      "{}: the step of a job of {} host{} is that of the training with cluster.workers = {}, which {}; give the job "
-      "\"work\", or a \"step\"",
-      plan.document->position("capacity").text(), hosts, hosts == 1 ? "" : "s", workers, text));
+/// What is asked of a training: its name in a refusal, and what the user may give in its place.
+struct Asked {
+  const char* what;
+  const char* instead;
+};
+constexpr Asked of_steps{"step", "give the job \"work\", or a \"step\""};
+constexpr Asked of_checkpoints{"checkpoint", "give capacity.checkpoint_time"};
+
+[[noreturn]] void refuse(const experiment::Plan& plan, int hosts, std::int64_t workers, const std::string& text,
+                         const Asked& asked) {
+  throw base::ScenarioError(
+      fmt::format("{}: the {} of a job of {} host{} is that of the training with cluster.workers = {}, which {}; {}",
+                  plan.document->position("capacity").text(), asked.what, hosts, hosts == 1 ? "" : "s", workers, text,
+                  asked.instead));
 }
 
 /// The first thing that is wrong with the scenario under these values.
@@ -64,7 +73,7 @@ Step step_of(const experiment::Observed& seen, std::int64_t steps, const experim
 
 /// The scenario's training on each number of hosts, for so many steps, under these values besides. In the same order.
 std::vector<experiment::Observed> observed(const experiment::Plan& plan, const std::vector<Training>& trainings,
-                                           int jobs, int threads) {
+                                           const Asked& asked, int jobs, int threads) {
   const experiment::Plan changed = undisturbed(plan);
   const experiment::CapacitySection& capacity = plan.runs.front().settings->capacity;
   std::vector<experiment::RunPlan> runs;
@@ -74,7 +83,8 @@ std::vector<experiment::Observed> observed(const experiment::Plan& plan, const s
                                   fmt::format("stop={{ steps = {} }}", each.steps)};
     sets.insert(sets.end(), each.sets.begin(), each.sets.end());
     std::optional<experiment::RunPlan> run = experiment::varied(changed, plan.runs.front(), sets);
-    if (!run) refuse(plan, each.hosts, workers, fmt::format("the scenario refuses ({})", first_fault(changed, sets)));
+    if (!run)
+      refuse(plan, each.hosts, workers, fmt::format("the scenario refuses ({})", first_fault(changed, sets)), asked);
     runs.push_back(std::move(*run));
   }
   std::vector<const experiment::RunPlan*> pointers;
@@ -87,7 +97,7 @@ std::vector<experiment::Observed> observed(const experiment::Plan& plan, const s
   std::vector<experiment::Observed> all;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!outcomes[i] || !(outcomes[i]->simulated_s > 0.0))
-      refuse(plan, trainings[i].hosts, trainings[i].hosts * capacity.workers_per_host, "fails");
+      refuse(plan, trainings[i].hosts, trainings[i].hosts * capacity.workers_per_host, "fails", asked);
     all.push_back(*outcomes[i]);
   }
   return all;
@@ -103,24 +113,36 @@ std::map<int, Step> simulated_steps(const experiment::Plan& plan, const std::vec
   const std::int64_t steps = settings.capacity.simulated_steps;
   std::vector<Training> trainings;
   for (const int each : hosts) trainings.push_back({.hosts = each, .steps = steps});
-  const std::vector<experiment::Observed> seen = observed(plan, trainings, jobs, threads);
+  const std::vector<experiment::Observed> seen = observed(plan, trainings, of_steps, jobs, threads);
   for (std::size_t i = 0; i < hosts.size(); ++i) all[hosts[i]] = step_of(seen[i], steps, settings);
   return all;
 }
 
-CheckpointTimes simulated_checkpoint(const experiment::Plan& plan, int hosts, int jobs, int threads) {
-  constexpr std::int64_t steps = 2;  // with a checkpoint between them
-  const std::vector<experiment::Observed> seen =
-      observed(plan,
-               {{.hosts = hosts, .steps = steps},
-                {.hosts = hosts, .steps = steps, .sets = {"training.checkpoint_every_steps=1"}}},
-               jobs, threads);
-  const double write_s = seen[1].simulated_s - seen[0].simulated_s;
-  const experiment::Settings& settings = *plan.runs.front().settings;
+namespace {
+
+/// A checkpoint whose writing takes so long.
+CheckpointTimes times_of(double write_s, const experiment::Settings& settings) {
   if (!settings.training.checkpoint_async) return {.held_up_s = write_s};
   const std::optional<double> copying = training::host_memory_bandwidth(settings.cluster);
   const double bytes = write_s * *settings.cluster.storage_bandwidth_bytes_per_s;
   return {.held_up_s = copying ? bytes / *copying : 0.0, .write_s = write_s};
+}
+
+}  // namespace
+
+std::map<int, CheckpointTimes> simulated_checkpoints(const experiment::Plan& plan, const std::vector<int>& hosts,
+                                                     int jobs, int threads) {
+  constexpr std::int64_t steps = 2;  // with a checkpoint between them
+  std::vector<Training> trainings;
+  for (const int each : hosts) {
+    trainings.push_back({.hosts = each, .steps = steps});
+    trainings.push_back({.hosts = each, .steps = steps, .sets = {"training.checkpoint_every_steps=1"}});
+  }
+  const std::vector<experiment::Observed> seen = observed(plan, trainings, of_checkpoints, jobs, threads);
+  std::map<int, CheckpointTimes> all;
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    all[hosts[i]] = times_of(seen[2 * i + 1].simulated_s - seen[2 * i].simulated_s, *plan.runs.front().settings);
+  return all;
 }
 
 }  // namespace simgrad::capacity

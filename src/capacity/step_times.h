@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "capacity/computing.h"
 #include "experiment/plan/plan.h"
 
 namespace simgrad::capacity {
@@ -15,16 +16,11 @@ struct Step {
   double tokens = 0.0;  ///< 0 where samples are not text
 };
 
-/// One checkpoint of the training.  Virtual seconds.
-struct CheckpointTimes {
-  double held_up_s = 0.0;  ///< for which the training stands still
-  double write_s = 0.0;    ///< from then until it is safe
-};
-
-/// A checkpoint of the scenario's training on so many hosts, from two timing-only runs, with and without checkpoints:
-/// the largest part of the state over cluster.storage_bandwidth. Under training.checkpoint_async it holds the training
-/// up for the same bytes over cluster.host_memory_bandwidth.  Errors: as simulated_steps().
-CheckpointTimes simulated_checkpoint(const experiment::Plan& plan, int hosts, int jobs, int threads);
+/// A checkpoint of the scenario's training on each number of hosts, from two timing-only runs, with and without
+/// checkpoints: the largest part of the state over cluster.storage_bandwidth. Under training.checkpoint_async it holds
+/// the training up for the same bytes over cluster.host_memory_bandwidth.  Errors: as simulated_steps().
+std::map<int, CheckpointTimes> simulated_checkpoints(const experiment::Plan& plan, const std::vector<int>& hosts,
+                                                     int jobs, int threads);
 
 /// The scenario's training with `hosts` x capacity.workers_per_host workers, for each number of hosts: the mean over
 /// capacity.simulated_steps steps, without failures and checkpoints.

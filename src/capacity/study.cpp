@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/units.h"
@@ -35,7 +36,8 @@ Outages outages_of(const CapacitySection& capacity, std::uint64_t seed) {
 
 void simulate_fleet(Study& study) {
   const CapacitySection& capacity = study.capacity;
-  for (const std::uint64_t seed : study.seeds) study.work.push_back(workload(capacity, study.steps, seed));
+  for (const std::uint64_t seed : study.seeds)
+    study.work.push_back(workload(capacity, study.steps, seed, study.checkpoints));
   for (const double spares : capacity.spares) {
     WithSpares& with = study.fleet.emplace_back(WithSpares{.spares = static_cast<int>(spares), .of_seed = {}});
     const FleetOptions options = options_of(capacity, static_cast<int>(*capacity.hosts), with.spares);
@@ -46,7 +48,7 @@ void simulate_fleet(Study& study) {
 
 void simulate_training(Study& study) {
   const CapacitySection& capacity = study.capacity;
-  study.undisturbed = training_job(capacity, study.steps, {});
+  study.undisturbed = training_job(capacity, study.steps, {}, study.checkpoints);
   const std::vector<std::string> rules{"daly", "young",
                                        base::format_quantity(capacity.training.fixed_s, base::Unit::seconds)};
   for (const double spares : capacity.spares) {
@@ -54,7 +56,7 @@ void simulate_training(Study& study) {
     options.horizon_s = capacity.training.limit_s;
     options.until_done = true;
     for (const std::string& rule : rules) {
-      const Job job = training_job(capacity, study.steps, rule);
+      const Job job = training_job(capacity, study.steps, rule, study.checkpoints);
       WithRule& with = study.trainings.emplace_back(
           WithRule{.spares = options.spares, .rule = rule, .interval_s = job.interval_s, .of_seed = {}});
       for (const std::uint64_t seed : study.seeds)
@@ -97,15 +99,16 @@ Study study(const experiment::Plan& plan, const std::vector<std::uint64_t>& seed
   CapacitySection capacity = settings.capacity;
   const bool simulated = capacity.checkpoints() && !plan.document->contains("capacity.checkpoint_time") &&
                          settings.cluster.storage_bandwidth_bytes_per_s;
+  Checkpoints checkpoints;
   if (simulated) {
-    const CheckpointTimes times = simulated_checkpoint(plan, capacity.most_hosts_of_a_job(), jobs, threads);
-    capacity.checkpoint_s = times.held_up_s;
-    capacity.checkpoint_write_s = times.write_s;
+    checkpoints = simulated_checkpoints(plan, hosts_with_checkpoints(capacity), jobs, threads);
+    capacity.checkpoint_s = checkpoints.rbegin()->second.held_up_s;
+    capacity.checkpoint_write_s = checkpoints.rbegin()->second.write_s;
   }
   Study study{.scenario = plan.name,
               .resolved = plan.scenario.at("capacity"),
               .capacity = capacity,
-              .checkpoint_simulated = simulated,
+              .checkpoints = std::move(checkpoints),
               .price_usd_per_h = server_usd_per_h(settings),
               .mtbf_s = mtbf_s(settings.capacity),
               .seeds = seeds,

@@ -33,7 +33,7 @@ struct Study {
   std::string scenario;             ///< its name
   nlohmann::ordered_json resolved;  ///< the section with its defaults
   experiment::CapacitySection capacity;
-  bool checkpoint_simulated = false;      ///< its times are those of the scenario's training
+  Checkpoints checkpoints;  ///< of the scenario's training, by the number of hosts; empty: those of the section
   std::optional<double> price_usd_per_h;  ///< of one server: of the scenario's workers, by class
   std::optional<double> mtbf_s;           ///< of one server
   std::vector<std::uint64_t> seeds;

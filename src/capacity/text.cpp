@@ -88,13 +88,19 @@ std::string interval_text(const Goodput& goodput) {
 }
 
 std::string checkpoint_text(const Study& study) {
-  const experiment::CapacitySection& capacity = study.capacity;
-  if (!study.checkpoint_simulated) return {};
-  const std::string held_up = outputs::duration(capacity.checkpoint_s);
-  if (!(capacity.checkpoint_write_s > 0.0)) return tr("A checkpoint takes {}, simulated.", held_up) + "\n";
-  return tr("A checkpoint holds the training up for {}, and is safe {} later, simulated.", held_up,
-            outputs::duration(capacity.checkpoint_write_s)) +
-         "\n";
+  std::string all;
+  const bool several = study.checkpoints.size() > 1;
+  for (const auto& [hosts, times] : study.checkpoints) {
+    if (several) all += tr("On {}: ", servers_text(hosts));
+    const std::string held_up = outputs::duration(times.held_up_s);
+    if (times.write_s > 0.0)
+      all += tr("A checkpoint holds the training up for {}, and is safe {} later, simulated.", held_up,
+                outputs::duration(times.write_s));
+    else
+      all += tr("A checkpoint takes {}, simulated.", held_up);
+    all += '\n';
+  }
+  return all;
 }
 
 std::string fleet_text(const Study& study) {

@@ -28,21 +28,29 @@ bool needs_simulation(const JobSize& size) { return size.samples || size.tokens 
 
 double exponential(double mean, base::Stream& stream) { return -mean * std::log(1.0 - stream.uniform()); }
 
-void add(Work& work, const std::string& name, int hosts, double arrival_s, const Amount& amount, std::int64_t priority,
-         const CapacitySection& capacity) {
+/// A job under a rule of checkpoints.
+Job job_of(int hosts, double arrival_s, const Amount& amount, const std::optional<std::string>& rule,
+           const CapacitySection& capacity, const Checkpoints& checkpoints) {
+  Job job{.hosts = hosts, .arrival_s = arrival_s, .work_s = amount.work_s};
+  std::optional<double> held_up_s;
+  if (const auto its = checkpoints.find(hosts); its != checkpoints.end()) {
+    job.checkpoint = its->second;
+    held_up_s = its->second.held_up_s;
+  }
+  job.interval_s = interval_s(rule, hosts, amount.step_s, capacity, held_up_s);
+  return job;
+}
+
+void add(Work& work, const std::string& name, const Job& job) {
   if (work.jobs.size() >= most_jobs)
     throw base::ScenarioError(
         "more than 1,000,000 jobs arrive; shorten capacity.horizon, or let fewer come (every, rate)");
-  work.jobs.push_back({.hosts = hosts,
-                       .arrival_s = arrival_s,
-                       .work_s = amount.work_s,
-                       .interval_s = interval_s(capacity.checkpoint_every, hosts, amount.step_s, capacity),
-                       .priority = priority});
+  work.jobs.push_back(job);
   work.names.push_back(name);
 }
 
 void add_arrivals(Work& work, const CapacitySection& capacity, std::size_t list, const std::map<int, Step>& steps,
-                  std::uint64_t seed) {
+                  std::uint64_t seed, const Checkpoints& checkpoints) {
   const CapacityArrivals& arrivals = capacity.arrivals[list];
   const std::string name = arrivals.name.value_or(fmt::format("arrivals {}", list + 1));
   const double gap_s = arrivals.mean_gap_s();
@@ -55,7 +63,9 @@ void add_arrivals(Work& work, const CapacitySection& capacity, std::size_t list,
     const int hosts = static_cast<int>(arrivals.hosts[stream.below(arrivals.hosts.size())]);
     Amount amount = amount_of(arrivals, hosts, steps);
     if (arrivals.spread == experiment::Spread::exponential) amount.work_s = exponential(amount.work_s, stream);
-    add(work, name, hosts, at_s, amount, arrivals.priority, capacity);
+    Job job = job_of(hosts, at_s, amount, capacity.checkpoint_every, capacity, checkpoints);
+    job.priority = arrivals.priority;
+    add(work, name, job);
   }
 }
 
@@ -86,6 +96,17 @@ std::vector<int> hosts_to_simulate(const CapacitySection& capacity) {
   return {all.begin(), all.end()};
 }
 
+std::vector<int> hosts_with_checkpoints(const CapacitySection& capacity) {
+  std::set<int> all;
+  if (capacity.checkpoint_every) {
+    for (const CapacityJob& job : capacity.jobs) all.insert(static_cast<int>(job.hosts));
+    for (const CapacityArrivals& arrivals : capacity.arrivals)
+      for (const double hosts : arrivals.hosts) all.insert(static_cast<int>(hosts));
+  }
+  if (capacity.training.hosts) all.insert(static_cast<int>(*capacity.training.hosts));
+  return {all.begin(), all.end()};
+}
+
 Amount amount_of(const JobSize& size, int hosts, const std::map<int, Step>& steps) {
   if (size.work_s) return {.work_s = *size.work_s};
   const Step step = needs_simulation(size) ? steps.at(hosts) : Step{};
@@ -102,7 +123,8 @@ Amount amount_of(const JobSize& size, int hosts, const std::map<int, Step>& step
 
 std::optional<double> mtbf_s(const CapacitySection& capacity) { return capacity.failures->mtbf_s(); }
 
-double interval_s(const std::optional<std::string>& rule, int hosts, double step_s, const CapacitySection& capacity) {
+double interval_s(const std::optional<std::string>& rule, int hosts, double step_s, const CapacitySection& capacity,
+                  const std::optional<double>& checkpoint_s) {
   constexpr double never = std::numeric_limits<double>::infinity();
   if (!rule) return never;
   double interval_s = never;
@@ -110,34 +132,35 @@ double interval_s(const std::optional<std::string>& rule, int hosts, double step
     const auto of_host_s = mtbf_s(capacity);
     if (!of_host_s) return never;
     const double of_job_s = *of_host_s / hosts;
-    interval_s = *rule == "young" ? training::young_interval_s(of_job_s, capacity.checkpoint_s)
-                                  : training::daly_interval_s(of_job_s, capacity.checkpoint_s);
+    const double held_up_s = checkpoint_s.value_or(capacity.checkpoint_s);
+    interval_s = *rule == "young" ? training::young_interval_s(of_job_s, held_up_s)
+                                  : training::daly_interval_s(of_job_s, held_up_s);
   } else {
     interval_s = base::parse_quantity(*rule, base::Unit::seconds);
   }
   return step_s > 0.0 ? std::max(1.0, std::ceil(interval_s / step_s * (1.0 - 1e-12))) * step_s : interval_s;
 }
 
-Work workload(const CapacitySection& capacity, const std::map<int, Step>& steps, std::uint64_t seed) {
+Work workload(const CapacitySection& capacity, const std::map<int, Step>& steps, std::uint64_t seed,
+              const Checkpoints& checkpoints) {
   Work work;
   for (std::size_t j = 0; j < capacity.jobs.size(); ++j) {
-    const CapacityJob& job = capacity.jobs[j];
-    const int hosts = static_cast<int>(job.hosts);
-    add(work, job.name.value_or(fmt::format("job {}", j + 1)), hosts, job.arrival_s, amount_of(job, hosts, steps),
-        job.priority, capacity);
+    const CapacityJob& listed = capacity.jobs[j];
+    const int hosts = static_cast<int>(listed.hosts);
+    Job job = job_of(hosts, listed.arrival_s, amount_of(listed, hosts, steps), capacity.checkpoint_every, capacity,
+                     checkpoints);
+    job.priority = listed.priority;
+    add(work, listed.name.value_or(fmt::format("job {}", j + 1)), job);
   }
-  for (std::size_t list = 0; list < capacity.arrivals.size(); ++list) add_arrivals(work, capacity, list, steps, seed);
+  for (std::size_t list = 0; list < capacity.arrivals.size(); ++list)
+    add_arrivals(work, capacity, list, steps, seed, checkpoints);
   return sorted(work);
 }
 
 Job training_job(const CapacitySection& capacity, const std::map<int, Step>& steps,
-                 const std::optional<std::string>& rule) {
+                 const std::optional<std::string>& rule, const Checkpoints& checkpoints) {
   const int hosts = static_cast<int>(*capacity.training.hosts);
-  const Amount amount = amount_of(capacity.training, hosts, steps);
-  return {.hosts = hosts,
-          .arrival_s = 0.0,
-          .work_s = amount.work_s,
-          .interval_s = interval_s(rule, hosts, amount.step_s, capacity)};
+  return job_of(hosts, 0.0, amount_of(capacity.training, hosts, steps), rule, capacity, checkpoints);
 }
 
 }  // namespace simgrad::capacity

@@ -30,9 +30,16 @@ Amount amount_of(const experiment::JobSize& size, int hosts, const std::map<int,
 std::optional<double> mtbf_s(const experiment::CapacitySection& capacity);
 
 /// Work between two checkpoints of a job on so many hosts, in whole steps of it, rounded up. Infinite without a rule.
-/// rule: a time, "young", "daly", or nothing.  The job's MTBF is that of one server / hosts.
+/// rule: a time, "young", "daly", or nothing.  The job's MTBF is that of one server / hosts.  checkpoint_s: for which
+/// a checkpoint holds the job up; none: capacity.checkpoint_time.
 double interval_s(const std::optional<std::string>& rule, int hosts, double step_s,
-                  const experiment::CapacitySection& capacity);
+                  const experiment::CapacitySection& capacity, const std::optional<double>& checkpoint_s = {});
+
+/// Checkpoints of jobs on so many hosts; a number that is not there has those of the section.
+using Checkpoints = std::map<int, CheckpointTimes>;
+
+/// Numbers of hosts of jobs that write checkpoints, ascending.
+std::vector<int> hosts_with_checkpoints(const experiment::CapacitySection& capacity);
 
 /// A job with the list that it is from.
 struct Work {
@@ -42,10 +49,11 @@ struct Work {
 
 /// The jobs of [[capacity.job]], and those that arrive by [[capacity.arrivals]] until the horizon. Arrivals depend on
 /// the seed alone.  Errors: as of amount_of; ScenarioError for more than 1,000,000 arrivals.
-Work workload(const experiment::CapacitySection& capacity, const std::map<int, Step>& steps, std::uint64_t seed);
+Work workload(const experiment::CapacitySection& capacity, const std::map<int, Step>& steps, std::uint64_t seed,
+              const Checkpoints& checkpoints = {});
 
 /// The one long training, under a rule as of interval_s.
 Job training_job(const experiment::CapacitySection& capacity, const std::map<int, Step>& steps,
-                 const std::optional<std::string>& rule);
+                 const std::optional<std::string>& rule, const Checkpoints& checkpoints = {});
 
 }  // namespace simgrad::capacity

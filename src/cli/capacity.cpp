@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "capacity/study.h"
 #include "capacity/tables.h"
+#include "capacity/unread.h"
 #include "cli/cli.h"
 #include "cli/language.h"
 #include "experiment/plan/plan.h"
@@ -51,6 +52,8 @@ void estimate_capacity(CapacityOptions& options) {
   const std::vector<std::uint64_t> seeds =
       options.seeds.empty() ? std::vector<std::uint64_t>{run.seed} : experiment::parse_seeds(options.seeds);
   const capacity::Study study = capacity::study(plan, seeds, options.jobs, options.threads);
+  if (!options.quiet)
+    for (const std::string& line : capacity::unread_keys(plan)) base::say(line);
   if (!options.out.empty()) capacity::write_files(study, options.out);
   if (options.json)
     fmt::print("{}\n", capacity::json(study).dump(2));

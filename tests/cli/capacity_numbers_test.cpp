@@ -220,4 +220,55 @@ work = "2d"
   CHECK(behind.at("checkpoint_write_s").get<double>() == Approx(10.0).epsilon(1e-7));
 }
 
+TEST_CASE("capacity: a job's checkpoint is that of the training on its own number of hosts") {
+  Study study;
+  // 6,400 parameters and two moments of each, 51,200 bytes a piece, of which a rank under ZeRO writes the P-th part.
+  const std::string text =
+      with(with(with(small, "features = 5", "features = 6400"), "kind = \"allreduce\"", "kind = \"zero\"\nstage = 1"),
+           "learning_rate", "optimizer = \"adam\"\nlearning_rate") +
+      R"(
+[capacity]
+hosts = 8
+horizon = "10d"
+checkpoint_every = "6h"
+[[capacity.job]]
+hosts = 2
+work = "2d"
+[[capacity.job]]
+hosts = 4
+work = "2d"
+)";
+  const Json found = study.json(text, "--set cluster.storage_bandwidth=1kBps --set prices.worker=1$/h");
+  const Json& all = found.at("checkpoints");
+  REQUIRE(all.size() == 2);
+  CHECK(all.at(0).at("hosts") == 2);
+  CHECK(all.at(1).at("hosts") == 4);
+  const double of_two = all.at(0).at("checkpoint_s").get<double>(),
+               of_four = all.at(1).at("checkpoint_s").get<double>();
+  CHECK(of_two == Approx(3.0 * 51.2 / 2.0).epsilon(1e-4));
+  CHECK(of_four == Approx(3.0 * 51.2 / 4.0).epsilon(1e-4));
+  CHECK(found.at("checkpoint_s").get<double>() == of_four);
+  // Seven checkpoints each.
+  CHECK(found.at("fleet").at(0).at("host_time").at("checkpoints_s").get<double>() ==
+        Approx(7.0 * (2.0 * of_two + 4.0 * of_four)).epsilon(1e-9));
+  const Called called = program("capacity x.toml --set cluster.storage_bandwidth=1kBps", study.scratch);
+  CHECK(contains(called.out, "On 2 servers: A checkpoint takes "));
+}
+
+TEST_CASE("capacity: keys of the cluster that are not read are named with their places") {
+  const Scratch scratch;
+  const auto told = [&](const std::string& job, const std::string& options = "") {
+    scratch.write("x.toml", small + "[capacity]\nhosts = 4\n[[capacity.job]]\nhosts = 2\n" + job);
+    const Called called = program("capacity x.toml " + options, scratch);
+    CHECK(called.exit_code == 0);
+    return called.err;
+  };
+  const std::string steps = told("steps = 100\n");
+  CHECK(contains(steps, "x.toml:5:1: cluster.workers is not read: a job has its number of hosts times"));
+  CHECK_FALSE(contains(steps, "cluster.bandwidth"));
+  const std::string timed = told("work = \"2d\"\n");
+  CHECK(contains(timed, "x.toml:7:1: cluster.bandwidth is not read: each job has its size as a time"));
+  CHECK(told("steps = 100\n", "--quiet").empty());
+}
+
 }  // namespace capacity_numbers_test

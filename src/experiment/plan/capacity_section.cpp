@@ -136,7 +136,7 @@ void CapacitySection::describe(base::Describer& d) {
   d.quantity(
       "checkpoint_time", checkpoint_s, Unit::seconds,
       "time of a checkpoint, in which a job does not compute; default with cluster.storage_bandwidth: that of the "
-      "scenario's training on the hosts of the largest job, by simulation",
+      "scenario's training on as many hosts as the job has, by simulation",
       delays);
   d.quantity("checkpoint_write", checkpoint_write_s, Unit::seconds,
              "time from then until the checkpoint is safe on storage, in which the job computes; the next checkpoint "

@@ -35,6 +35,7 @@ constexpr Translation capacity_texts[] = {
     {"goodput", "有效产出率"},
     {"in use", "占用"},
     {"95 % interval", "95 % 区间"},
+    {"On {}: ", "{} 上："},
     {"A checkpoint takes {}, simulated.", "一次检查点用时 {}（由仿真得出）。"},
     {"A checkpoint holds the training up for {}, and is safe {} later, simulated.",
      "一次检查点使训练停顿 {}，再过 {} 才算保存妥当（由仿真得出）。"},

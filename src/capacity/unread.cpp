@@ -1,0 +1,46 @@
+#include "capacity/unread.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "capacity/workload.h"
+
+namespace simgrad::capacity {
+
+namespace {
+
+/// Whether any training is simulated, of a step or of a checkpoint.
+bool simulates(const experiment::Plan& plan, const experiment::Settings& settings) {
+  const experiment::CapacitySection& capacity = settings.capacity;
+  return !hosts_to_simulate(capacity).empty() ||
+         (capacity.checkpoints() && !plan.document->contains("capacity.checkpoint_time") &&
+          settings.cluster.storage_bandwidth_bytes_per_s.has_value());
+}
+
+/// The reason why a key of [cluster] is not read; empty: it is.
+std::string reason(const std::string& key, const experiment::Settings& settings, bool simulated) {
+  const bool classes = !settings.cluster.host_classes.empty();
+  if (key == "failures") return "servers fail by capacity.failures, and are repaired by capacity.repair";
+  if (key == "workers" && !classes) return "a job has its number of hosts times capacity.workers_per_host workers";
+  const bool priced = key == "workers" || key == "hosts" || key == "device" || key == "platform";
+  if (!simulated && !priced) return "each job has its size as a time, so that no step of a training is simulated";
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> unread_keys(const experiment::Plan& plan) {
+  const experiment::Settings& settings = *plan.runs.front().settings;
+  const bool simulated = simulates(plan, settings);
+  std::map<std::string, scenario::Position> keys;  // an option of a component is its component's
+  for (const auto& [key, position] : plan.document->written("cluster"))
+    keys.emplace(key.substr(0, key.find_first_of(".[")), position);
+  std::vector<std::string> lines;
+  for (const auto& [key, position] : keys)
+    if (const std::string why = reason(key, settings, simulated); !why.empty())
+      lines.push_back(fmt::format("{}: cluster.{} is not read: {}", position.text(), key, why));
+  return lines;
+}
+
+}  // namespace simgrad::capacity
