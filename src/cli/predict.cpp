@@ -14,13 +14,16 @@
 
 #include "base/errors.h"
 #include "cli/cli.h"
+#include "cli/language.h"
 #include "outputs/comparison.h"
+#include "outputs/text/language.h"
 
 namespace simgrad::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
+using outputs::tr;
 
 struct PredictOptions {
   std::string result;
@@ -28,6 +31,7 @@ struct PredictOptions {
   std::string strategy;
   std::string part;
   experiment::PredictionRequest request;
+  std::string language;
   bool ignores_unseen = false;
 };
 
@@ -90,16 +94,21 @@ std::string chosen_model(const PredictOptions& options) {
 }
 
 void print(const experiment::Predictions& predictions, const PredictOptions& options, bool text) {
-  const char* const unit = text ? "token" : "row";
-  const auto counted = [&](std::int64_t count) { return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s"); };
+  const auto number_of = [&](std::int64_t count) {
+    if (text) return count == 1 ? tr("1 token") : tr("{} tokens", count);
+    return count == 1 ? tr("1 row") : tr("{} rows", count);
+  };
   if (options.request.tokens) fmt::print("{}\n", predictions.continuation);
-  fmt::print("{}: {} predicted", options.request.out, counted(predictions.rows));
+  fmt::print("{}: {}", options.request.out, tr("{} predicted", number_of(predictions.rows)));
   if (predictions.left_out > 0)
-    fmt::print(", {} left out for a missing value, as in the training", counted(predictions.left_out));
+    fmt::print("{}", tr(", {} left out for a missing value, as in the training", number_of(predictions.left_out)));
   fmt::print("\n");
   if (!predictions.loss) return;
-  fmt::print("loss: {}, the mean over {} with a target, penalty included\n", *predictions.loss,
-             counted(predictions.scored));
+  fmt::print("{}: {}{}{}\n", tr("loss"), *predictions.loss,
+             tr(", the mean over {} with a target, penalty included", number_of(predictions.scored)),
+             predictions.standardised ? tr(", of targets in units of their standard deviation in the training") : "");
+  if (predictions.rmse)
+    fmt::print("{}: {}{}\n", tr("root mean square error"), *predictions.rmse, tr(", in the target's own units"));
   if (predictions.metric) fmt::print("{}: {}\n", predictions.metric_name, *predictions.metric);
 }
 
@@ -143,7 +152,9 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->type_name("N");
   command->add_flag("--ignore-unseen", options->ignores_unseen,
                     "Takes texts and LIBSVM features that the training has not seen as 0, which are refused otherwise");
+  add_language(*command, options->language);
   command->callback([options, &exit_code] {
+    speak(options->language);
     predict_file(*options);
     exit_code = Exit::ok;
   });

@@ -2,151 +2,12 @@
 #include <cmath>
 
 #include "catch.h"
-#include "cli/scenario.h"
+#include "cli/predicting.h"
 
 namespace predict_test {
 
 using namespace simgrad::tests;
-
-namespace {
-
-namespace fs = std::filesystem;
-
-/// A table of `rows` rows with numbers, a text column, an empty cell now and then, and a target of `classes` classes
-/// (0: a number).
-std::string table(int rows, int classes) {
-  const std::vector<std::string> cities{"Bern", "Lyon", "Turin"};
-  std::string text = "size,city,age,target\n";
-  for (int i = 0; i < rows; ++i) {
-    const double size = std::sin(1.7 * i) + 0.01 * i, age = std::cos(0.9 * i) * 3.0;
-    const auto city = static_cast<std::size_t>(i / 2 % 3);
-    const double y = 2.0 * size - age + static_cast<double>(city);
-    const std::string target =
-        classes == 0 ? std::to_string(y) : "kind" + std::to_string((i + (y > 0.0 ? 1 : 0)) % classes);
-    text += (i % 17 == 3 ? "" : std::to_string(size)) + "," + cities[city] + "," + std::to_string(age) + "," + target +
-            "\n";
-  }
-  return text;
-}
-
-/// 60 ratings of 6 items by 10 users, whose names are no numbers from 0 on.
-std::string ratings() {
-  std::string text = "user,item,stars\n";
-  for (int user = 0; user < 10; ++user)
-    for (int item = 0; item < 6; ++item)
-      text += std::to_string(100 + 7 * user) + "," + std::to_string(3 * item + 5) + "," +
-              std::to_string(1 + (user * item + user) % 5) + "\n";
-  return text;
-}
-
-/// Rows with one entry in each of three fields.
-std::string clicks() {
-  std::string text;
-  for (int i = 0; i < 80; ++i)
-    text += std::string(i % 3 == 0 ? "-1" : "+1") + " " + std::to_string(1 + i % 4) + ":1 " +
-            std::to_string(5 + i % 5) + ":0.5 " + std::to_string(10 + i % 2) + ":1\n";
-  return text;
-}
-
-std::string prose() {
-  std::string text;
-  for (int i = 0; i < 12; ++i) text += "a cat and a dog, a dog and a cat.\n";
-  return text;
-}
-
-struct Case {
-  std::string model;    ///< lines of [model]
-  std::string file;     ///< the data
-  std::string text;     ///< of the file
-  std::string options;  ///< more lines of [data]
-};
-
-std::string scenario(const Case& of, const std::string& training = "") {
-  const std::string source = of.file.ends_with(".csv") ? "csv" : of.file.ends_with(".svm") ? "libsvm" : "text";
-  const std::string missing = source == "csv" && of.file != "ratings.csv" ? "missing = \"mean\"\n" : "";
-  return "seed = 3\nsave_model = true\n[cluster]\nworkers = 2\nspeed = \"1GF\"\nbandwidth = \"1Gbps\"\nlatency = "
-         "\"50us\"\n[data]\nsource = \"" +
-         source + "\"\npath = \"" + of.file + "\"\n" + missing + of.options + "[model]\n" + of.model +
-         "[training]\nbatch_size = 8\nlearning_rate = 0.05\n" + training +
-         "[stop]\nsteps = 12\n[[strategy]]\nkind = \"allreduce\"\n";
-}
-
-std::vector<Case> cases() {
-  const std::string transformer = "kind = \"transformer\"\nlayers = 1\nhidden = 8\nheads = 2\nsequence = 6\n";
-  return {
-      {"kind = \"least_squares\"\nbias = true\nl2 = 0.1\n", "numbers.csv", table(60, 0), ""},
-      {"kind = \"least_squares\"\n", "numbers.csv", table(60, 0), "standardize = false\nstandardize_target = false\n"},
-      {"kind = \"logistic_regression\"\nbias = true\n", "two.csv", table(60, 2), ""},
-      {"kind = \"softmax_regression\"\n", "three.csv", table(60, 3), ""},
-      {"kind = \"perceptron\"\nhidden = [5, 4]\ntask = \"regression\"\n", "numbers.csv", table(60, 0), ""},
-      {"kind = \"perceptron\"\nhidden = [5]\ntask = \"classification\"\nactivation = \"tanh\"\n", "three.csv",
-       table(60, 3), ""},
-      {"kind = \"matrix_factorization\"\nfactors = 3\nbias = true\n", "ratings.csv", ratings(), ""},
-      {"kind = \"k_means\"\nclusters = 4\n", "numbers.csv", table(60, 0), "target = \"target\"\n"},
-      {"kind = \"multitask_perceptron\"\nhidden = [5]\n", "three.csv", table(60, 3), ""},
-      {"kind = \"sparse_logistic\"\nbias = true\n", "clicks.svm", clicks(), ""},
-      {"kind = \"sparse_logistic\"\n", "two.csv", table(60, 2), ""},
-      {"kind = \"factorization_machine\"\nfactors = 2\n", "clicks.svm", clicks(), ""},
-      {"kind = \"wide_and_deep\"\nembedding = 2\nhidden = [4]\n", "clicks.svm", clicks(), ""},
-      {"kind = \"logistic_regression\"\n", "clicks.svm", clicks(), ""},
-      {transformer, "text.txt", prose(), ""},
-      {transformer + "experts = 2\n", "text.txt", prose(), "tokens = \"characters\"\n"}};
-}
-
-/// The number behind "name: " in a text.
-double number_after(const std::string& text, const std::string& name) {
-  const auto at = text.find(name + ": ");
-  if (at == std::string::npos) throw std::logic_error("no " + name + " in: " + text);
-  return std::stod(text.substr(at + name.size() + 2));
-}
-
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells(1);
-  for (const char c : line)
-    if (c == ',')
-      cells.emplace_back();
-    else
-      cells.back() += c;
-  return cells;
-}
-
-std::string only_model(const Scratch& scratch, const std::string& out = "out/x") {
-  std::string found;
-  for (const auto& entry : fs::directory_iterator(scratch.path() + "/" + out + "/models"))
-    found = entry.path().string();
-  return found;
-}
-
-Json heading(const std::string& model) {
-  const std::string bytes = contents(model);
-  return Json::parse(bytes.substr(0, bytes.find('\n')));
-}
-
-/// Runs and predicts, which must go well. Returns the output of predict.
-Called trained(const Case& of, const Scratch& scratch, const std::string& training = "") {
-  scratch.write(of.file, of.text);
-  scratch.write("x.toml", scenario(of, training));
-  const Called run = program("run x.toml --quiet --no-why", scratch);
-  CAPTURE(run.err);
-  REQUIRE(run.exit_code == 0);
-  return program("predict out/x --data " + of.file + " --out p.csv", scratch);
-}
-
-void check_equals_evaluation(const Case& of, const std::string& training = "") {
-  CAPTURE(of.model, of.file, training);
-  const Scratch scratch;
-  const Called predicted = trained(of, scratch, training);
-  CAPTURE(predicted.out, predicted.err);
-  REQUIRE(predicted.exit_code == 0);
-  const double loss = results_in(scratch).at("runs").at(0).at("final_loss").get<double>();
-  CHECK(number_after(predicted.out, "loss") == Approx(loss).epsilon(1e-12));
-  const Json saved = heading(only_model(scratch));
-  CHECK(saved.at("loss").get<double>() == loss);
-  if (const std::string metric = saved.at("metric_name"); !metric.empty())
-    CHECK(number_after(predicted.out, metric) == Approx(saved.at("metric").get<double>()).epsilon(1e-12));
-}
-
-}  // namespace
+using namespace simgrad::tests::predicting;
 
 TEST_CASE("the loss of a model's predictions is that of the run's evaluation of the same data, of every model") {
   for (const Case& of : cases()) check_equals_evaluation(of);
@@ -203,6 +64,39 @@ TEST_CASE("a number is predicted in the target's units, with the label beside it
   CHECK(contains(predicted.out, "the mean over 1 row with a target"));
 }
 
+TEST_CASE("the loss of a standardised target says its units, and the error is in the target's own") {
+  const Scratch scratch;
+  const Called predicted =
+      trained({"kind = \"least_squares\"\nbias = true\n", "numbers.csv", table(60, 0), ""}, scratch);
+  CAPTURE(predicted.out, predicted.err);
+  REQUIRE(predicted.exit_code == 0);
+  CHECK(contains(predicted.out, "in units of their standard deviation in the training"));
+  double squares = 0.0, count = 0.0;
+  for (const std::string& line : lines_of(contents(scratch.path() + "/p.csv"))) {
+    const std::vector<std::string> cells = cells_of(line);
+    if (cells.front() == "line") continue;
+    const double off = std::stod(cells[1]) - std::stod(cells[2]);
+    squares += off * off;
+    count += 1.0;
+  }
+  REQUIRE(count == 60.0);
+  CHECK(number_after(predicted.out, "root mean square error") == Approx(std::sqrt(squares / count)).epsilon(1e-9));
+  const Called chinese = program("predict out/x --data numbers.csv --out p.csv --language zh", scratch);
+  CHECK(contains(chinese.out, "已预测 60 行"));
+  CHECK(number_after(chinese.out, "均方根误差") == number_after(predicted.out, "root mean square error"));
+}
+
+TEST_CASE("the loss of a target in its own units has no words on units") {
+  const Scratch scratch;
+  const Called predicted = trained(
+      {"kind = \"least_squares\"\n", "numbers.csv", table(60, 0), "standardize = false\nstandardize_target = false\n"},
+      scratch);
+  CHECK_FALSE(contains(predicted.out, "standard deviation"));
+  // The mean loss is half of the mean square.
+  const double error = number_after(predicted.out, "root mean square error");
+  CHECK(number_after(predicted.out, "loss") == Approx(0.5 * error * error).epsilon(1e-9));
+}
+
 TEST_CASE("classes are predicted by name, with a probability each that add up to 1") {
   const Scratch scratch;
   REQUIRE(trained(cases()[3], scratch).exit_code == 0);
@@ -251,7 +145,7 @@ TEST_CASE("what the training has not seen is refused with its place") {
     scratch.write("new.csv", text);
     const Called called = program("predict out/x --data new.csv --out q.csv", scratch);
     CHECK(called.exit_code == 2);
-    CHECK_FALSE(fs::exists(scratch.path() + "/q.csv"));
+    CHECK_FALSE(std::filesystem::exists(scratch.path() + "/q.csv"));
     return called.err;
   };
   CHECK_THAT(refused("size,city,age\n1,Bern,2\n1,Rome,2\n"),
@@ -290,127 +184,6 @@ TEST_CASE("sparse rows, ratings, texts and classes that the training has not see
   CHECK_THAT(refused(cases()[6], "user,item\n100,5\n101,5\n"),
              StartsWith("new:3:1: column \"user\" holds \"101\", expected a user with a rating in the training"));
   CHECK_THAT(refused(cases()[15], "a cat\nZ"), StartsWith("new:2:1: character \"Z\" was not in the training's text"));
-}
-
-TEST_CASE("a model of several is chosen by its run, and a grid leaves one for each point") {
-  const Scratch scratch;
-  Case of = cases().front();
-  scratch.write(of.file, of.text);
-  scratch.write("x.toml", scenario(of) + "[grid]\n\"training.learning_rate\" = [0.01, 0.1]\n");
-  REQUIRE(program("run x.toml --quiet --no-why", scratch).exit_code == 0);
-  const Called open = program("predict out/x --data numbers.csv --out p.csv", scratch);
-  CHECK(open.exit_code == 2);
-  CHECK(contains(open.err, "out/x: 2 models; choose one of them"));
-  for (const Json& run : results_in(scratch).at("runs")) {
-    const std::string id = run.at("id");
-    CHECK(contains(open.err, "--run " + id));
-    const Called one = program("predict out/x --run " + id + " --data numbers.csv --out p.csv", scratch);
-    REQUIRE(one.exit_code == 0);
-    CHECK(number_after(one.out, "loss") == Approx(run.at("final_loss").get<double>()).epsilon(1e-12));
-    // The file itself is a model, too.
-    CHECK(program("predict out/x/models/" + id + ".model --data numbers.csv --out p.csv", scratch).exit_code == 0);
-  }
-}
-
-TEST_CASE("models are equal to the last byte, whatever --threads and --jobs, shards and merge") {
-  const Case of = cases()[4];
-  const auto model_by = [&](const std::string& arguments) {
-    const Scratch scratch;
-    scratch.write(of.file, of.text);
-    scratch.write("x.toml", scenario(of));
-    for (const std::string& line : lines_of(arguments)) {
-      const Called called = program(line, scratch);
-      CAPTURE(called.err);
-      REQUIRE(called.exit_code == 0);
-    }
-    return contents(only_model(scratch));
-  };
-  const std::string one = model_by("run x.toml --quiet --threads 0 --jobs 1");
-  CHECK(one == model_by("run x.toml --quiet --threads 3 --jobs 4"));
-  CHECK(one == model_by("run x.toml --quiet --shard 1/2 --out s\nrun x.toml --quiet --shard 2/2 --out s\nmerge s --out "
-                        "out/x --quiet"));
-}
-
-TEST_CASE("a finished run without its model is simulated again, and its results stay") {
-  const Scratch scratch;
-  const Case of = cases().front();
-  REQUIRE(trained(of, scratch).exit_code == 0);
-  const std::string model = only_model(scratch), before = contents(model);
-  const std::string results = contents(scratch.path() + "/out/x/results.json");
-  fs::remove(model);
-  const Called again = program("run x.toml --no-why", scratch);
-  CHECK(again.exit_code == 0);
-  CHECK(contains(again.err, "1 of 2 runs are simulated again for their models; their results stay"));
-  CHECK(contents(model) == before);
-  CHECK(contents(scratch.path() + "/out/x/results.json") == results);
-
-  const std::string bytes = contents(model);
-  scratch.write("cut.model", bytes.substr(0, bytes.size() - 9));
-  const Called cut = program("predict cut.model --data numbers.csv --out p.csv", scratch);
-  CHECK(cut.exit_code == 2);
-  CHECK_THAT(cut.err, StartsWith("cut.model:1:1: is damaged"));
-  const Called other = program("predict x.toml --data numbers.csv --out p.csv", scratch);
-  CHECK(other.exit_code == 2);
-  CHECK_THAT(other.err, StartsWith("x.toml:1:1: is no model"));
-}
-
-TEST_CASE("models of asynchronous servers, of gossip and of a cut network are the parameters that were evaluated") {
-  for (const char* strategy :
-       {"kind = \"parameter_server\"\nconsistency = \"asp\"\n", "kind = \"gossip\"\n", "kind = \"local_sgd\"\n"}) {
-    CAPTURE(strategy);
-    const Scratch scratch;
-    const Case of = cases()[5];
-    scratch.write(of.file, of.text);
-    scratch.write("x.toml", with(scenario(of), "kind = \"allreduce\"\n", strategy));
-    REQUIRE(program("run x.toml --quiet --no-why", scratch).exit_code == 0);
-    const Called predicted = program("predict out/x --data three.csv --out p.csv", scratch);
-    REQUIRE(predicted.exit_code == 0);
-    CHECK(number_after(predicted.out, "loss") ==
-          Approx(results_in(scratch).at("runs").at(0).at("final_loss").get<double>()).epsilon(1e-12));
-  }
-  const Scratch scratch;
-  const Case of = cases()[14];
-  scratch.write(of.file, of.text);
-  scratch.write("x.toml", with(scenario(of), "[stop]", "[parallel]\ntensor = 2\n[stop]"));
-  REQUIRE(program("run x.toml --quiet --no-why", scratch).exit_code == 0);
-  const Called predicted = program("predict out/x --data text.txt --out p.csv", scratch);
-  REQUIRE(predicted.exit_code == 0);
-  CHECK(number_after(predicted.out, "loss") ==
-        Approx(results_in(scratch).at("runs").at(0).at("final_loss").get<double>()).epsilon(1e-12));
-}
-
-TEST_CASE("a run that ends at its target, or by the time limit, leaves the parameters of its last evaluation") {
-  const Case of = cases().front();
-  for (const char* stop : {"loss = 0.8\nsteps = 500", "time = \"1ms\""}) {
-    CAPTURE(stop);
-    const Scratch scratch;
-    scratch.write(of.file, of.text);
-    scratch.write("x.toml", with(scenario(of), "steps = 12", stop));
-    REQUIRE(program("run x.toml --quiet --no-why", scratch).exit_code == 0);
-    const Called predicted = program("predict out/x --data numbers.csv --out p.csv", scratch);
-    REQUIRE(predicted.exit_code == 0);
-    CHECK(number_after(predicted.out, "loss") ==
-          Approx(results_in(scratch).at("runs").at(0).at("final_loss").get<double>()).epsilon(1e-12));
-  }
-}
-
-TEST_CASE("save_model without numbers is refused, and so are --tokens of rows and a directory without models") {
-  const Scratch scratch;
-  scratch.write("x.toml", "save_model = true\n" + with(small, "[training]\n", "[training]\nnumbers = false\n"));
-  const Called called = program("run x.toml", scratch);
-  CHECK(called.exit_code == 2);
-  CHECK_THAT(called.err, StartsWith("x.toml:1:1: save_model = true, but training.numbers = false"));
-
-  const Scratch other;
-  REQUIRE(trained(cases().front(), other).exit_code == 0);
-  const Called tokens = program("predict out/x --data numbers.csv --out p.csv --tokens 3", other);
-  CHECK(tokens.exit_code == 2);
-  CHECK(contains(tokens.err, "least_squares predicts rows, expected a model of text"));
-  other.write("y.toml", small);
-  REQUIRE(program("run y.toml --quiet --no-why", other).exit_code == 0);
-  const Called none = program("predict out/y --data numbers.csv --out p.csv", other);
-  CHECK(none.exit_code == 5);
-  CHECK(contains(none.err, "out/y: has no models"));
 }
 
 TEST_CASE("a table of several blocks is predicted row by row, with quoted cells across lines") {

@@ -22,6 +22,8 @@ struct Predictions {
   std::int64_t left_out = 0;        ///< rows with a missing cell
   std::int64_t scored = 0;          ///< rows with a target; of a text the tokens of whole sequences
   std::optional<double> loss = {};  ///< the mean over them, with the penalty, as a run evaluates it
+  bool standardised = false;        ///< whether that loss is of targets in units of their standard deviation
+  std::optional<double> rmse = {};  ///< of numbers: the root mean square error over them, in the target's own units
   std::string metric_name = {};     ///< "accuracy" or "r2"; empty: none
   std::optional<double> metric = {};
   std::string continuation = {};  ///< the tokens that were asked for, as text

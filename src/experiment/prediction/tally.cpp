@@ -1,6 +1,7 @@
 #include "experiment/prediction/tally.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace simgrad::experiment {
 
@@ -41,6 +42,10 @@ void ScoreTally::fill(Predictions& predictions) const {
   predictions.scored = scored_;
   predictions.loss = sum_.loss / rows + model_.model->penalty(model_.w);
   predictions.metric_name = model_.model->metric(model_.problem);
+  const data::Scaling& scaling = model_.encoding.target_scaling;
+  predictions.standardised = !scaling.means.empty();
+  if (predictions.metric_name == "r2")
+    predictions.rmse = std::sqrt(sum_.metric / rows) * (predictions.standardised ? scaling.deviations[0] : 1.0);
   if (predictions.metric_name == "accuracy") predictions.metric = sum_.metric / rows;
   if (predictions.metric_name == "r2") predictions.metric = deviation_ > 0.0 ? 1.0 - sum_.metric / deviation_ : 0.0;
 }

@@ -13,6 +13,7 @@ std::span<const Translation> sentences_in_chinese();  ///< the report's summary
 std::span<const Translation> charts_in_chinese();     ///< the sentences of its charts
 std::span<const Translation> plan_in_chinese();       ///< the answer of `simgrad plan`
 std::span<const Translation> capacity_in_chinese();   ///< the answer of `simgrad capacity`
+std::span<const Translation> predict_in_chinese();    ///< the answer of `simgrad predict`
 /// The notes that a run records, which no text of this folder makes: {} stands for any letters.
 std::span<const Translation> notes_in_chinese();
 
