@@ -36,6 +36,9 @@ void Options::describe(base::Describer& d) {
            Bounds{.least = 0.0, .most = 1e9, .positive = true});
   d.path("trace", trace,
          "a CSV file of requests in place of arrivals and lengths: arrival_s,prompt_tokens,output_tokens, ascending");
+  d.path("model", model,
+         "a file of trained parameters, models/ID.model of a run with save_model = true, with which the answers are "
+         "computed; default: the initial parameters of [model]");
   d.integer("prompt_tokens", prompt_tokens, "the length of a prompt, or its mean", token_numbers);
   d.integer("output_tokens", output_tokens, "the length of an answer, or its mean", token_numbers);
   d.choice("lengths", lengths, length_kinds, "how lengths differ between requests");

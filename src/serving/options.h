@@ -35,6 +35,7 @@ struct Options : base::Described {
   std::optional<std::int64_t> requests;
   Arrivals arrivals = Arrivals::poisson;
   std::optional<double> rate_per_s;
+  std::string model;  ///< a file of trained parameters; empty: the model's initial ones
   std::string trace;  ///< a CSV file in place of arrivals and lengths; empty: none
   std::int64_t prompt_tokens = 512;
   std::int64_t output_tokens = 128;

@@ -55,6 +55,13 @@ void identify_file(ordered_json& model, const models::Model& of) {
   if (const std::vector<std::string> files = of.files(); !files.empty()) model["contents"] = contents_of(files);
 }
 
+/// The trace and the model count by their contents, wherever they are.
+void identify_requests(ordered_json& serving, const Settings& settings) {
+  if (!settings.serving.trace.empty()) serving["trace"] = settings.requests_contents;
+  serving.erase("model");
+  if (!settings.serving.model.empty()) serving["model"] = settings.served_contents;
+}
+
 void identify_model(ordered_json& model, const Settings& settings) {
   identify_file(model, *settings.model.model);
   identify_file(model["timed_as"], *settings.model.timed_as);
@@ -115,10 +122,10 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (!all["cluster"].is_null()) identify_cluster(all["cluster"], settings);
   if (!all["data"].is_null()) identify_data(all["data"], settings);
   if (!all["model"].is_null()) identify_model(all["model"], settings);
-  if (!settings.serving.any())
+  if (settings.serving.any())
+    identify_requests(all["serving"], settings);
+  else
     leave_out(all, "serving");
-  else if (!settings.serving.trace.empty())
-    all["serving"]["trace"] = settings.requests_contents;
   if (!settings.parallel.cuts()) all.erase("parallel");
   if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
   if (all.contains("parallel")) all["parallel"].erase("automatic");  // the layout that was found is there

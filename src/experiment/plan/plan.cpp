@@ -63,6 +63,7 @@ void leave_out_serving(nlohmann::ordered_json& tree, const serving::Options& ser
   };
   keep("training", {"numbers", "precision"});
   keep("parallel", {"tensor", "pipeline", "data", "order"});
+  if (serving.model.empty()) leave_out(tree, "serving.model");
   if (serving.trace.empty()) return leave_out(tree, "serving.trace");
   for (const char* key : {"arrivals", "prompt_tokens", "output_tokens", "lengths"})
     leave_out(tree, std::string("serving.") + key);

@@ -157,6 +157,7 @@ void look_at_fleet(const CapacitySection& capacity, Faults& faults) {
 /// Checks files of speeds and of failures before anything runs.
 void look_at_traces(Settings& settings, Files& files, Faults& faults) {
   if (!settings.serving.trace.empty()) settings.requests_contents = files.hash(settings.serving.trace);
+  if (!settings.serving.model.empty()) settings.served_contents = files.hash(settings.serving.model);
   for (const std::string& file : settings.cluster.failures.hosts->files()) {
     settings.failure_contents += files.hash(file);
     try {

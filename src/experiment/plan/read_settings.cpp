@@ -41,6 +41,7 @@ Settings::Places places_of(const Document& document) {
           .recovery = place(document, "cluster.failures.recovery"),
           .crashes = place(document, "cluster.failures.crash"),
           .checkpoint = place(document, "training.checkpoint_every"),
+          .served_model = place(document, "serving.model"),
           .strategies = {},
           .parallel = {},
           .parallel_table = {}};

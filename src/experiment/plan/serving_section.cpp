@@ -10,6 +10,7 @@
 #include "cluster/fabric/cluster.h"
 #include "collectives/timed_schedule.h"
 #include "experiment/plan/places.h"
+#include "experiment/saved/served_model.h"
 #include "models/transformer.h"
 #include "serving/engine.h"
 
@@ -52,6 +53,7 @@ void take_serving(Settings& settings, const Document& document, Faults& faults) 
   if (!settings.serving.any() && faults.empty())
     faults.add(document.position("serving"),
                "[serving] has no requests; expected requests = N with a rate, or a trace");
+  settings.places.served_model = place(document, "serving.model");
   refuse_sections(document, faults);
   refuse_options(document, "training", {"numbers", "precision"}, "leave it out", faults);
   refuse_options(document, "parallel", {"tensor", "pipeline", "data", "order"},
@@ -88,11 +90,13 @@ serving::Fleet fleet_of(const Settings& settings, const models::Problem& problem
 
 namespace {
 
-/// The problem as far as it is known before a file of data is read: texts of bytes.
+/// The problem as far as it is known before a file of data is read: as many tokens as the model is told of, else bytes.
 models::Problem problem_before(const Settings& settings) {
   constexpr std::int64_t bytes = 256;
   models::Problem problem = settings.problem();
-  if (problem.vocabulary == 0) problem.vocabulary = bytes;
+  if (problem.vocabulary > 0) return problem;
+  const auto* model = dynamic_cast<const models::Transformer*>(settings.model.model.operator->());
+  problem.vocabulary = model ? model->options.vocabulary.value_or(bytes) : bytes;
   return problem;
 }
 
@@ -113,6 +117,7 @@ class ServingCheck {
     const models::Problem problem = problem_before(settings_);
     if (const std::string why = model->refusal(problem); !why.empty()) return fault("model.kind", why);
     this->model(*model, problem);
+    check_served_model(settings_, document_, faults_);
     if (faults_.empty()) told([&] { requests(model->options.shape(problem.vocabulary)); });
   }
 

@@ -78,7 +78,8 @@ struct Settings : base::Described {
 
   /// Positions of the options that only the data can contradict.
   struct Places {
-    scenario::Position data, size, test_fraction, model, batch, workers, partition, recovery, crashes, checkpoint;
+    scenario::Position data, size, test_fraction, model, batch, workers, partition, recovery, crashes, checkpoint,
+        served_model;
     /// A [[strategy]] and its options that are written.
     struct Strategy {
       scenario::Position table;
@@ -96,6 +97,7 @@ struct Settings : base::Described {
   std::string platform_contents;     ///< a hash; empty without a platform
   std::string trace_contents;        ///< a hash of each file of speeds; empty without one
   std::string requests_contents;     ///< a hash of the trace of requests; empty without one
+  std::string served_contents;       ///< a hash of serving.model; empty without one
   double nominal_flops_per_s = 0.0;  ///< one worker's speed
 
   void describe(base::Describer& d) override;

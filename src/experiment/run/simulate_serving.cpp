@@ -6,6 +6,7 @@
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/world.h"
 #include "experiment/plan/serving_section.h"
+#include "experiment/saved/served_model.h"
 #include "models/cut_model.h"
 #include "models/transformer.h"
 #include "serving/engine.h"
@@ -14,13 +15,20 @@ namespace simgrad::experiment {
 
 namespace {
 
-/// The model's initial parameters, and prompts that are the beginnings of the data's rows, one after the other.
+/// Those of serving.model, else the model's initial ones.
+std::vector<double> parameters_of(const RunPlan& run, const data::Split& data, const models::Problem& problem) {
+  if (!run.settings->serving.model.empty()) return served_parameters(*run.settings, data);
+  const models::Model& model = *run.settings->model.model;
+  std::vector<double> w(static_cast<std::size_t>(model.parameters(problem)));
+  model.initial_values(problem, run.seed, w);
+  return w;
+}
+
+/// The parameters, and prompts that are the beginnings of the data's rows, one after the other.
 std::unique_ptr<serving::Answers> answers_of(const RunPlan& run, const data::Split& data,
                                              const std::vector<serving::Request>& requests) {
   const auto& model = dynamic_cast<const models::Transformer&>(*run.settings->model.model);
   const models::Problem problem = problem_of(data);
-  std::vector<double> w(static_cast<std::size_t>(model.parameters(problem)));
-  model.initial_values(problem, run.seed, w);
   std::vector<std::vector<std::int64_t>> prompts;
   const data::Dataset& rows = data.train;
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -31,7 +39,8 @@ std::unique_ptr<serving::Answers> answers_of(const RunPlan& run, const data::Spl
   }
   const strategies::Parallel& parallel = run.settings->parallel;
   return std::make_unique<serving::Answers>(model, problem, static_cast<int>(parallel.pipeline),
-                                            static_cast<int>(parallel.tensor), std::move(w), std::move(prompts));
+                                            static_cast<int>(parallel.tensor), parameters_of(run, data, problem),
+                                            std::move(prompts));
 }
 
 }  // namespace
