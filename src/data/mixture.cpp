@@ -68,6 +68,14 @@ Dataset joined(const Mixture& mixture, const std::vector<const Dataset*>& all) {
     for (const std::string& note : all[j]->notes) set.notes.push_back(fmt::format("{}: {}", part.title(), note));
   }
   if (set.rows == 0) return set;
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    const double times = static_cast<double>(set.rows * set.parts[j].rows) / static_cast<double>(all[j]->rows);
+    if (times >= 1.5)
+      set.notes.push_back(
+          fmt::format("{}: its {} rows come {:.3g} times in an epoch of {} samples, which the longest "
+                      "source has",
+                      set.parts[j].name, all[j]->rows, times, set.rows));
+  }
   if (const std::string fault = too_large(set.rows, set.columns); !fault.empty())
     throw base::ScenarioError(fmt::format("data source \"mixture\": {}", fault));
   set.features.resize(static_cast<std::size_t>(set.rows * set.columns));
@@ -88,6 +96,10 @@ void MixturePart::describe(base::Describer& d) {
   d.integer("rows", rows, "the rows of this source in every sample", Bounds::between(1.0, 1e6));
   d.choice("predicts", predicts, {"as_the_source", "the only kind of target that the source has"}, kinds,
            "the kind of the rows' targets");
+  if (name && name->empty()) d.refuse("name", "a part without a name; expected one, or no name at all");
+  if (predicts && !source->suits(*task()))
+    d.refuse("predicts", fmt::format("the source \"{}\" has {}; leave predicts out", source.kind(),
+                                     *predicts == Predicts::number ? "classes" : "numbers"));
   if (!task() && !source.kind().empty())
     d.refuse("source", fmt::format("the source \"{}\" may hold numbers or classes; say which of them the part is to "
                                    "predict: predicts = \"number\" or predicts = \"classes\"",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "models/task_model.h"
 #include "values/rounding.h"
 
 namespace simgrad::models {
@@ -82,6 +83,12 @@ double Model::penalty(std::span<const double> w) const {
   double squares = 0.0;
   for (const double w_j : w) squares += w_j * w_j;
   return 0.5 * l2 * squares;
+}
+
+double TaskModel::task_gradient_flops(const Problem& problem, std::int64_t rows, const Tasks& tasks) const {
+  double a_row = 0.0;
+  for (const Layer& layer : task_layers(problem, tasks)) a_row += layer.forward_flops + layer.backward_flops;
+  return a_row * static_cast<double>(rows);
 }
 
 void Model::check_shapes(const Problem& problem, const Samples& rows, std::span<const double> w) const {

@@ -92,7 +92,9 @@ void MultimodalPerceptron::describe(base::Describer& d) {
            base::Bounds::between(1.0, 1e6));
   if (embedding != std::floor(embedding))
     d.refuse("embedding", "units are counted: expected a whole number, as in embedding = 64");
-  describe_hidden_layers(d, hidden, activation);
+  describe_hidden_layers(d, hidden, activation,
+                         "the trunk has at least one hidden layer, which all sources share; expected its units, as in "
+                         "hidden = [64]");
 }
 
 std::string MultimodalPerceptron::refusal(const Problem& problem) const {
@@ -156,8 +158,12 @@ std::int64_t MultimodalPerceptron::parameters(const Problem& problem) const {
 }
 
 std::vector<Layer> MultimodalPerceptron::layers(const Problem& problem) const {
+  return task_layers(problem, {0, tasks(problem)});
+}
+
+std::vector<Layer> MultimodalPerceptron::task_layers(const Problem& problem, const Tasks& asked) const {
   std::vector<Layer> towers_of_all, trunk, heads;
-  for (std::size_t s = 0; s < problem.sources.size(); ++s) {
+  for (auto s = static_cast<std::size_t>(asked.first); std::cmp_less(s, asked.first + asked.count); ++s) {
     const SourceShape& shape = problem.sources[s];
     std::vector<Layer> its = network(problem, s)->layers(problem_of(problem, s));
     const std::size_t tower_layers = its.size() - 1 - hidden.size();
@@ -169,7 +175,7 @@ std::vector<Layer> MultimodalPerceptron::layers(const Problem& problem) const {
       } else if (l + 1 == its.size()) {
         layer.name = fmt::format("{}: head", shape.name);
         heads.push_back(std::move(layer));
-      } else if (s == 0) {
+      } else if (std::cmp_equal(s, asked.first)) {
         layer.name = fmt::format("trunk layer {}", l - tower_layers);
         trunk.push_back(std::move(layer));
       } else {
@@ -246,13 +252,13 @@ Score MultimodalPerceptron::score(const Problem& problem, const Samples& rows, s
   return sum;
 }
 
-double MultimodalPerceptron::task_gradient_flops(const Problem& problem, std::int64_t rows, const Tasks& asked) const {
-  double flops = 0.0;
+double MultimodalPerceptron::share_of_row(const Problem& problem, const Tasks& asked) const {
+  std::int64_t columns = 0;
   for (std::int64_t s = asked.first; s < asked.first + asked.count; ++s) {
-    const auto source = static_cast<std::size_t>(s);
-    flops += network(problem, source)->gradient_flops(problem_of(problem, source), rows * problem.sources[source].rows);
+    const SourceShape& source = problem.sources[static_cast<std::size_t>(s)];
+    columns += source.rows * (source.features + 1);
   }
-  return flops;
+  return static_cast<double>(columns) / static_cast<double>(problem.features);
 }
 
 ParameterRange MultimodalPerceptron::shared(const Problem& problem) const { return place(problem, 0).trunk; }

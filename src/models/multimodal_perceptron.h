@@ -58,7 +58,9 @@ class MultimodalPerceptron final : public Model, public TaskModel {
   std::int64_t tasks(const Problem& problem) const override;
   void task_gradient(const Problem& problem, const Samples& rows, const Tasks& tasks, std::span<const double> w,
                      double scale, std::span<double> gradient) const override;
-  double task_gradient_flops(const Problem& problem, std::int64_t rows, const Tasks& tasks) const override;
+  std::vector<Layer> task_layers(const Problem& problem, const Tasks& tasks) const override;
+  bool tasks_have_rows() const override { return true; }
+  double share_of_row(const Problem& problem, const Tasks& tasks) const override;
   ParameterRange shared(const Problem& problem) const override;
   /// Their towers, and their heads.
   std::vector<ParameterRange> own(const Problem& problem, const Tasks& tasks) const override;

@@ -78,15 +78,16 @@ Score MultitaskPerceptron::score(const Problem& problem, const Samples& rows, st
   return sum;
 }
 
-double MultitaskPerceptron::task_gradient_flops(const Problem& problem, std::int64_t rows, const Tasks& asked) const {
-  double a_row = 0.0;
-  const std::vector<Layer> all = layers(problem);
-  for (const Layer& layer : all) {
-    const bool last = &layer == &all.back();
-    const double share = last ? static_cast<double>(asked.count) / static_cast<double>(tasks(problem)) : 1.0;
-    a_row += share * (layer.forward_flops + layer.backward_flops);
-  }
-  return a_row * static_cast<double>(rows);
+std::vector<Layer> MultitaskPerceptron::task_layers(const Problem& problem, const Tasks& asked) const {
+  std::vector<Layer> all = layers(problem);
+  Layer& last = all.back();
+  const double share = static_cast<double>(asked.count) / static_cast<double>(tasks(problem));
+  last.forward_flops *= share;
+  last.backward_flops *= share;
+  last.rows = asked.count;
+  last.count = asked.count * (last.columns + 1);
+  for (Product& product : last.products) product.n *= share;
+  return all;
 }
 
 ParameterRange MultitaskPerceptron::shared(const Problem& problem) const { return {0, layers(problem).back().first}; }

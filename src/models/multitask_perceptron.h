@@ -48,7 +48,7 @@ class MultitaskPerceptron final : public Model, public TaskModel {
   std::int64_t tasks(const Problem& problem) const override { return problem.classes; }
   void task_gradient(const Problem& problem, const Samples& rows, const Tasks& tasks, std::span<const double> w,
                      double scale, std::span<double> gradient) const override;
-  double task_gradient_flops(const Problem& problem, std::int64_t rows, const Tasks& tasks) const override;
+  std::vector<Layer> task_layers(const Problem& problem, const Tasks& tasks) const override;
   ParameterRange shared(const Problem& problem) const override;
   /// The tasks' rows of the last layer's weights, and their biases.
   std::vector<ParameterRange> own(const Problem& problem, const Tasks& tasks) const override;

@@ -53,14 +53,12 @@ Score cross_entropy(std::span<double> z, double y) {
 
 }  // namespace
 
-void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Activation& activation) {
+void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Activation& activation,
+                            std::string_view without) {
   constexpr base::Bounds units{.least = 1.0, .most = 1e6};
   d.numbers("hidden", hidden, "units of each hidden layer, from the inputs on: [256, 64]", units);
   d.choice("activation", activation, activations, "the activation of hidden units");
-  if (hidden.empty())
-    d.refuse("hidden",
-             "a perceptron has at least one hidden layer; without any it is least_squares or "
-             "softmax_regression");
+  if (hidden.empty()) d.refuse("hidden", without);
   if (std::ranges::any_of(hidden, [](double width) { return width != std::floor(width); }))
     d.refuse("hidden", "units are counted: expected whole numbers, as in hidden = [256, 64]");
 }

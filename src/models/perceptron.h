@@ -18,8 +18,11 @@ namespace simgrad::models {
 enum class Activation { relu, tanh };
 struct OutputBlock;
 
-/// The options `hidden` and `activation`.
-void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Activation& activation);
+/// The options `hidden` and `activation`.  without: the refusal of no hidden layer.
+void describe_hidden_layers(base::Describer& d, std::vector<double>& hidden, Activation& activation,
+                            std::string_view without =
+                                "a perceptron has at least one hidden layer; without any it is "
+                                "least_squares or softmax_regression");
 
 /// Cut between layers. Tensor ranks have some of a layer's units, and gather all units' numbers. Two layers of one
 /// chunk can be a pair: a rank has some units of the first, and of the second the products with these alone, for all

@@ -94,7 +94,7 @@ bool Participant::continues(const State& state) const {
 /// The state that this rank reports is in its memory.
 void Participant::count_memory(const State& state) const {
   const NumberBytes bytes = number_bytes();
-  const auto numbers = static_cast<double>(state.w.size());
+  const double numbers = own_numbers(state.w);
   if (!parameters_on_host_) ledger_->raise(MemoryPart::parameters, bytes.parameter * numbers);
   if (!optimizer_on_host_)
     ledger_->raise(MemoryPart::optimizer,
@@ -113,7 +113,7 @@ bool Participant::continues(const std::shared_ptr<const Store>& store, std::int6
 void Participant::set_step(std::int64_t step) const { session_.world().ranks().set_step(world_rank(), step); }
 
 void Participant::update(State& state, const Tensor& g, double rate_factor, const Tensor& squares) const {
-  memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
+  memory().raise(MemoryPart::gradients, number_bytes().gradient * own_numbers(g));
   charge_update(state);
   apply(session_.generation().rounds(state.step), state, g, rate_factor, squares_of_all(g, squares));
   memory().set(MemoryPart::gradients, 0.0);
@@ -146,8 +146,12 @@ void Participant::spend(double seconds, Work work) const {
   count_less(flops);
 }
 
+double Participant::own_numbers(const Tensor& vector) const {
+  return static_cast<double>(own_parameters_.value_or(vector.size()));
+}
+
 void Participant::charge_update(const State& state) const {
-  const auto numbers = static_cast<double>(state.w.size());
+  const double numbers = own_numbers(state.w);
   const double clipping = session_.options().clip_norm ? 3.0 : 0.0;  // the norm's 2 a number, the scaling's 1
   comm_.charge_memory(update_bytes(session_.options().precision, state.optimizer.size()) * numbers,
                       (optimizer().flops() + clipping) * numbers, Work::update);

@@ -15,6 +15,7 @@
 #include "training/learning/learning.h"
 #include "training/learning/loss_scales.h"
 #include "training/learning/rank_work.h"
+#include "training/learning/task_turn.h"
 #include "training/memory/pass_memory.h"
 #include "training/options.h"
 #include "training/passes.h"
@@ -147,13 +148,7 @@ PassMemory Worker::pass_memory(std::int64_t rows) const {
 
 void Worker::count_passes(const Tensor& w, std::int64_t rows) const {
   memory().raise(MemoryPart::parameters, number_bytes().parameter * static_cast<double>(w.size()));
-  PassMemory passes = pass_memory(rows);
-  const std::size_t layers = learning().layers().size();
-  for (std::size_t i = 0; i < layers; ++i) passes.forward(i);
-  for (std::size_t i = layers; i-- > 0;) {
-    passes.enter_backward(i);
-    passes.leave_backward(i, true);
-  }
+  pass_memory(rows).go_there_and_back();
 }
 
 Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
@@ -250,20 +245,23 @@ Tensor Worker::sparse_gradient(const SparseLearning& learning, const std::shared
   return g;
 }
 
-Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks) {
-  return task_gradient(w, tasks, {.part = rank(), .parts = workers()});
-}
-
-Tensor Worker::task_gradient(const Tensor& w, const models::Tasks& tasks, TaskTurn turn) {
+Tensor Worker::task_gradient(const Tensor& w, const TaskTurn& turn) {
   set_step(iteration_);
   const std::int64_t step = turn.last ? iteration_++ : iteration_;
   Share its = share(step);
   its.part = turn.part;
   its.parts = turn.parts;
-  const Tensor g = learning().task_gradient(w, tasks, its);
-  const double flops = learning().task_gradient_flops(tasks, turn.part, turn.parts), work = work_of(flops);
-  if (turn.first) read_rows(learning().batches().count(turn.part, turn.parts));
-  compute_stretched(work, work / turn.share_of_work, flops, step, Work::gradient);
+  const Tensor g = learning().task_gradient(w, turn.tasks, its, loss_exponent());
+  const std::int64_t count = learning().batches().count(turn.part, turn.parts);
+  PassMemory(memory(), turn.layers, Recompute::none, number_bytes(), count, turn.gradients).go_there_and_back();
+  const cluster::World& world = session().world();
+  const int host = world.host(world_rank());
+  const RankWork work(turn.layers, world.cluster().device(host), session().options().precision,
+                      world.cluster().speed(host));
+  count_gradient(session(), world_rank(), work, count);
+  if (turn.first) input_->next(count, turn.share_of_row);
+  const double flops = turn.flops_a_row() * static_cast<double>(count), own = work.gradient(flops, count);
+  compute_stretched(own, own / turn.share_of_work, flops, step, Work::gradient);
   if (turn.last) session().tally().add_computed(rows());
   return g;
 }

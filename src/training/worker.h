@@ -25,7 +25,6 @@ namespace simgrad::models {
 class ModelPart;
 struct Layer;
 struct ParameterStretch;
-struct Tasks;
 }  // namespace simgrad::models
 
 namespace simgrad::record {
@@ -51,6 +50,7 @@ class UnitVisits;
 struct SparseBatch;
 struct SparseOptions;
 struct SharedTable;
+struct TaskTurn;
 
 /// The common part of workers and servers.
 class Participant {
@@ -123,6 +123,9 @@ class Participant {
   /// What this rank holds in memory; and the bytes of the numbers that it holds.
   Ledger& memory() const { return *ledger_; }
   NumberBytes number_bytes() const;
+  /// This rank has so many of the parameters, whatever the length of its vectors: its memory and its updates count
+  /// these.
+  void has_parameters(std::int64_t count) { own_parameters_ = count; }
   /// The optimizer's vectors, or its share of the parameters too, are in the host's memory, not in the device's.
   void keep_on_host(bool optimizer, bool parameters);
   /// Time of so many bytes over the link between this rank's device and its host. Only where there is one.
@@ -159,12 +162,15 @@ class Participant {
 
  private:
   void count_memory(const State& state) const;
+  /// The numbers of such a vector that this rank has.
+  double own_numbers(const values::Tensor& vector) const;
 
   Session& session_;
   const Learning* learning_;
   cluster::Communicator comm_;
   Ledger* ledger_;
   bool optimizer_on_host_ = false, parameters_on_host_ = false;
+  std::optional<std::int64_t> own_parameters_;  ///< none: those of its vectors
 };
 
 class Worker : public Participant {
@@ -238,16 +244,9 @@ class Worker : public Participant {
   /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or
   /// until then.
   std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);
-  /// This rank's part of the next batch's gradient of those tasks, where the model has several: zero for the outputs of
-  /// others.  Virtual time: the flops of the shared layers and these outputs / speed.
-  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks);
-  /// The place of a gradient of some tasks among those that a rank makes in one step.
-  struct TaskTurn {
-    int part = 0, parts = 1;         ///< its rows: that one of so many shares of the step's batch
-    double share_of_work = 1.0;      ///< of the work that the rank has in the step
-    bool first = true, last = true;  ///< of the step's gradients
-  };
-  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, TaskTurn turn);
+  /// Its gradient of some tasks, where the model has several: zero for what other tasks alone have.  Virtual time: the
+  /// work of the turn's layers.
+  values::Tensor task_gradient(const values::Tensor& w, const TaskTurn& turn);
   /// This rank's part of Lloyd's map over the next batch: the sums and numbers of each centre's rows, to be added over
   /// all ranks.  w: (k x d).  Returns (k x (d + 1)).  Virtual time: flops / speed. Only where the model is k-means.
   values::Tensor assignments(const values::Tensor& w);

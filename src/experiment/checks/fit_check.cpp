@@ -68,7 +68,10 @@ class FitCheck {
       faults_.add(settings_.places.partition,
                   fmt::format("partition = \"{}\" goes by classes, but the data are a {}; use a model that "
                               "predicts classes, or the partition quantity or contiguous",
-                              settings_.training.partition.kind(), problem_.vocabulary > 0 ? "text" : "regression's"));
+                              settings_.training.partition.kind(),
+                              !problem_.sources.empty() ? "mixture, whose sources have classes each by itself"
+                              : problem_.vocabulary > 0 ? "text"
+                                                        : "regression's"));
     const auto inflow = partition.inflow();
     if (!inflow) return;
     if (2 * inflow->window > rows_)
@@ -123,6 +126,7 @@ class FitCheck {
                                            .batch = batch_,
                                            .rows = rows_,
                                            .rows_come_in = settings_.training.partition->inflow().has_value(),
+                                           .rows_by_rank = !settings_.training.partition->shared(),
                                            .keys = problem_.features,
                                            .numbers = settings_.training.numbers,
                                            .fits_memory = settings_.training.memory == training::MemoryCheck::refuse,

@@ -163,10 +163,13 @@ std::string recompute_refusal(const Settings& settings, const models::Problem& p
   const Recompute recompute = settings.training.recompute;
   if (recompute == Recompute::none) return {};
   const models::Model& model = *settings.model.model;
-  if (model.takes_sparse_rows() || model.k_means() || strategy_kind == "multitask")
+  if (strategy_kind == "multitask")
+    return "training.recompute is not for strategy multitask, which keeps all activations of a task until its backward "
+           "pass; leave it out";
+  if (model.takes_sparse_rows() || model.k_means())
     return fmt::format(
         "training.recompute has nothing to compute again: {} keeps no activations of layers; leave it out",
-        strategy_kind == "multitask" ? "strategy multitask" : settings.model.model.kind());
+        settings.model.model.kind());
   const std::vector<models::Layer> layers = model.layers(problem);
   const auto drops = [](const models::Layer& layer) { return layer.selective.numbers + layer.selective.bytes > 0.0; };
   if (recompute == Recompute::selective && std::ranges::none_of(layers, drops))

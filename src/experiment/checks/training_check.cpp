@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/errors.h"
+#include "data/mixture.h"
 #include "experiment/checks/fit_check.h"
 #include "experiment/checks/hosts_check.h"
 #include "experiment/plan/places.h"
@@ -95,6 +96,23 @@ void check_proxy(const Settings& settings, const Document& document, Faults& fau
   check_fit(of_large, of_large.problem(), rows, faults);
 }
 
+/// Refuses files of a mixture whose sizes or classes are unknown, since no data are read.
+void check_blind_mixture(const Settings& settings, Faults& faults) {
+  for (const data::MixturePart& part : settings.data.source->mixture()->parts) {
+    if (part.source->generates()) continue;
+    if (!(part.samples && part.features))
+      faults.add(settings.places.data,
+                 fmt::format("training.numbers = false reads no data; say how much part \"{}\" would have with samples "
+                             "and features",
+                             part.title()));
+    if (part.task() == data::Task::classification)
+      faults.add(settings.places.data,
+                 fmt::format("training.numbers = false reads no data, so that the classes of part \"{}\" are unknown; "
+                             "use source = \"blobs\" with that many classes",
+                             part.title()));
+  }
+}
+
 /// Refuses numbers of a model that has none, and features where the model decides them.
 void check_model(const Settings& settings, const Document& document, Faults& faults) {
   const models::Model& model = *settings.model.model;
@@ -119,7 +137,9 @@ void check_numbers(const Settings& settings, const Document& document, Faults& f
   if (!settings.training.numbers && settings.stop.loss)
     faults.add(place(document, "stop.loss"),
                "a loss target, but training.numbers = false computes no losses; leave one of them out");
-  if (blind && !(settings.data.samples && settings.data.features))
+  if (blind && settings.data.source->mixture())
+    check_blind_mixture(settings, faults);
+  else if (blind && !(settings.data.samples && settings.data.features))
     faults.add(settings.places.data,
                "training.numbers = false reads no data; say how much there would be with samples and features");
   if (blind && settings.task() == data::Task::recommendation)

@@ -49,9 +49,9 @@ InputPipeline::InputPipeline(const cluster::Communicator& comm, const InputOptio
   if (storage_ && prefetch_ > 0) beside_.emplace(comm_);
 }
 
-void InputPipeline::next(std::int64_t rows) {
+void InputPipeline::next(std::int64_t rows, double share_of_row) {
   if (!storage_) return;
-  const std::int64_t bytes = std::llround(bytes_per_row_ * static_cast<double>(rows));
+  const std::int64_t bytes = std::llround(share_of_row * bytes_per_row_ * static_cast<double>(rows));
   if (!beside_) return storage_->read(comm_, bytes);
   for (; ahead_ <= prefetch_; ++ahead_)
     beside_->start([storage = storage_, bytes](const cluster::Communicator& comm) {

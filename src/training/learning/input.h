@@ -36,8 +36,8 @@ class InputPipeline {
   InputPipeline(const cluster::Communicator& comm, const InputOptions& options, const cluster::Storage* storage,
                 std::int64_t row_bytes);
 
-  /// Blocks until so many more rows have been read. Blocked time counts as communicating.
-  void next(std::int64_t rows);
+  /// Blocks until so many more rows have been read, or that share of each. Blocked time counts as communicating.
+  void next(std::int64_t rows, double share_of_row = 1.0);
 
  private:
   const cluster::Communicator& comm_;

@@ -277,17 +277,21 @@ double Learning::task_gradient_flops(const models::Tasks& tasks, int part, int p
 Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, const Share& share) const {
   const auto variant = static_cast<std::uint64_t>(tasks.first * (task_model_->tasks(setup_.problem) + 1) + tasks.count);
   const values::Format format = travels_as(setup_.precision);
-  const bool plain = format == values::Format::float64;
-  const Tensor exact = dispatch_on_rows(
-      "task_gradient", task_gradient_flops(tasks, share.part, share.parts), parameters_,
-      plain ? w : values::rounded(w, format), share,
-      [owner = setup_.model, model = task_model_, tasks, problem = setup_.problem,
-       B = static_cast<double>(batches_.batch())](std::span<const double> at, const models::Samples& rows,
-                                                  std::span<double> g) {
-        model->task_gradient(problem, rows, tasks, at, 1.0 / B, g);
+  values::WireFormat wire = values::wire_format(format);
+  wire.exponent = loss_exponent;
+  return dispatch_on_rows(
+      "task_gradient", task_gradient_flops(tasks, share.part, share.parts), parameters_, w, share,
+      [owner = setup_.model, model = task_model_, tasks, problem = setup_.problem, format,
+       scale = std::ldexp(1.0, loss_exponent), B = static_cast<double>(batches_.batch())](
+          std::span<const double> at, const models::Samples& rows, std::span<double> g) {
+        if (format == values::Format::float64) return model->task_gradient(problem, rows, tasks, at, 1.0 / B, g);
+        std::vector<double> rounded(at.size());
+        values::round_numbers(format, at, rounded);
+        model->task_gradient(problem, rows, tasks, rounded, scale / B, g);
+        values::round_numbers(format, g, g);
+        for (double& g_j : g) g_j /= scale;
       },
-      variant);
-  return plain ? exact : values::rounded(exact, format);
+      variant * 64 + static_cast<std::uint64_t>(loss_exponent), wire);
 }
 
 Tensor mean(std::span<const Tensor> replicas) {

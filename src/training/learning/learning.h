@@ -125,7 +125,8 @@ class Learning {
   const models::TaskModel* task_model() const { return task_model_; }
   /// This share of the gradient of those tasks' mean loss over the step's batch at w.  w: (d).  Returns (d), zero for
   /// what other tasks alone have. Only where task_model().
-  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, const Share& share) const;
+  values::Tensor task_gradient(const values::Tensor& w, const models::Tasks& tasks, const Share& share,
+                               int loss_exponent = 0) const;
   double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
 
   /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.

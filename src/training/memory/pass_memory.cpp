@@ -64,4 +64,12 @@ void PassMemory::leave_backward(std::size_t layer, bool keeps) {
   ledger_.release(MemoryPart::activations, kept(layer, Recompute::none));
 }
 
+void PassMemory::go_there_and_back() {
+  for (std::size_t i = 0; i < layers_.size(); ++i) forward(i);
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    enter_backward(i);
+    leave_backward(i, true);
+  }
+}
+
 }  // namespace simgrad::training

@@ -29,6 +29,8 @@ class PassMemory {
   void enter_backward(std::size_t layer);
   /// It ends. keeps: whether its gradient stays until the update.
   void leave_backward(std::size_t layer, bool keeps);
+  /// A forward pass through all layers and a backward pass whose gradients stay.
+  void go_there_and_back();
 
  private:
   double kept(std::size_t layer, Recompute recompute) const;
@@ -38,7 +40,8 @@ class PassMemory {
   Recompute recompute_;
   NumberBytes bytes_;
   double rows_;
-  double copied_;  ///< parameters of a copy whose gradient the last layer makes, too; it stands before the layers
+  double copied_;  ///< numbers of gradients beside the layers': of a copy whose gradient the last layer makes, too; of
+                   ///< tasks that have had their passes
   double gradients_ = 0.0;  ///< of the layers that this backward pass has left, and of those behind where it began,
                             ///< which another chunk of the model has made
   bool left_any_ = false;
