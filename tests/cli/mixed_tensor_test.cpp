@@ -31,7 +31,7 @@ std::string fleet(const std::string& parallel, const std::string& fast = "3GF") 
 struct Ran {
   Json run;
   std::vector<double> w;
-  std::string results;
+  std::string files;  ///< curves and ranks
 };
 Ran ran(const std::string& text, const std::string& options = "") {
   const Scratch scratch;
@@ -44,7 +44,7 @@ Ran ran(const std::string& text, const std::string& options = "") {
   const std::size_t begin = bytes.find('\n') + 1;
   std::vector<double> w((bytes.size() - begin - 32) / sizeof(double));
   std::memcpy(w.data(), bytes.data() + begin, w.size() * sizeof(double));
-  return {run, w, contents(scratch.path() + "/out/x/runs.csv")};
+  return {run, w, contents(scratch.path() + "/out/x/curves.csv") + contents(scratch.path() + "/out/x/ranks.csv")};
 }
 
 double distance(const std::vector<double>& a, const std::vector<double>& b) {
@@ -79,9 +79,9 @@ TEST_CASE("tensor shares by speed of equal ranks are those without the option, b
 }
 
 TEST_CASE("a run with tensor shares by speed does not depend on threads, and crashes change no share") {
-  CHECK(ran(fleet(by_speed), " --threads 0").results == ran(fleet(by_speed), " --threads 2").results);
+  CHECK(ran(fleet(by_speed), " --threads 0").files == ran(fleet(by_speed), " --threads 2").files);
   const Ran crashed =
-      ran(fleet(by_speed) + "[cluster.failures]\ncrash = [{ rank = 1, at = \"1ms\", repair = \"1ms\" }]\n" +
+      ran(fleet(by_speed) + "[cluster.failures]\ncrash = [{ rank = 1, at = \"200us\", repair = \"1ms\" }]\n" +
           "recovery = \"restart\"\ndetection = \"0s\"\nrestart_time = \"1ms\"\n");
   CHECK(crashed.run.at("crashes").get<int>() == 1);
   CHECK(distance(crashed.w, ran(fleet(by_speed)).w) <= 1e-12);
@@ -139,8 +139,8 @@ TEST_CASE("explain balance shows the shares of tensor ranks beside equal ones") 
   CAPTURE(called.out, called.err);
   REQUIRE(called.exit_code == 0);
   CHECK(contains(called.out, "shares of tensor ranks in the products of layers"));
-  CHECK(contains(called.out, "\nold0 + old1             1  1.00 GFLOP/s  unknown  2 units   960 ns"));
-  CHECK(contains(called.out, "\nnew0 + new1             1  3.00 GFLOP/s  unknown  6 units   960 ns"));
+  CHECK(contains(called.out, "\nold0 + old1             1  1.00 GFLOP/s  unknown  2 units  960 ns"));
+  CHECK(contains(called.out, "\nnew0 + new1             1  3.00 GFLOP/s  unknown  6 units  960 ns"));
   CHECK(contains(called.out,
                  "The longest passes of a step take 960 ns by speed and 1.92 µs with equal shares, which is 2 times as "
                  "long."));
@@ -165,7 +165,7 @@ TEST_CASE("tensor shares by speed are refused on a platform's hosts, at their pl
   scratch.write("x.toml", text);
   const Called called = program("run x.toml", scratch);
   CHECK(called.exit_code == 2);
-  CHECK(contains(called.err, "x.toml:9:17: tensor_shares = \"speed\" sizes shares before a run, but the hosts of a"));
+  CHECK(contains(called.err, "x.toml:9:1: tensor_shares = \"speed\" sizes shares before a run, but the hosts of a"));
 }
 
 }  // namespace mixed_tensor_test

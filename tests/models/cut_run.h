@@ -213,11 +213,14 @@ struct CutRun {
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       const std::vector<std::size_t> members = group(r, among);
       if (members[0] != r || members.size() == 1) continue;
-      for (const ParameterStretch& stretch : cut().partial(problem, ranks[r].chunk, among)) {
-        Numbers total(static_cast<std::size_t>(stretch.count), 0.0);
-        for (const std::size_t m : members)
-          std::ranges::transform(total, part(ranks[m], stretch), total.begin(), std::plus());
-        for (const std::size_t m : members) std::ranges::copy(total, part(ranks[m], stretch).begin());
+      // With unlike shares the stretches begin elsewhere on each rank.
+      const auto of = [&](std::size_t m, std::size_t k) {
+        return part(ranks[m], cut().partial(problem, ranks[m].chunk, among)[k]);
+      };
+      for (std::size_t k = 0; k < cut().partial(problem, ranks[r].chunk, among).size(); ++k) {
+        Numbers total(of(r, k).size(), 0.0);
+        for (const std::size_t m : members) std::ranges::transform(total, of(m, k), total.begin(), std::plus());
+        for (const std::size_t m : members) std::ranges::copy(total, of(m, k).begin());
       }
     }
   }
@@ -244,9 +247,11 @@ struct CutRun {
     for (const Among among : kinds) {
       const std::size_t first = group(r, among)[0];
       if (first == r) continue;
-      for (const ParameterStretch& stretch : cut().replicated(problem, rank.chunk, among)) {
-        std::fill_n(copy.begin() + stretch.first, stretch.count, true);
-        ranks_agree &= std::ranges::equal(part(ranks[first], stretch), part(rank, stretch));
+      const std::vector<ParameterStretch> own = cut().replicated(problem, rank.chunk, among),
+                                          others = cut().replicated(problem, ranks[first].chunk, among);
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        std::fill_n(copy.begin() + own[k].first, own[k].count, true);
+        ranks_agree &= std::ranges::equal(part(ranks[first], others[k]), part(rank, own[k]));
       }
     }
     const ParameterStretch tied = cut().tied(problem, rank.chunk);
