@@ -112,6 +112,7 @@ TEST_CASE("shares of tensor ranks by speed are refused beside what compares or k
   const std::string by_speed = "tensor_shares = \"speed\"\n";
   CHECK(planned(on_unlike_hosts(cut("tensor = 2\npipeline = 2\n" + by_speed))).runs.size() == 1);
   CHECK(planned(cut("tensor = 2\n" + by_speed)).runs.size() == 1);  // alike: equal shares
+  CHECK(planned(on_unlike_hosts(cut("tensor = 2\n" + by_speed, of_kind("single")))).runs.size() == 1);  // two of eight
   const auto refused = [&](const std::string& parallel, const std::string& why) {
     check_refused_text(cut(parallel + by_speed), why);
   };

@@ -20,7 +20,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Of each stage and tensor rank the least that the ranks with that part have.
 TensorWeights least_of_parts(const Parallel& parallel, std::int64_t workers,
                              const std::function<double(const RankPower&)>& has) {
-  base::check(std::cmp_equal(parallel.powers.size(), workers), "the powers of all ranks are known");
+  base::check(std::cmp_greater_equal(parallel.powers.size(), workers), "the powers of all ranks are known");
   const training::Mesh mesh = parallel.mesh(workers);
   TensorWeights least(static_cast<std::size_t>(parallel.pipeline),
                       std::vector<double>(static_cast<std::size_t>(parallel.tensor), infinite));
