@@ -36,7 +36,6 @@ std::vector<int> Spares::fill() {
     place_of_[static_cast<std::size_t>(server)] = place;
     server_of_[static_cast<std::size_t>(place)] = server;
     filled.push_back(place);
-    ++taken_;
   }
   return filled;
 }

@@ -26,8 +26,6 @@ class Spares {
   /// Whether a place lacks a server; and whether a server is still to be repaired.
   bool lacking() const { return !lacking_.empty(); }
   bool expects() const { return in_repair_ > 0; }
-  /// How often a spare has taken a place.
-  std::int64_t taken() const { return taken_; }
 
  private:
   std::vector<std::optional<int>> place_of_;   ///< by server
@@ -35,7 +33,6 @@ class Spares {
   std::set<int> free_;
   std::set<int> lacking_;
   int in_repair_ = 0;
-  std::int64_t taken_ = 0;
 };
 
 }  // namespace simgrad::training
