@@ -111,8 +111,10 @@ double least_request_s(const Fleet& fleet, int replica, const Options& options, 
   const int stages = fleet.layout.pipeline;
   const Load load = mean_load(requests);
   const double numbers = load.tokens * static_cast<double>(fleet.shape.hidden);
-  const double fit =
-      room_tokens(fleet, replica, options.memory_share) / (requests.prompt_tokens + requests.output_tokens);
+  const double held =
+      requests.prompt_tokens +
+      (options.cache == CacheRoom::on_demand ? 0.5 * (requests.output_tokens - 1.0) : requests.output_tokens);
+  const double fit = room_tokens(fleet, replica, options.memory_share) / held;
   const double together = std::max(std::min(static_cast<double>(options.batch_size), fit), 1.0);
   const double iterations = requests.output_tokens / std::max(together / stages, 1.0);
   double longest_s = 0.0, slot_s = 0.0;

@@ -19,6 +19,11 @@ constexpr std::array length_kinds{
     Choice{"uniform", "each number of tokens from 1 to twice the length given less 1 is as likely as another"},
     Choice{"geometric",
            "each token is the last one with probability 1 / the length given, but for the last of four times as many"}};
+constexpr std::array cache_rooms{
+    Choice{"reserved", "a request is admitted when its prompt and whole answer fit, and is never interrupted"},
+    Choice{"on_demand",
+           "a request is admitted when its prompt fits; when the cache is full the request that arrived last gives its "
+           "room up, and passes all of its tokens again later (W. Kwon et al., 2023)"}};
 constexpr std::array routers{
     Choice{"least_tokens", "to the replica with the fewest tokens that its requests still need"},
     Choice{"round_robin", "to one replica after the other"}};
@@ -47,6 +52,7 @@ void Options::describe(base::Describer& d) {
             "the most tokens of an iteration, so that a long prompt is read in several of them beside others' tokens; "
             "default: a prompt is read in one iteration",
             token_numbers);
+  d.choice("cache", cache, cache_rooms, "the room of the cache of keys and values that a request takes");
   d.choice("router", router, routers, "the replica that a request goes to as it arrives");
   d.component("allreduce", allreduce, "how tensor ranks sum the results of their products");
   d.number("memory_share", memory_share, "the part of a device's memory that parameters and the cache may take",

@@ -31,6 +31,12 @@ enum class Router : unsigned char {
   round_robin    ///< one after the other
 };
 
+/// The room of the cache that a request takes.
+enum class CacheRoom : unsigned char {
+  reserved,  ///< of its prompt and its whole answer, as it is admitted
+  on_demand  ///< of the tokens that have passed; a full cache interrupts the request that arrived last
+};
+
 struct Options : base::Described {
   std::optional<std::int64_t> requests;
   Arrivals arrivals = Arrivals::poisson;
@@ -42,6 +48,7 @@ struct Options : base::Described {
   Lengths lengths = Lengths::fixed;
   std::int64_t batch_size = 64;               ///< requests that a replica answers at a time
   std::optional<std::int64_t> prefill_chunk;  ///< tokens of an iteration at most; none: prompts are whole
+  CacheRoom cache = CacheRoom::reserved;
   Router router = Router::least_tokens;
   base::Slot<collectives::Allreduce> allreduce{collectives::allreduces(), "ring"};
   double memory_share = 0.9;

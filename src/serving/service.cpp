@@ -52,6 +52,10 @@ int Service::route(std::size_t request) {
 
 Flight* Service::next(int of_replica) {
   std::optional<Iteration> iteration = replica(of_replica).next();
+  for (const std::size_t request : replica(of_replica).take_interrupted()) {
+    ++interruptions_;
+    if (setup_.answers) setup_.answers->forget(request);
+  }
   if (!iteration) return nullptr;
   cluster_.step();
   for (const std::size_t request : iteration->admitted) served_[request].start_s = elapsed_s();

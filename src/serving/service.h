@@ -95,6 +95,7 @@ class Service {
   void fill_ranks(record::Record& record) const;
   void fill_memory(record::Record& record) const;
   void fill_serving(record::Record& record);
+  void note_interruptions(record::Record& record) const;
 
   cluster::Cluster& cluster_;
   Setup setup_;
@@ -104,7 +105,7 @@ class Service {
   std::vector<RankSeconds> spent_;
   std::vector<record::ServedRequest> served_;
   std::map<std::int64_t, Flight> flights_;
-  std::int64_t iterations_ = 0, slices_ = 0;
+  std::int64_t iterations_ = 0, slices_ = 0, interruptions_ = 0;
   TokensChosen tokens_;
   std::size_t done_ = 0, routed_ = 0;
   cluster::Signal completed_;

@@ -1,4 +1,6 @@
 // The record of a run that answers requests: the time and memory of its ranks, and the numbers of its service.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "serving/service.h"
@@ -62,6 +64,14 @@ void Service::fill_serving(record::Record& record) {
   serving.capacity_requests_per_s = capacity_requests_per_s();
 }
 
+void Service::note_interruptions(record::Record& record) const {
+  if (interruptions_ == 0) return;
+  std::int64_t again = 0;
+  for (const Replica& each : replicas_) again += each.passed_again();
+  record.notes.push_back(
+      fmt::format("a full cache interrupted {} requests, of which {} tokens passed again", interruptions_, again));
+}
+
 record::Record Service::take_record() {
   record::Record record;
   world_.end();
@@ -72,6 +82,7 @@ record::Record Service::take_record() {
   fill_ranks(record);
   fill_memory(record);
   fill_serving(record);
+  note_interruptions(record);
   record.requests = std::move(served_);
   summarise(record, setup_.options, tokens_, record.simulated_s);
   if (!setup_.options.keep_requests) record.requests.clear();

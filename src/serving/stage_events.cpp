@@ -69,7 +69,7 @@ class StageEvents::Stage final : public cluster::ParcelTaker {
     try {
       act();
     } catch (const std::exception& error) {
-      service_.cluster().fail(error.what());
+      world_.ranks().fail(leader_, error.what());
     }
   }
   template <class Act>

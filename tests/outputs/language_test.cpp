@@ -77,7 +77,7 @@ std::set<std::string> notes_of_sources() {
   std::set<std::string> found;
   const std::regex call(R"re((?:\bnote|\bnote_failure|\bnotes\.push_back)\()re");
   const std::regex text(R"re((^|fmt::format\()\s*((?:"(?:[^"\\]|\\.)*"\s*)+))re");
-  for (const char* const folder : {"training", "strategies", "experiment"})
+  for (const char* const folder : {"training", "strategies", "experiment", "serving"})
     for (const auto& file :
          std::filesystem::recursive_directory_iterator(SIMGRAD_SOURCE_DIR "/src/" + std::string(folder))) {
       if (!file.is_regular_file()) continue;

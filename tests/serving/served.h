@@ -21,7 +21,8 @@ namespace simgrad::tests {
 
 struct ServedRun {
   double simulated_s = 0.0, iterations = 0.0, utilisation = 0.0, memory_bound = 0.0, cache_share = 0.0, capacity = 0.0,
-         bytes = 0.0, requests_per_s = 0.0, tokens_per_s = 0.0, receiving_s = 0.0;  ///< receiving_s: of the last rank
+         bytes = 0.0, requests_per_s = 0.0, tokens_per_s = 0.0, receiving_s = 0.0,  ///< of the last rank
+      notes = 0.0;
   std::vector<record::ServedRequest> requests;
 
   double mean_queue_s() const {
@@ -43,6 +44,7 @@ struct ServingTrial {
   std::vector<std::vector<std::int64_t>> prompts = {};  ///< with numbers, where there are some
   std::uint64_t seed = 1;
   bool actors = false;  ///< whether stages are actors
+  std::optional<double> watchdog_s = {};
 
   ServingTrial() {
     model->options.vocabulary = 32;
@@ -65,6 +67,7 @@ struct ServingTrial {
     all.charge_reductions = false;
     all.relative_speeds = relative_speeds;
     all.memory_bytes = memory_bytes;
+    if (watchdog_s) all.watchdog.simulated_s = *watchdog_s;
     if (slowdown > 1.0) {
       auto slow = std::make_unique<cluster::ConstantStragglers>();
       slow->slowdown = slowdown;
@@ -89,6 +92,13 @@ struct ServingTrial {
     return serving::fleet_of(shape(), layout(), training::Precision::float64, options, cluster(),
                              [this](int) { return speed; });
   }
+  /// Gives the cache of each rank room for so many tokens.
+  void give_room(double tokens) {
+    options.memory_share = 1.0;
+    memory_bytes.reset();
+    const serving::StageCosts& first = fleet().costs[0];
+    memory_bytes = first.parameter_bytes() + tokens * first.cache_bytes_a_token();
+  }
   std::unique_ptr<serving::Answers> answers() const {
     if (prompts.empty()) return nullptr;
     const models::Problem problem{.features = shape().sequence, .vocabulary = shape().vocabulary};
@@ -101,13 +111,24 @@ struct ServingTrial {
     std::istringstream text(numbers());
     ServedRun all;
     text >> all.simulated_s >> all.iterations >> all.utilisation >> all.memory_bound >> all.cache_share >>
-        all.capacity >> all.bytes >> all.requests_per_s >> all.tokens_per_s >> all.receiving_s;
+        all.capacity >> all.bytes >> all.requests_per_s >> all.tokens_per_s >> all.receiving_s >> all.notes;
     for (record::ServedRequest each;
          text >> each.arrival_s >> each.start_s >> each.first_token_s >> each.end_s >> each.replica;) {
       std::getline(text, each.answer);
       all.requests.push_back(each);
     }
     return all;
+  }
+  /// The error with which the run ends.
+  std::string failure() const {
+    return text_of_child([this] {
+      try {
+        simulated();
+      } catch (const std::exception& error) {
+        return std::string(error.what());
+      }
+      return std::string();
+    });
   }
   /// The run's numbers, each behind a blank.
   std::string numbers() const {
@@ -129,10 +150,11 @@ struct ServingTrial {
     hosts.run();
     const record::Record record = engine.take_record();
     const record::Serving& its = record.serving;
-    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}\n", record.simulated_s, *its.iterations,
-                                   *its.device_utilisation, its.memory_bound_share.value_or(0.0),
-                                   its.cache_share_max.value_or(0.0), *its.capacity_requests_per_s, record.bytes,
-                                   *its.requests_per_s, *its.output_tokens_per_s, record.ranks.back().communicate_s);
+    std::string text =
+        fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", record.simulated_s, *its.iterations, *its.device_utilisation,
+                    its.memory_bound_share.value_or(0.0), its.cache_share_max.value_or(0.0),
+                    *its.capacity_requests_per_s, record.bytes, *its.requests_per_s, *its.output_tokens_per_s,
+                    record.ranks.back().communicate_s, record.notes.size());
     for (const record::ServedRequest& each : record.requests)
       text += fmt::format("{} {} {} {} {} {}\n", each.arrival_s, each.start_s, each.first_token_s, each.end_s,
                           each.replica, each.answer);

@@ -80,4 +80,13 @@ TEST_CASE("the first rank of a later stage communicates while a message is on it
   }
 }
 
+TEST_CASE("a run that takes longer than the watchdog allows ends with the rank and the time, by events") {
+  ServingTrial trial = busy();
+  trial.watchdog_s = 0.01;
+  CHECK_THAT(trial.failure(),
+             ContainsSubstring("rank 0 (step ") && ContainsSubstring("given up: simulated time has passed"));
+  trial.pipeline = 4;
+  CHECK_THAT(trial.failure(), ContainsSubstring("given up: simulated time has passed"));
+}
+
 }  // namespace serving_stage_events_test

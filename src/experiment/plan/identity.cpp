@@ -92,6 +92,7 @@ constexpr std::array<LaterOption, 13> later_options{{{"cluster", "device", "\"no
                                                      {"model", "timed_as", "\"itself\""},
                                                      {"training", "precision", "\"float64\""},
                                                      {"training", "recompute", "\"none\""},
+                                                     {"serving", "cache", "\"reserved\""},
                                                      {"strategy", "micro_batches", "1"},
                                                      {"strategy", "no_sync", "false"}}};
 
@@ -131,7 +132,7 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (all.contains("parallel")) all["parallel"].erase("automatic");  // the layout that was found is there
   leave_out_later_options_of_devices(all["cluster"]);
   if (all["cluster"].is_object()) leave_out_later_options(all["cluster"]["failures"], "failures");
-  for (const char* table : {"cluster", "parallel", "model", "training"})
+  for (const char* table : {"cluster", "parallel", "model", "training", "serving"})
     if (all.contains(table)) leave_out_later_options(all[table], table);
   Members members;
   for (const auto& [key, value] : all.items()) members.emplace_back(key, value.is_null() ? "" : value.dump());
