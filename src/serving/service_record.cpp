@@ -69,7 +69,7 @@ void Service::note_interruptions(record::Record& record) const {
   std::int64_t again = 0;
   for (const Replica& each : replicas_) again += each.passed_again();
   record.notes.push_back(
-      fmt::format("a full cache interrupted {} requests, of which {} tokens passed again", interruptions_, again));
+      fmt::format("a full cache interrupted requests {} times; {} tokens passed again", interruptions_, again));
 }
 
 record::Record Service::take_record() {

@@ -21,8 +21,8 @@ constexpr Translation note_texts[] = {
     {"losses are those of {} with {} parameters; times, messages and bytes are those of {} with {} parameters "
      "(model.timed_as)",
      "损失来自有 {1} 个参数的 {0}；时间、消息和字节数来自有 {3} 个参数的 {2}（model.timed_as）"},
-    {"a full cache interrupted {} requests, of which {} tokens passed again",
-     "缓存已满，中断了 {} 次请求，其中 {} 个词元重新通过"},
+    {"a full cache interrupted requests {} times; {} tokens passed again",
+     "缓存已满，请求被中断 {} 次；{} 个词元重新通过"},
     {"resumed at {} s from step {} with {} worker{}", "{0} s 时从第 {1} 步起由 {2} 个工作节点继续"},
     {"rows by speed: {}; by nominal speeds the passes of a step take {}, and {} with equal rows",
      "按速度分配的行数：{}；按标称速度，一步的前向和反向计算用时 {}，行数相等时为 {}"},
