@@ -1,4 +1,4 @@
-/// A mixture: several sources, of which every sample has rows.
+/// A mixture: samples that have rows of several sources.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,7 @@ struct MixturePart : base::Described {
 struct Mixture final : Source {
   static constexpr base::About about{
       .kind = "mixture",
-      .summary =
-          "Several sources, of which every sample has rows: batches from each, for a model with a tower for each",
+      .summary = "Several sources: every sample has rows of each, for a model with a tower for each",
       .cost = "that of its sources",
       .source = "P. Barham et al., Pathways: Asynchronous Distributed Dataflow for ML, 2022"};
 

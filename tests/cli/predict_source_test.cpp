@@ -122,33 +122,6 @@ TEST_CASE("the source must be named, and be one that the model was trained on") 
   CHECK(contains(called.err, "least_squares was trained on one source"));
 }
 
-TEST_CASE("faults of a mixture name the part, with their place") {
-  const auto fault = [](const std::string& parts, const std::string& model) {
-    const Scratch scratch;
-    scratch.write("x.toml", "[cluster]\nworkers = 2\n[data]\nsource = \"mixture\"\n" + parts + "[model]\nkind = \"" +
-                                model +
-                                "\"\n[training]\nlearning_rate = 0.1\n[stop]\nsteps = 1\n[[strategy]]\nkind = "
-                                "\"allreduce\"\n");
-    const Called called = program("validate x.toml", scratch);
-    CHECK(called.exit_code == 2);
-    CHECK(contains(called.err, "x.toml:"));
-    return called.err;
-  };
-  const std::string blobs = "[[data.parts]]\nsource = \"blobs\"\n",
-                    houses = "[[data.parts]]\nsource = \"house_prices\"\n";
-  const std::string model = "multimodal_perceptron";
-  CHECK(contains(fault("", model), "has no parts"));
-  CHECK(contains(fault(blobs + blobs, model), "two parts are named \"blobs\""));
-  CHECK(contains(fault(blobs + "[[data.parts]]\nsource = \"ratings\"\n", model), "unknown source \"ratings\""));
-  CHECK(contains(fault("[[data.parts]]\nsource = \"csv\"\npath = \"n.csv\"\n", model), "predicts = \"number\""));
-  CHECK(contains(fault(blobs + "rows = 2000\n", model), "part \"blobs\": rows = 2000 of every sample"));
-  CHECK(
-      contains(fault(blobs + "predicts = \"number\"\n", model), "part \"blobs\": data source \"blobs\" makes classes"));
-  CHECK(contains(fault(blobs + houses, "perceptron"), "source = \"mixture\""));
-  CHECK(contains(fault(blobs + houses, model + "\"\ntowers = [{}]\nactivation = \"tanh"),
-                 "1 tower, but the mixture has 2 parts"));
-}
-
 TEST_CASE("a resolved scenario of a mixture is accepted again, with the same run") {
   const Scratch scratch;
   trained(scratch);

@@ -145,18 +145,17 @@ TEST_CASE("one worker trains all tasks: that is sequential gradient descent") {
   for (std::size_t k = 0; k <= steps; ++k) CHECK(joint[k] == Approx(sequential[k]).epsilon(1e-12));
 }
 
-TEST_CASE("a step takes its tasks' flops, a ring of all on the shared layers, one of its group on the outputs") {
+TEST_CASE("a step takes its tasks' flops, a ring of all on the shared layers, one of its group, an update of both") {
   const auto model = network();
   const auto ring = [](int P, double n) {
     const double chunk = std::ceil(n / P);  // the longest counts
     return 2 * (P - 1) * (alpha + 8 * chunk / B) + (P - 1) * chunk / speed;
   };
-  const auto w = static_cast<double>(model->parameters(problem));
   // Six workers, two a task: 16 shared parameters in chunks of 3 or 2, outputs of 4 weights and a bias.
   const double compute = model->task_gradient_flops(problem, rows / 6, {0, 1}) / speed;
   const double shared = static_cast<double>(model->shared(problem).count);
   REQUIRE(shared == 16.0);
-  const double step = compute + ring(6, shared) + ring(2, 5) + 2 * w / speed;
+  const double step = compute + ring(6, shared) + ring(2, 5) + 2 * (shared + 5) / speed;
   CHECK(trained(multitask(), 6, false).back() == Approx(steps * step).epsilon(1e-9));
 }
 

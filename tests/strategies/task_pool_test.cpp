@@ -67,12 +67,14 @@ struct Setting {
   bool charge = true;
   std::string optimizer = "sgd";
   int threads = 0;
+  bool device = false;
 };
 
 record::Record record_of(const training::Program& program, const Setting& setting) {
   const auto here = [&] {
     cluster::Options options = ideal_star();
     options.charge_reductions = setting.charge;
+    if (setting.device) options.device.choose("a100_80gb");
     cluster::Cluster hosts(options, setting.P);
     values::Dispatcher dispatcher({.threads = setting.threads, .numbers = setting.numbers, .label = {}});
     training::Learning::Setup problem;
@@ -102,7 +104,7 @@ std::vector<double> losses(const record::Record& record) {
   return all;
 }
 
-training::Program pool(Multitask::Schedule schedule, Multitask::Rows rows = Multitask::Rows::share,
+training::Program pool(Multitask::Schedule schedule, std::optional<Multitask::Rows> rows = {},
                        Multitask::Sizes sizes = Multitask::Sizes::equal) {
   auto strategy = std::make_shared<Multitask>();
   strategy->schedule = schedule;
@@ -141,7 +143,28 @@ TEST_CASE("groups by work: sizes in proportion to the work of the tasks, each at
   CHECK(sizes({2.0, 1.0}, 9) == std::vector<int>{6, 3});
   CHECK(sizes({5.0, 2.0, 1.0}, 8) == std::vector<int>{5, 2, 1});
   CHECK(sizes({1000.0, 1.0, 1.0}, 4) == std::vector<int>{2, 1, 1});
+  // Largest remainders would give 1, 6 and 1, with 1.7 times the work for the first worker.
+  CHECK(sizes({1.4, 6.0, 1.0}, 9) == std::vector<int>{2, 6, 1});
   CHECK(sizes({3.0, 1.0, 2.0}, 2) == std::vector<int>{1, 1});
+}
+
+TEST_CASE("more tasks than workers: neighbouring tasks together, so that the longest group is as short as it can be") {
+  const auto counts = [](std::vector<double> work, int P) {
+    std::vector<std::int64_t> all;
+    std::int64_t next = 0;
+    for (const TaskGroup& group : task_groups(static_cast<std::int64_t>(work.size()), P, work)) {
+      CHECK(group.size == 1);
+      CHECK(group.tasks.first == next);
+      next += group.tasks.count;
+      all.push_back(group.tasks.count);
+    }
+    CHECK(next == static_cast<std::int64_t>(work.size()));
+    return all;
+  };
+  using Counts = std::vector<std::int64_t>;
+  CHECK(counts({20.0, 20.0, 1.0, 1.0}, 2) == Counts{1, 3});
+  CHECK(counts({1.0, 1.0, 1.0, 9.0, 1.0}, 3) == Counts{3, 1, 1});
+  CHECK(counts({4.0, 4.0, 4.0, 4.0}, 3).size() == 3);
 }
 
 TEST_CASE("groups with all rows, gang scheduling and sharing are the training of one device") {
@@ -149,9 +172,8 @@ TEST_CASE("groups with all rows, gang scheduling and sharing are the training of
     for (const char* optimizer : {"sgd", "adam"}) {
       const record::Record alone = record_of(single(), {.batch = batch, .optimizer = optimizer});
       for (const int P : {1, 2, 3, 4, 7})
-        for (const training::Program& program :
-             {pool(groups, Multitask::Rows::batch), pool(groups, Multitask::Rows::batch, Multitask::Sizes::work),
-              pool(gang), pool(sharing)}) {
+        for (const training::Program& program : {pool(groups), pool(groups, Multitask::Rows::batch),
+                                                 pool(groups, {}, Multitask::Sizes::work), pool(gang), pool(sharing)}) {
           const record::Record found = record_of(program, {.P = P, .batch = batch, .optimizer = optimizer});
           CAPTURE(P, batch, optimizer);
           REQUIRE(found.curve.size() == steps + 1);
@@ -206,7 +228,6 @@ TEST_CASE("a gang's step takes the tasks' work and sums one after the other; a s
 TEST_CASE("a step of groups with all rows takes the slowest group's, and one sum of all") {
   const auto model = towers();
   const models::Problem problem = problem_of(mixture()->train);
-  const auto n = static_cast<double>(model->parameters(problem));
   const auto shared = static_cast<double>(model->shared(problem).count);
   // The sum of all begins with the slowest group; then each sums its own, and the next sum of all waits for the last.
   const int s = 2;
@@ -221,7 +242,63 @@ TEST_CASE("a step of groups with all rows takes the slowest group's, and one sum
   const double step = work + ring(3 * s, shared, false) + own;
   CHECK(record_of(pool(groups, Multitask::Rows::batch), {.P = 3 * s, .numbers = false, .charge = false}).simulated_s ==
         Approx(steps * step).epsilon(1e-9));
-  CHECK(n > 0);
+}
+
+TEST_CASE("a rank's memory: of groups their tasks' parameters, in turns all of them, and gradients of turns before") {
+  const auto model = towers();
+  const models::Problem problem = problem_of(mixture()->train);
+  const auto kept = [&](std::int64_t task, double rows) {
+    double numbers = 0.0;
+    for (const models::Layer& layer : model->task_layers(problem, {task, 1})) numbers += layer.kept.numbers;
+    return 8 * rows * numbers;
+  };
+  const auto count = [&](std::int64_t task) {
+    return length(model->own(problem, {task, 1})) + static_cast<double>(model->shared(problem).count);
+  };
+  const auto terms = [&](std::int64_t workers) {
+    training::MemoryTerms all;
+    all.layers = model->layers(problem);
+    all.workers = workers;
+    all.rows = (samples + workers - 1) / workers;
+    all.batch = all.training_rows = samples;
+    all.model = model.get();
+    all.problem = &problem;
+    return all;
+  };
+  // Parameters, gradients of all layers when the first has been left, and the activations that it still has.
+  const auto first_kept = [&](std::int64_t task, double rows) {
+    return 8 * rows * model->task_layers(problem, {task, 1}).front().kept.numbers;
+  };
+  Multitask strategy;
+  const record::Record in_groups = record_of(pool(groups), {.P = 3});
+  CHECK(strategy.memory(terms(3)).sum() == *in_groups.memory_bytes_max);
+  double largest = 0.0;
+  for (std::int64_t task = 0; task < 3; ++task) {
+    largest = std::max(largest, 16 * count(task) + first_kept(task, samples));
+    CHECK(*in_groups.ranks.at(static_cast<std::size_t>(task)).memory_bytes >= 8 * count(task) + kept(task, samples));
+  }
+  CHECK(*in_groups.memory_bytes_max >= largest);
+
+  strategy.schedule = gang;
+  const record::Record by_gang = record_of(pool(gang), {.P = 3});
+  CHECK(strategy.memory(terms(3)).sum() == *by_gang.memory_bytes_max);
+  const auto all = static_cast<double>(model->parameters(problem));
+  // The last task's passes begin beside the gradients of the two others.
+  CHECK(*by_gang.memory_bytes_max >= 8 * (all + count(0) + length(model->own(problem, {1, 1}))) + kept(2, 8));
+  CHECK(*by_gang.memory_bytes_max > *in_groups.memory_bytes_max - kept(2, samples));
+}
+
+TEST_CASE("on a device a task's gradient takes the time of its layers, as the whole model's does") {
+  const auto model = towers();
+  const models::Problem problem = problem_of(mixture()->train);
+  const auto seconds = [&](const training::Program& program, int P) {
+    return record_of(program, {.P = P, .numbers = false, .charge = false, .device = true}).ranks.at(0).compute_s;
+  };
+  const double alone = seconds(single(), 1);
+  // The trunk's kernels are called once for each task: no less than alone, and no more than its work by itself thrice.
+  CHECK(seconds(pool(gang), 1) >= alone * (1 - 1e-9));
+  CHECK(seconds(pool(gang), 1) < 3 * alone);
+  CHECK(seconds(pool(groups), 1) == Approx(alone).epsilon(1e-9));
 }
 
 TEST_CASE("numbers and times are the same whatever the threads") {
