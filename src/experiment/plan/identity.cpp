@@ -81,7 +81,7 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 13> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 17> later_options{{{"cluster", "device", "\"none\""},
                                                      {"device", "launch", "\"0s\""},
                                                      {"parallel", "scatter_gather", "false"},
                                                      {"parallel", "refresh_every", "1"},
@@ -94,7 +94,10 @@ constexpr std::array<LaterOption, 13> later_options{{{"cluster", "device", "\"no
                                                      {"training", "recompute", "\"none\""},
                                                      {"serving", "cache", "\"reserved\""},
                                                      {"strategy", "micro_batches", "1"},
-                                                     {"strategy", "no_sync", "false"}}};
+                                                     {"strategy", "no_sync", "false"},
+                                                     {"strategy", "schedule", "\"groups\""},
+                                                     {"strategy", "rows", "\"as_the_model\""},
+                                                     {"strategy", "sizes", "\"equal\""}}};
 
 void leave_out_later_options(ordered_json& table, std::string_view name) {
   if (!table.is_object()) return;

@@ -9,6 +9,7 @@
 #include "models/model_part.h"
 #include "training/checkpoints/checkpoint_store.h"
 #include "training/learning/samples.h"
+#include "values/rounding.h"
 
 namespace simgrad::training {
 
@@ -274,7 +275,8 @@ double Learning::task_gradient_flops(const models::Tasks& tasks, int part, int p
   return task_model_->task_gradient_flops(setup_.problem, batches_.count(part, parts), tasks);
 }
 
-Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, const Share& share) const {
+Tensor Learning::task_gradient(const Tensor& w, const models::Tasks& tasks, const Share& share,
+                               int loss_exponent) const {
   const auto variant = static_cast<std::uint64_t>(tasks.first * (task_model_->tasks(setup_.problem) + 1) + tasks.count);
   const values::Format format = travels_as(setup_.precision);
   values::WireFormat wire = values::wire_format(format);
