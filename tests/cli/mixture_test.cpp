@@ -39,7 +39,7 @@ TEST_CASE("faults of a mixture name the part, with their place") {
   CHECK(contains(fault(scenario("[[data.parts]]\nsource = \"csv\"\npath = \"n.csv\"\n")), "predicts = \"number\""));
   CHECK(contains(fault(scenario(blobs + "rows = 2000\n")), "part \"blobs\": rows = 2000 of every sample"));
   CHECK(contains(fault(scenario(blobs + "predicts = \"number\"\n")), "the source \"blobs\" has classes"));
-  CHECK(contains(fault(scenario(blobs + houses, "kind = \"perceptron\"\n")), "source = \"mixture\""));
+  CHECK(contains(fault(scenario(blobs + houses, "kind = \"perceptron\"\n")), "multimodal_perceptron"));
   CHECK(contains(fault(scenario(blobs + houses, towers + "towers = [{}]\n")), "1 tower, but the mixture has 2 parts"));
   CHECK(contains(fault(scenario(blobs + houses, towers + "hidden = []\n")), "the trunk has at least one hidden layer"));
   CHECK(contains(fault(scenario("samples = 5\n" + blobs)), ": samples with the data source \"mixture\""));

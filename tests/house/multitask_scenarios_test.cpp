@@ -26,7 +26,7 @@ TEST_CASE("joint_task: a cheaper step, which pays unless a task sees too few row
   CHECK(*joint_32.record.time_to_target_s > *everybody_32.record.time_to_target_s);
 }
 
-TEST_CASE("two_towers: one training in five ways, fastest in groups by work; sharing hides sums, a gang does not") {
+TEST_CASE("two_towers: one training in five ways, fastest in groups by work, and sharing hides sums") {
   const auto results = results_of("two_towers.toml");
   std::map<std::string, const record::Record*> by_name;
   for (const outputs::Run& run : results->runs) by_name[run.label] = &run.record;
@@ -39,7 +39,7 @@ TEST_CASE("two_towers: one training in five ways, fastest in groups by work; sha
   }
   const auto bytes = [&](const char* name) { return static_cast<double>(by_name.at(name)->bytes); };
   CHECK(bytes("equal groups") < 0.55 * bytes("allreduce"));
-  CHECK(time("groups by work") / time("allreduce") == Approx(0.74).margin(0.01));
+  CHECK(time("groups by work") / time("allreduce") == Approx(0.78).margin(0.01));
   CHECK(time("groups by work") < time("equal groups"));
   CHECK(time("gang") > time("allreduce"));
   CHECK(time("sharing") < time("allreduce"));

@@ -182,6 +182,7 @@ TEST_CASE("a member that older releases did not write may be missing, and no oth
                                  "hosts",
                                  "stored_bytes",
                                  "server_imbalance",
+                                 "sources",
                                  "cache_hit_rate",
                                  "wires",
                                  "collectives",

@@ -200,7 +200,7 @@ TEST_CASE("the sources' losses, by their weights, are the loss") {
   CHECK(*record.sources[2].loss == Approx(0.5 * (1.0 - *record.sources[2].metric)).epsilon(1e-9));
 }
 
-TEST_CASE("a gang's step takes the tasks' work and sums one after the other; a sharing one hides sums behind work") {
+TEST_CASE("a gang's step takes work and sums one after the other, a sharing one hides sums behind work") {
   const auto model = towers();
   const models::Problem problem = problem_of(mixture()->train);
   const int P = 4;
