@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "capacity/workload.h"
 
@@ -18,11 +20,24 @@ bool simulates(const experiment::Plan& plan, const experiment::Settings& setting
           settings.cluster.storage_bandwidth_bytes_per_s.has_value());
 }
 
+/// Whether the scenario, as a training, is one of a job's: its workers are then right, though no fleet reads them.
+bool is_a_job(const experiment::Settings& settings) {
+  const experiment::CapacitySection& capacity = settings.capacity;
+  std::set<std::int64_t> hosts{1};
+  for (const experiment::CapacityJob& job : capacity.jobs) hosts.insert(job.hosts);
+  for (const experiment::CapacityArrivals& job : capacity.arrivals)
+    for (const double number : job.hosts) hosts.insert(std::llround(number));
+  hosts.insert(capacity.training.hosts.value_or(1));
+  const std::int64_t workers = settings.cluster.workers;
+  return workers % capacity.workers_per_host == 0 && hosts.contains(workers / capacity.workers_per_host);
+}
+
 /// The reason why a key of [cluster] is not read; empty: it is.
 std::string reason(const std::string& key, const experiment::Settings& settings, bool simulated) {
   const bool classes = !settings.cluster.host_classes.empty();
   if (key == "failures") return "servers fail by capacity.failures, and are repaired by capacity.repair";
-  if (key == "workers" && !classes) return "a job has its number of hosts times capacity.workers_per_host workers";
+  if (key == "workers" && !classes && !is_a_job(settings))
+    return "a job has its number of hosts times capacity.workers_per_host workers";
   const bool priced = key == "workers" || key == "hosts" || key == "device" || key == "platform";
   if (!simulated && !priced) return "each job has its size as a time, so that no step of a training is simulated";
   return {};

@@ -127,10 +127,14 @@ void explain_shares(const Settings& settings, const BatchShares& shares, const S
       fmt::print("Memory bounds the share of class {}: it holds {} rows, where its speed would ask for {:.1f}.\n",
                  classes_of(settings, sharer), sharer.most_rows, free);
   }
-  fmt::print("{}\n", chosen
-                         ? "The scenario deals rows by speed (training.partition, shares = \"speed\")."
-                         : "The scenario deals equal rows; training.partition = { kind = \"iid\", shares = \"speed\" "
-                           "} deals them by speed.");
+  if (shares.sharers.size() == 1)
+    fmt::print("All workers are one replica, which has all rows.\n");
+  else if (chosen)
+    fmt::print("The scenario deals rows by speed (training.partition, shares = \"speed\").\n");
+  else
+    fmt::print(
+        "The scenario deals equal rows; training.partition = {{ kind = \"iid\", shares = \"speed\" }} deals them by "
+        "speed.\n");
 }
 
 void print_stages(const Settings& settings, const strategies::OnMesh& on_mesh, const models::Problem& problem,
@@ -220,6 +224,10 @@ void print_balance(const experiment::RunPlan& run) {
   const std::optional<std::int64_t> known = experiment::known_rows(settings);
   const std::int64_t rows = known ? *known : experiment::load_data(run)->train.rows;
   const strategies::Strategy& strategy = *run.strategy;
+  if (run.kind == "multitask")
+    throw base::ScenarioError(
+        "explain balance: workers of strategy multitask have rows by their tasks, not by their speed; expected another "
+        "strategy");
   const BatchShares shares =
       experiment::batch_shares(settings, strategy, problem, rows, experiment::powers_of(settings));
   fmt::print("shares of a step's batch for {}\n\n", run.label);

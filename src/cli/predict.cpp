@@ -145,7 +145,8 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->type_name("ID");
   command->add_option("--strategy", options->strategy, "The run's strategy, by label, else by kind")
       ->type_name("LABEL");
-  command->add_option("--part", options->part, "Of a model of several sources: the one whose rows the file has")
+  command
+      ->add_option("--part", options->part, "The source whose rows the file has, if the model was trained on several")
       ->type_name("NAME");
   command->add_option("--tokens", options->request.tokens, "Continues the text by so many tokens, each the likeliest")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))

@@ -198,7 +198,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"batch_mean", of_run, "", "the requests in an iteration, mean"},
     {"cache_share_max", of_run, "", "the most of a replica's room for keys and values that was reserved"},
     {"cache_bytes_max", of_run, "bytes", "likewise, on the device with most of it"},
-    {"capacity_requests_per_s", of_run, "1/s", "computed: a rate of arrivals above which the queue grows for ever"},
+    {"capacity_requests_per_s", of_run, "1/s", "computed: an upper bound of the rate that can be answered"},
     {"within_limits", of_run, "", "the share of requests within serving.ttft_limit and serving.tpot_limit"},
     {"dollars_per_million_tokens", of_run, "$",
      "computed: cost_usd / simulated_s / output_tokens_per_s x 10^6, at the prices given"},

@@ -76,6 +76,15 @@ TEST_CASE("tensor shares by speed of equal ranks are those without the option, b
   CHECK(by_key.run.at("simulated_s") == equal.run.at("simulated_s"));
   CHECK(by_key.run.at("bytes") == equal.run.at("bytes"));
   CHECK(by_key.run.at("ranks") == equal.run.at("ranks"));
+  CHECK(contains(by_key.run.at("notes").dump(), "changes nothing: the devices of every group"));
+}
+
+TEST_CASE("the passes of a step are told with what is computed again, as ranks compute it") {
+  const Ran again = ran(with(fleet(by_speed), "batch_size = 32\n", "batch_size = 32\nrecompute = \"full\"\n"));
+  // The first layer's forward pass comes twice: 6 x 6 flops a row and unit in place of 4 x 6.
+  for (const Json& rank : again.run.at("ranks"))
+    CHECK(rank.at("compute_s").get<double>() == Approx(6 * 16 * 2 * 42 / 1e9).epsilon(1e-9));
+  CHECK(contains(again.run.at("notes").dump(), "the passes of a step take 1.34 µs, and 2.69 µs with equal shares"));
 }
 
 TEST_CASE("a run with tensor shares by speed does not depend on threads, and crashes change no share") {

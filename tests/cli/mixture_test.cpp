@@ -93,6 +93,14 @@ TEST_CASE("a timing-only run takes a file's sizes from its part, but cannot know
   CHECK(results.at("runs").at(0).at("simulated_s").get<double>() > 0.0);
 }
 
+TEST_CASE("explain balance says that groups have rows by their tasks") {
+  const Scratch scratch;
+  scratch.write("x.toml", scenario(blobs + houses));
+  const Called called = program("explain balance x.toml", scratch);
+  CHECK(called.exit_code == 2);
+  CHECK(contains(called.err, "workers of strategy multitask have rows by their tasks"));
+}
+
 TEST_CASE("a source whose rows come again in an epoch is told") {
   const Scratch scratch;
   scratch.write("x.toml", scenario(blobs + "samples = 300\n" + houses + "samples = 100\n"));

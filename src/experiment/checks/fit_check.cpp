@@ -138,7 +138,9 @@ class FitCheck {
     if (const std::string why = recompute_refusal(settings_, problem_, settings_.strategies[index].strategy.kind());
         !why.empty())
       faults_.add(place.table, why);
-    if (const std::string why = memory_refusal(settings_, strategy, problem_, rows_); !why.empty())
+    // The parameters and the cache of [serving] have a check of their own.
+    if (const std::string why = settings_.serving.any() ? "" : memory_refusal(settings_, strategy, problem_, rows_);
+        !why.empty())
       faults_.add(place.table, fmt::format("{}: {}", settings_.strategies[index].strategy.kind(), why));
     if (!strategy.traits(static_cast<int>(P)).lockstep() && batch_ < P && P <= rows_)
       faults_.add(place.table,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -15,7 +16,7 @@
 #include "outputs/text/number_text.h"
 #include "strategies/parallel/mesh_memory.h"
 #include "strategies/parallel/tensor_weights.h"
-#include "training/learning/layer_times.h"
+#include "training/learning/rank_work.h"
 
 namespace simgrad::experiment {
 
@@ -24,13 +25,18 @@ using training::Dimension;
 
 namespace {
 
-/// Seconds of both passes through the layers.
-double seconds_of(const RankPower& power, training::Precision precision, const std::vector<models::Layer>& layers,
-                  double rows) {
-  if (power.device) return training::LayerTimes(*power.device, precision).gradient_s(layers, rows) / power.relative;
-  double flops = 0.0;
-  for (const models::Layer& layer : layers) flops += layer.forward_flops + layer.backward_flops;
-  return flops * rows / power.flops_per_s / power.relative;
+/// Seconds of both passes through the layers, with what is computed again.  passes_on: other ranks have the layers
+/// behind.
+double seconds_of(const RankPower& power, const Settings& settings, const std::vector<models::Layer>& layers,
+                  double rows, bool passes_on) {
+  // A device's work at one flop/s is its seconds.
+  const double speed = power.device ? 1.0 : power.flops_per_s;
+  const training::RankWork work(layers, power.device ? &*power.device : nullptr, settings.training.precision, 1.0,
+                                settings.training.recompute, passes_on);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    sum += work.forward(i, std::llround(rows)) + work.backward(i, std::llround(rows));
+  return sum / speed / power.relative;
 }
 
 std::string units_text(const models::CutModel& cut, const models::Problem& problem,
@@ -98,10 +104,11 @@ class Balance {
     return models::ModelPart(whole, problem_, chunks, terms_.layers.back().unit + 1).layers(problem_);
   }
   void add_rank(TensorBalance& its, int rank, const std::vector<models::Layer>& layers, double rows) const {
+    const bool passes_on = its.stage + 1 < parallel_.pipeline;
     const RankPower& power = powers_[static_cast<std::size_t>(rank)];
     const std::string name = class_name(settings_, rank);
     if (its.classes.find(name) == std::string::npos) its.classes += (its.classes.empty() ? "" : " + ") + name;
-    its.passes_s = std::max(its.passes_s, seconds_of(power, terms_.precision, layers, rows));
+    its.passes_s = std::max(its.passes_s, seconds_of(power, settings_, layers, rows, passes_on));
     const double has = settings_.cluster.memory_bytes.value_or(power.device ? power.device->memory_bytes : 0.0);
     if (has > 0.0) its.memory_bytes = std::min(its.memory_bytes.value_or(has), has);
   }
@@ -142,7 +149,10 @@ double longest_passes_s(const std::vector<TensorBalance>& balance) {
 std::vector<std::string> notes_on_tensor_shares(const Settings& settings, const strategies::Strategy& strategy,
                                                 const models::Problem& problem, std::int64_t rows) {
   const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
-  if (!on_mesh || !on_mesh->parallel().shares_by_speed()) return {};
+  if (!on_mesh || settings.parallel.tensor_shares != strategies::TensorShares::speed) return {};
+  if (!on_mesh->parallel().shares_by_speed())
+    return {
+        "tensor_shares = \"speed\" changes nothing: the devices of every group of ranks that share products are alike"};
   const std::vector<TensorBalance> own = tensor_balance(settings, *on_mesh, problem, rows, false);
   const std::vector<TensorBalance> equal = tensor_balance(settings, *on_mesh, problem, rows, true);
   std::vector<std::pair<std::string, int>> groups;  // neighbours with as many units

@@ -55,6 +55,9 @@ void take_serving(Settings& settings, const Document& document, Faults& faults) 
                "[serving] has no requests; expected requests = N with a rate, or a trace");
   settings.places.served_model = place(document, "serving.model");
   refuse_sections(document, faults);
+  if (settings.save_model)
+    faults.add(place(document, "save_model"),
+               "save_model = true keeps the parameters of a training, but [serving] trains nothing; leave it out");
   refuse_options(document, "training", {"numbers", "precision"}, "leave it out", faults);
   refuse_options(document, "parallel", {"tensor", "pipeline", "data", "order"},
                  "a model that answers is cut by tensor and pipeline", faults);

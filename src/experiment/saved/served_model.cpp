@@ -22,6 +22,15 @@ struct ShapeOption {
   std::string (*text)(const TransformerShape&);
 };
 
+std::string norm_text(const TransformerShape& s) {
+  return s.norm == models::Norm::layer_norm ? "\"layer_norm\"" : "\"rms_norm\"";
+}
+
+std::string positions_text(const TransformerShape& s) {
+  if (s.positions == models::Positions::learned) return "\"learned\"";
+  return s.positions == models::Positions::rotary ? "\"rotary\"" : "\"none\"";
+}
+
 /// The options of [model] on which the parameters or their meaning depend.
 constexpr std::array shape_options{
     ShapeOption{"layers", [](const TransformerShape& s) { return fmt::to_string(s.layers); }},
@@ -35,14 +44,8 @@ constexpr std::array shape_options{
     ShapeOption{"tied", [](const TransformerShape& s) { return fmt::to_string(s.tied); }},
     ShapeOption{"biases", [](const TransformerShape& s) { return fmt::to_string(s.biases); }},
     ShapeOption{"experts", [](const TransformerShape& s) { return fmt::to_string(s.experts); }},
-    ShapeOption{"norm",
-                [](const TransformerShape& s) -> std::string {
-                  return s.norm == models::Norm::layer_norm ? "\"layer_norm\"" : "\"rms_norm\"";
-                }},
-    ShapeOption{"positions", [](const TransformerShape& s) -> std::string {
-                  if (s.positions == models::Positions::learned) return "\"learned\"";
-                  return s.positions == models::Positions::rotary ? "\"rotary\"" : "\"none\"";
-                }}};
+    ShapeOption{"norm", norm_text},
+    ShapeOption{"positions", positions_text}};
 
 /// "72 characters", "256 bytes"
 std::string tokens_text(const data::Encoding& encoding) {
@@ -78,6 +81,10 @@ void check_served_model(const Settings& settings, const scenario::Document& docu
     if (const std::string found = option.text(has), expected = option.text(wanted); found != expected)
       faults.add(position, fmt::format("{} has {} = {}, but [model] has {}; expected the options of its training", file,
                                        option.name, found, expected));
+  if (const std::string why = model.cut()->refusal(saved.problem, settings.parallel.shares()); !why.empty())
+    faults.add(position, fmt::format("{} cannot be cut in this way: {}; a model that serves so has to be trained with "
+                                     "such options, or is served with another tensor",
+                                     file, why));
 }
 
 std::vector<double> served_parameters(const Settings& settings, const data::Split& data) {
