@@ -30,7 +30,7 @@ experiment::Plan undisturbed(const experiment::Plan& plan) {
   return changed;
 }
 
-/// What is asked of a training: its name in a refusal, and what the user may give in its place.
+/// A number that a training is asked for: its name in a refusal, and what the user may give in its place.
 struct Asked {
   const char* what;
   const char* instead;

@@ -64,7 +64,7 @@ struct Encoding {
   Scaling scaling = {};         ///< of the features; without means: none
   Scaling target_scaling = {};  ///< of the target; without means: none
 
-  /// Of a mixture, one for each of its sources, by name; else none.
+  /// One for each source of a mixture, by name; else none.
   std::vector<std::string> part_names = {};
   std::vector<Encoding> parts = {};
 };

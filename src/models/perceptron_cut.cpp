@@ -75,7 +75,7 @@ std::vector<LayerShare> shares_of(const std::vector<std::int64_t>& widths, const
   return all;
 }
 
-/// Of a layer's outputs, as many as each tensor rank has; empty: all have as many.
+/// The numbers of a layer's outputs that the tensor ranks have; empty: all have as many.
 std::vector<double> parts_of_ranks(const LayerShare& share, const Chunk& chunk) {
   std::vector<double> parts;
   for (int rank = 0; rank < chunk.tensor && !chunk.tensor_weights.empty(); ++rank)

@@ -138,7 +138,7 @@ std::string experts_refusal(const TransformerShape& shape, const Shares& shares)
   return {};
 }
 
-/// Of shares by weights, in which each rank has something of all.
+/// The refusal of shares by weights in which a rank would have nothing of some units; or empty.
 std::string few_units_refusal(const TransformerShape& shape, std::int64_t tensor) {
   const std::int64_t least = std::min({shape.kv_heads, shape.feed_forward, shape.vocabulary});
   if (least >= tensor) return {};

@@ -39,7 +39,7 @@ PartRange all_parts(const TransformerShape& shape);
 
 struct TransformerPlaces {
   explicit TransformerPlaces(const TransformerShape& shape) : TransformerPlaces(shape, all_parts(shape)) {}
-  /// Of some parts that stand one behind the other.
+  /// The places of some parts that stand one behind the other.
   TransformerPlaces(const TransformerShape& shape, PartRange parts)
       : TransformerPlaces(shape, parts, share_of(shape, whole(shape))) {}
   /// Likewise, with a tensor rank's share of the products, and of the experts that `expert` ranks share. A tied head

@@ -67,8 +67,8 @@ struct TransformerShape {
   std::int64_t norm_parameters() const { return norm == Norm::layer_norm ? 2 * hidden : hidden; }
 };
 
-/// What a tensor rank has of that which ranks share: whole heads of keys and values with the heads that they serve,
-/// columns of the feed-forward parts, and tokens of the vocabulary.
+/// A tensor rank's part of the products that ranks share: whole heads of keys and values with the heads that they
+/// serve, columns of the feed-forward parts, and tokens of the vocabulary.
 struct TransformerShare {
   ParameterStretch kv_heads, feed_forward, vocabulary;
   std::int64_t heads = 0;  ///< those of queries

@@ -269,6 +269,9 @@ TEST_CASE("capacity: keys of the cluster that are not read are named with their 
   const std::string timed = told("work = \"2d\"\n");
   CHECK(contains(timed, "x.toml:7:1: cluster.bandwidth is not read: each job has its size as a time"));
   CHECK(told("steps = 100\n", "--quiet").empty());
+  // Two workers are the job's: the scenario by itself is its training.
+  CHECK_FALSE(contains(told("steps = 100\n", "--set cluster.workers=2"), "cluster.workers"));
+  CHECK(contains(told("steps = 100\n", "--set cluster.workers=3"), "cluster.workers is not read"));
 }
 
 }  // namespace capacity_numbers_test

@@ -156,6 +156,10 @@ TEST_CASE("explain balance shows the shares of tensor ranks beside equal ones") 
   CHECK(contains(called.out, "The scenario sizes the shares by speed"));
   scratch.write("x.toml", fleet("tensor = 2\n"));
   CHECK(contains(program("explain balance x.toml", scratch).out, "The scenario has equal shares; "));
+  scratch.write("x.toml", fleet("tensor = 4\n"));
+  const std::string one = program("explain balance x.toml", scratch).out;
+  CHECK(contains(one, "All workers are one replica, which has all rows."));
+  CHECK_FALSE(contains(one, "training.partition"));
   scratch.write("x.toml", fleet(by_speed, "1GF"));
   CHECK_FALSE(contains(program("explain balance x.toml", scratch).out, "shares of tensor ranks"));
 }

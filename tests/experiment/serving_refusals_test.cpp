@@ -37,6 +37,12 @@ TEST_CASE("a cache that does not fit is refused with its size") {
   check_refused_text(serving("", "", "memory = \"120kB\"\n"), "the cache does not fit: a rank of stage 0 needs");
 }
 
+TEST_CASE("answers need no memory for a training's gradients and activations") {
+  // All 100 rows at once would keep some megabytes of activations.
+  const Plan plan = planned(serving("", "", "memory = \"2MB\"\n"));
+  CHECK(plan.runs.size() == 1);
+}
+
 TEST_CASE("requests are no longer than the model's sequence") {
   check_refused_text(
       serving("lengths = \"uniform\"\nbatch_size = 2\n", "", "", "requests = 20\nrate = 100\nwarm_up = \"1s\"\n"),
@@ -54,6 +60,8 @@ TEST_CASE("requests need a number and a rate, or a trace") {
 TEST_CASE("options of trainings are refused") {
   check_refused_text(serving() + "[stop]\nsteps = 2\n", "[stop] is about trainings");
   check_refused_text(serving() + "[[strategy]]\nkind = \"allreduce\"\n", "[strategy] is about trainings");
+  check_refused_text("save_model = true\n" + serving(),
+                     "x.toml:1:1: save_model = true keeps the parameters of a training");
   check_refused_text(serving("", "[training]\nlearning_rate = 0.1\n"), "training.learning_rate is about trainings");
   check_refused_text(serving("", "[training]\nprecision = \"bfloat16\"\n"), "answers are computed in float64");
   check_refused_text(serving("", "", "collectives = \"messages\"\n"), "leave collectives out");

@@ -15,7 +15,7 @@ using test::Numbers;
 
 namespace {
 
-/// Of so many ranks, one several times as fast as the last one.
+/// The weights of so many ranks, one of which is several times as fast as the last one.
 Numbers weights_of(int tensor, std::mt19937& random) {
   Numbers weights;
   for (int rank = 0; rank < tensor; ++rank) weights.push_back(0.2 + static_cast<double>(random() % 1000) / 500.0);
@@ -121,8 +121,8 @@ TEST_CASE("equal weights are equal shares, bit for bit") {
 TEST_CASE("shares by weights are whole heads, columns and tokens by largest remainders") {
   const Transformer model = transformer(false, true, 0);
   const Problem problem{.features = 12, .vocabulary = 13};
-  // Of 6 heads of keys and values, 21 columns and 13 tokens: 3 : 2 : 1 parts are 3 + 2 + 1, 10.5 + 7 + 3.5 and
-  // 6.5 + 4.33 + 2.17. Remainders of a half are equal, and the first one gets the column.
+  // There are 6 heads of keys and values, 21 columns and 13 tokens. Parts of 3 : 2 : 1 are 3 + 2 + 1, 10.5 + 7 + 3.5
+  // and 6.5 + 4.33 + 2.17. Remainders of a half are equal, and the first one gets the column.
   const Numbers weights{3.0, 2.0, 1.0};
   const std::vector<std::vector<std::int64_t>> expected{{6, 11, 7}, {4, 7, 4}, {2, 3, 2}};
   double flops = 0.0, of_block = 0.0;

@@ -21,7 +21,7 @@ std::shared_ptr<strategies::Allreduce> gradients_added_first(std::int64_t micro_
   return strategy;
 }
 
-/// The same training with uncut replicas, which add the gradients of as many micro-batches.
+/// That training with uncut replicas, which add the gradients of as many micro-batches.
 MeshTrial uncut(MeshTrial trial, std::int64_t micro_batches) {
   trial.workers = static_cast<int>(trial.workers / trial.parallel.ranks_a_replica());
   trial.parallel = {};

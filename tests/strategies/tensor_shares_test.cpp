@@ -200,7 +200,7 @@ TEST_CASE("memory bounds a share, to a unit, and the other ranks have the rest b
   const double a_unit = 8.0 * (8 + 1 + 48);
   const double limit = needed()[2] - 150.5 * a_unit;
   trial.parallel.powers[2].memory_bytes = limit;
-  // Of the other 751 units a third and two thirds.
+  // The other 751 units: a third and two thirds.
   CHECK(units_of(trial) == std::vector<std::int64_t>{250, 501, 449});
   CHECK(needed()[2] <= limit);
   CHECK(needed()[2] > limit - a_unit);

@@ -92,7 +92,8 @@ class ShareMemory {
               std::int64_t rows)
       : strategy_(strategy), terms_(memory_terms(settings, strategy, problem, rows)) {}
 
-  /// Of each stage, and there of each tensor rank with a share of its own; of one rank where the model is not cut.
+  /// The bytes of each stage, and there of each tensor rank with a share of its own; of one rank where the model is
+  /// not cut.
   const std::vector<double>& needed(std::int64_t share, std::int64_t sharers) {
     const auto [at, fresh] = known_.try_emplace(share);
     if (!fresh) return at->second;

@@ -46,7 +46,7 @@ std::int64_t rows_of_worker(const Settings& settings, std::int64_t workers, std:
   return (batch + workers - 1) / workers;
 }
 
-/// The memory of the smallest device of each stage; infinite where none is known. Of each of its tensor ranks where
+/// The memory of the smallest device of each stage; infinite where none is known. It is that of each tensor rank where
 /// they have unlike shares.
 std::vector<std::vector<double>> memory_of_devices(const Settings& settings, const strategies::Parallel& parallel) {
   const training::Mesh mesh = parallel.mesh(settings.cluster.workers);

@@ -29,7 +29,7 @@ class OnMesh final : public Strategy {
   const Parallel& parallel() const { return parallel_; }
   /// The memory of a rank of each stage.
   std::vector<record::MemoryParts> memory_of_stages(const training::MemoryTerms& terms) const;
-  /// Of each stage's tensor ranks; of one of them where they have equal shares.
+  /// The memory of each stage's tensor ranks; of one of them where they have equal shares.
   std::vector<std::vector<record::MemoryParts>> memory_of_tensor_ranks(const training::MemoryTerms& terms) const;
   /// The strategy among the ranks with one part.
   const std::shared_ptr<const Strategy>& strategy() const { return strategy_; }

@@ -16,7 +16,7 @@ class StageMemory {
   /// terms: of the whole model and all ranks.  All three outlive it.
   StageMemory(const Strategy& strategy, const Parallel& parallel, const training::MemoryTerms& terms);
 
-  /// Of a rank of the stage, with these chunks.
+  /// The memory of a rank of the stage, with these chunks.
   record::MemoryParts of(int stage, const std::vector<models::Chunk>& chunks) const;
   /// With these units, and equal shares.
   record::MemoryParts of_units(int stage, std::int64_t first, std::int64_t end) const;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Of each stage and tensor rank the least that the ranks with that part have.
+/// The least that the ranks with a part have, by stage and tensor rank.
 TensorWeights least_of_parts(const Parallel& parallel, std::int64_t workers,
                              const std::function<double(const RankPower&)>& has) {
   base::check(std::cmp_greater_equal(parallel.powers.size(), workers), "the powers of all ranks are known");
