@@ -48,6 +48,26 @@ TEST_CASE("no flow is faster than the limit of flows") {
   CHECK(shares.rates[b] == 1.0);
 }
 
+TEST_CASE("a flow's own limit leaves more to the others") {
+  Shares shares({12.0, 100.0});
+  const std::vector<int> first{0}, second{1};
+  const int a = shares.sharing.add(first, 1.0), b = shares.sharing.add(first), c = shares.sharing.add(first, 4.0);
+  const int alone = shares.sharing.add(second, 3.0);
+  shares.share();
+  CHECK(shares.rates[a] == 1.0);
+  CHECK(shares.rates[c] == 4.0);
+  CHECK(shares.rates[b] == 7.0);
+  CHECK(shares.rates[alone] == 3.0);
+  const int d = shares.sharing.add(first);
+  shares.share();  // 11 for three flows
+  CHECK(shares.rates[a] == 1.0);
+  for (const int flow : {b, c, d}) CHECK(shares.rates[flow] == Approx(11.0 / 3.0).epsilon(1e-15));
+  shares.sharing.remove(d);
+  shares.share();
+  CHECK(shares.rates[c] == 4.0);
+  CHECK(shares.rates[b] == 7.0);
+}
+
 TEST_CASE("a flow that nothing connects with a change is not looked at again") {
   Shares shares({1.0, 1.0});
   const std::vector<int> first{0}, second{1};

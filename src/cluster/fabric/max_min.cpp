@@ -13,7 +13,7 @@ MaxMinSharing::MaxMinSharing(std::vector<double> bandwidths, double flow_limit_b
 
 void MaxMinSharing::add_link(double bandwidth) { links_.emplace_back().bandwidth = bandwidth; }
 
-int MaxMinSharing::add(std::span<const int> links) {
+int MaxMinSharing::add(std::span<const int> links, double limit) {
   int number = 0;
   if (free_.empty()) {
     number = static_cast<int>(flows_.size());
@@ -22,7 +22,7 @@ int MaxMinSharing::add(std::span<const int> links) {
     number = free_.back();
     free_.pop_back();
   }
-  flows_[static_cast<std::size_t>(number)] = {.links = links};
+  flows_[static_cast<std::size_t>(number)] = {.links = links, .limit = limit};
   for (const int link : links) {
     links_[static_cast<std::size_t>(link)].flows.push_back(number);
     changed_links_.push_back(link);
@@ -78,7 +78,20 @@ void MaxMinSharing::settle(int flow, double rate) {
   }
 }
 
+std::size_t MaxMinSharing::settle_limited(std::size_t first, double share) {
+  for (; first < by_limit_.size(); ++first) {
+    const double limit = flows_[static_cast<std::size_t>(by_limit_[first])].limit;
+    if (limit > share) break;
+    settle(by_limit_[first], limit);
+  }
+  return first;
+}
+
 void MaxMinSharing::fill() {
+  const auto limit_of = [&](int flow) { return flows_[static_cast<std::size_t>(flow)].limit; };
+  by_limit_ = near_flows_;
+  if (!std::ranges::is_sorted(by_limit_, {}, limit_of)) std::ranges::stable_sort(by_limit_, {}, limit_of);
+  std::size_t limited = 0;
   // A link's share only grows while others are filled: one that is taken out with an old share goes in again.
   using Entry = std::pair<double, int>;
   const auto later = [](const Entry& a, const Entry& b) { return a > b; };
@@ -96,10 +109,16 @@ void MaxMinSharing::fill() {
       std::ranges::push_heap(heap, later);
       continue;
     }
-    if (share >= flow_limit_) break;
+    if (const std::size_t left = settle_limited(limited, share); left != limited) {
+      limited = left;
+      if (links_[static_cast<std::size_t>(link)].open == 0) continue;
+      heap.emplace_back(fair_share(link), link);
+      std::ranges::push_heap(heap, later);
+      continue;
+    }
     for (const int flow : links_[static_cast<std::size_t>(link)].flows) settle(flow, share);
   }
-  for (const int flow : near_flows_) settle(flow, flow_limit_);
+  for (const int flow : near_flows_) settle(flow, limit_of(flow));
 }
 
 void MaxMinSharing::share(const std::function<void(int flow, double rate)>& changed) {
