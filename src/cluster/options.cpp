@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <limits>
 
 #include "cluster/against_computing.h"
 
@@ -16,13 +17,25 @@ namespace {
 
 constexpr std::array network_models{
     Choice{"ideal", "latency + bytes / bandwidth exactly; flows share links max-min fairly"},
-    Choice{"tcp", "SimGrid's LV08: latency x 13.01, bandwidth x 0.97, shares by round-trip time, acknowledgements"},
+    Choice{
+        "tcp",
+        "SimGrid's LV08: latency x 13.01, bandwidth x 0.97, shares by round-trip time, acknowledgements; between the "
+        "devices of a host as ideal. 13.01 x the latency is taken by every message: below 1 MB that is 2 to 7 times "
+        "as long as with the factors by size that SimGrid's SMPI has by default"},
     Choice{
         "infiniband",
         "SimGrid's IB: latency + bytes / (0.96 bandwidth) alone; the k flows that a card sends at once have at most "
         "1/(0.925 k) of it each, 1/(1.35 x 0.925 k) once one of them goes to a card that receives three or more, which "
         "is less than an even share; the k that a card receives at most 1/(0.965 k) (J. Vienne, Prediction de "
-        "performances d'applications de calcul haute performance sur reseau Infiniband, 2010)"}};
+        "performances d'applications de calcul haute performance sur reseau Infiniband, 2010)"},
+    Choice{"ethernet",
+           "ideal, but between hosts a link carries goodput x bandwidth of messages, 1448/1538 in standard frames and "
+           "8948/9038 in jumbo ones (cluster.frame), and one flow gets at most window / round-trip time "
+           "(cluster.window)"}};
+
+constexpr std::array frames{
+    Choice{"standard", "packets of 1500 bytes: 1448 of 1538 bytes on the wire are the message's"},
+    Choice{"jumbo", "packets of 9000 bytes: 8948 of 9038 bytes on the wire are the message's"}};
 
 constexpr std::array collectives_choices{
     Choice{"auto",
@@ -48,7 +61,32 @@ void check_jitter(base::Describer& d, const Options& options) {
     d.refuse("jitter", "multiples of latency = \"0s\" are all the same; set latency, or the jitter's transfer");
 }
 
+void check_ethernet(base::Describer& d, const Options& options) {
+  if (options.network_model != NetworkModel::ethernet) {
+    for (const char* const key : {"frame", "window"})
+      if (d.given(key))
+        d.refuse(key, fmt::format("\"{}\" belongs to network_model = \"ethernet\"; set that, or leave it out", key));
+    return;
+  }
+  if (d.given("window") && options.platform.empty() && options.host_spec.latency_s == 0.0)
+    d.refuse(
+        "window",
+        "a window limits a flow to window / round-trip time, but latency = \"0s\"; set latency, or leave \"window\" "
+        "out");
+  if (options.failures.links && options.failures.links->happens())
+    d.refuse("network_model",
+             "links that fail (failures.links) are not simulated under \"ethernet\"; choose \"ideal\" or \"tcp\", or "
+             "leave them out");
+}
+
 }  // namespace
+
+/// A frame of Ethernet has 38 bytes on the wire beside its packet: preamble 8, header 14, check sequence 4, gap 12. The
+/// packet has headers of 20 bytes (IP) and 32 (TCP with time stamps).
+double goodput(Frame frame) {
+  const double packet_bytes = frame == Frame::standard ? 1500.0 : 9000.0;
+  return (packet_bytes - 52.0) / (packet_bytes + 38.0);
+}
 
 std::string_view name(NetworkModel model) { return network_models.at(static_cast<std::size_t>(model)).name; }
 
@@ -72,6 +110,26 @@ void SlowLink::describe(base::Describer& d) {
 }
 
 namespace {
+
+void describe_links(base::Describer& d, Options& options) {
+  d.number("efficiency", options.efficiency,
+           "the part of its bandwidth that every link gives in fact (headers, protocol); of platforms' links too",
+           Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  d.quantity(
+      "flow_limit", options.flow_limit_bytes_per_s, Unit::bytes_per_second,
+      "the most that one flow between two hosts gets, as one connection or core does; not between the devices of "
+      "a host; default none",
+      Bounds{.least = 0.0, .most = 1e15, .positive = true});
+  d.list("slow_links", options.slow_links, "links that are slower than the rest: { link, factor }");
+  d.list("hosts", options.host_classes, "classes of hosts: { class, count, speed, ... }; workers take them in order");
+  d.choice("network_model", options.network_model, network_models, "how bytes become seconds");
+  d.choice("frame", options.frame, frames, "network_model = \"ethernet\": the frames that carry messages");
+  d.quantity(
+      "window", options.window_bytes, Unit::bytes,
+      "network_model = \"ethernet\": the bytes that a flow may send before they are acknowledged, a round trip of "
+      "twice the latency later",
+      Bounds{.least = 0.0, .most = 1e15, .positive = true});
+}
 
 /// Options that a platform or a device says.
 void refuse_contradictions(base::Describer& d, const Options& options) {
@@ -98,15 +156,7 @@ void Options::describe(base::Describer& d) {
              "bandwidth of each host's NIC, each direction (full duplex)",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("latency", host_spec.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
-  d.number("efficiency", efficiency,
-           "the part of its bandwidth that every link gives in fact (headers, protocol); of platforms' links too",
-           Bounds{.least = 0.0, .most = 1.0, .positive = true});
-  d.quantity("flow_limit", flow_limit_bytes_per_s, Unit::bytes_per_second,
-             "the most that one flow between two hosts gets, as one connection or core does; default none",
-             Bounds{.least = 0.0, .most = 1e15, .positive = true});
-  d.list("slow_links", slow_links, "links that are slower than the rest: { link, factor }");
-  d.list("hosts", host_classes, "classes of hosts: { class, count, speed, ... }; workers take them in order");
-  d.choice("network_model", network_model, network_models, "how bytes become seconds");
+  describe_links(d, *this);
   d.choice("collectives", collectives, collectives_choices, "how an allreduce and its like are simulated");
   d.numbers("relative_speeds", relative_speeds,
             "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1", Bounds::above_zero());
@@ -141,6 +191,7 @@ void Options::describe(base::Describer& d) {
                                             relative_speeds.size(), workers));
   check_host_classes(d, host_classes, workers);
   check_jitter(d, *this);
+  check_ethernet(d, *this);
   if (sharing != Sharing::gang && d.given("quantum"))
     d.refuse("quantum", "\"quantum\" is how long a turn is under sharing = \"gang\"; set that, or leave it out");
   if (stragglers)
@@ -158,6 +209,19 @@ double Options::speed(int host) const {
   if (const Device* const its_device = device_of(host)) return its_device->additions_per_s();
   const HostClass* its = class_of(host_classes, workers, host);
   return its && its->speed_flops_per_s ? *its->speed_flops_per_s : host_spec.speed_flops_per_s;
+}
+
+bool Options::inside_host(int from, int to) const {
+  return platform.empty() && topology->inside_host(from, to, static_cast<int>(workers));
+}
+
+double Options::flow_limit(int from, int to) const {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  return flow_limit_bytes_per_s && !inside_host(from, to) ? *flow_limit_bytes_per_s : none;
+}
+
+bool Options::shares_fairly() const {
+  return network_model == NetworkModel::ideal || network_model == NetworkModel::ethernet;
 }
 
 bool Options::undisturbed() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,10 +21,19 @@
 
 namespace simgrad::cluster {
 
-/// SimGrid's model of the network, which turns bytes into seconds.
-enum class NetworkModel { ideal, tcp, infiniband };
+/// The model of the network, which turns bytes into seconds.
+enum class NetworkModel { ideal, tcp, infiniband, ethernet };
+inline constexpr std::size_t network_models_count = 4;
 std::string_view name(NetworkModel model);
 std::span<const base::Choice> network_model_choices();
+
+/// The Ethernet frames that carry messages under the model `ethernet`.
+enum class Frame {
+  standard,  ///< 1500 bytes of IP packet
+  jumbo      ///< 9000 bytes
+};
+/// The part of a link's rate that is left to the messages: TCP's payload of a frame / the frame's bytes on the wire.
+double goodput(Frame frame);
 
 /// The simulation of collectives whose last arrival determines every member's end.
 enum class Collectives {
@@ -69,6 +79,8 @@ struct Options : base::Described {
   std::optional<double> flow_limit_bytes_per_s;  ///< limit of each flow between two hosts
   std::vector<SlowLink> slow_links;
   NetworkModel network_model = NetworkModel::ideal;
+  Frame frame = Frame::standard;            ///< of `ethernet`
+  double window_bytes = 4.0 * 1024 * 1024;  ///< of `ethernet`: most bytes of a flow that are not acknowledged
   Collectives collectives = Collectives::automatic;
   std::vector<double> relative_speeds;  ///< speeds of ranks 0, 1, ...; the rest run at 1
   base::Slot<Stragglers> stragglers{cluster::stragglers(), "none"};
@@ -90,6 +102,12 @@ struct Options : base::Described {
   const Device* device_of(int host) const;
   /// Sustained flop/s of a host of a topology; with a device the additions that its memory allows.
   double speed(int host) const;
+  /// Whether messages between two hosts stay inside a machine of several devices; on a platform never.
+  bool inside_host(int from, int to) const;
+  /// The most bytes a second that `flow_limit` leaves a flow from a host to another; infinite: it does not limit it.
+  double flow_limit(int from, int to) const;
+  /// Whether links are shared max-min fairly, and a message takes its latency once.
+  bool shares_fairly() const;
   /// Whether every host is as fast as the others, always, and none fails.
   bool undisturbed() const;
   /// Whether messages share links max-min fairly, and nothing else ever disturbs them: neither failures nor other

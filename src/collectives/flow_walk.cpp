@@ -31,7 +31,7 @@ FlowWalk::FlowWalk(const Schedule& schedule, const AlphaBetaGamma& costs, std::s
       until_(until),
       timings_(arrivals.size()),
       members_(arrivals.size()),
-      sharing_(bandwidths(*costs.routes), costs.flow_limit_bytes_per_s) {
+      sharing_(bandwidths(*costs.routes), std::numeric_limits<double>::infinity()) {
   for (std::size_t m = 0; m < arrivals.size(); ++m) {
     timings_[m].end_s = arrivals[m];
     if (std::isfinite(arrivals[m])) coming_.push_back(static_cast<int>(m));
@@ -131,8 +131,7 @@ void FlowWalk::begin(int source, int target) {
   if (sent_ && now <= until_.last()) (*sent_)[{source, target}] += {size, 1};
   const Way& its = way(source, target);
   if (its.shared) return begin_shared(source, target, its, now);
-  const double rate = std::min(its.route->bandwidth_bytes_per_s, costs_.flow_limit_bytes_per_s);
-  end(source, target, now + its.route->latency_s + static_cast<double>(size) / rate);
+  end(source, target, now + its.route->latency_s + static_cast<double>(size) / its.route->alone_bytes_per_s());
 }
 
 void FlowWalk::begin_shared(int source, int target, const Way& way, double now) {
@@ -148,6 +147,7 @@ void FlowWalk::begin_shared(int source, int target, const Way& way, double now) 
   flow = {.source = source,
           .target = target,
           .links = way.route->links,
+          .limit = way.route->flow_limit_bytes_per_s,
           .left = static_cast<double>(bytes(member(source).exchange.sent)),
           .version = flow.version + 1};
   events_.push({.at_s = now + way.route->latency_s,
@@ -160,7 +160,7 @@ void FlowWalk::pay_latency(int number, double now) {
   Flow& flow = flows_[static_cast<std::size_t>(number)];
   if (!(flow.left > 0.0)) return end(number, now);
   flow.since_s = now;
-  flow.sharing = sharing_.add(flow.links);
+  flow.sharing = sharing_.add(flow.links, flow.limit);
   const auto at = static_cast<std::size_t>(flow.sharing);
   if (flow_of_sharing_.size() <= at) flow_of_sharing_.resize(at + 1);
   flow_of_sharing_[at] = number;

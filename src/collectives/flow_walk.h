@@ -52,6 +52,7 @@ class FlowWalk {
     int source = 0;
     int target = 0;
     std::span<const int> links = {};
+    double limit = 0.0;    ///< of its rate
     int sharing = -1;      ///< its number where rates are found
     double left = 0.0;     ///< bytes
     double rate = 0.0;     ///< bytes a second

@@ -130,7 +130,7 @@ void RingWalk::add_hops(const cluster::AlphaBetaGamma& costs) {
   for (std::size_t r = 0; r < P_; ++r) {
     const auto& route = costs.routes->between(static_cast<int>(r), static_cast<int>((r + 1) % P_));
     latency_s_.push_back(route.latency_s);
-    bandwidth_.push_back(std::min(route.bandwidth_bytes_per_s, costs.flow_limit_bytes_per_s));
+    bandwidth_.push_back(route.alone_bytes_per_s());
   }
   const auto all_alike = [](const std::vector<double>& hops) {
     return std::ranges::all_of(hops, [&](double hop) { return hop == hops.front(); });

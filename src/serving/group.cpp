@@ -83,8 +83,7 @@ Line Group::message_line(int target, double number_bytes) const {
   if (world_.same_host(leader(), target)) return {};
   cluster::LinkNumbers links(world_.cluster());
   const cluster::MemberRoute route = cluster::route_of_ranks(world_, leader(), target, links);
-  return {.latency_s = route.latency_s,
-          .number_s = number_bytes / std::min(route.bandwidth_bytes_per_s, costs_.flow_limit_bytes_per_s)};
+  return {.latency_s = route.latency_s, .number_s = number_bytes / route.alone_bytes_per_s()};
 }
 
 void Group::post() const {

@@ -197,7 +197,9 @@ TEST_CASE("explain network_model explains all of them") {
   const std::string text = said("explain network_model");
   CHECK(contains(text, "ideal (cluster.network_model)\n  latency + bytes / bandwidth exactly"));
   CHECK(contains(text, "tcp (cluster.network_model)\n  SimGrid's LV08"));
+  CHECK(contains(text, "13.01 x the latency is taken by every message"));
   CHECK(contains(text, "infiniband (cluster.network_model)\n  SimGrid's IB"));
+  CHECK(contains(text, "ethernet (cluster.network_model)\n  ideal, but between hosts a link carries goodput"));
 }
 
 TEST_CASE("unknown names of list and explain are told what was probably meant, and end with 2") {
@@ -314,7 +316,9 @@ TEST_CASE("the letters of a cost line are explained below it, as the kind means 
 TEST_CASE("explain network_model times messages on the default cluster, or on a scenario's links") {
   const std::string text = said("explain network_model");
   CHECK(contains(text, "alpha = 50us, B = 1Gbps"));
-  CHECK(contains(text, "1.00 GB       8.00 s      8.00 s  1.0000x      8.25 s  1.0310x      8.33 s  1.0417x"));
+  CHECK(contains(
+      text,
+      "1.00 GB       8.00 s      8.00 s  1.0000x      8.25 s  1.0310x      8.33 s  1.0417x      8.50 s  1.0622x"));
   const Scratch scratch;
   scratch.write("x.toml", small);
   const auto called = call(

@@ -30,6 +30,7 @@ TEST_CASE(
     CHECK(times.seconds[0][i] == nine(alpha + n / B));
     CHECK(times.seconds[1][i] == nine(13.01 * alpha + n / (0.97 * B)));
     CHECK(times.seconds[2][i] == nine(alpha + n / (0.96 * B)));
+    CHECK(times.seconds[3][i] == nine(alpha + n / (1448.0 / 1538.0 * B)));
   }
 }
 

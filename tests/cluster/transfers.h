@@ -23,9 +23,9 @@ struct Transfer {
 };
 
 inline std::vector<double> transfer_ends(const cluster::Options& options, int hosts,
-                                         const std::vector<Transfer>& transfers) {
+                                         const std::vector<Transfer>& transfers, bool many_to_many = false) {
   return numbers_of_child([&] {
-    cluster::Cluster cluster(options, hosts);
+    cluster::Cluster cluster(options, hosts, many_to_many);
     cluster::World world(cluster, "transfers", hosts, 0);
     values::Dispatcher timing({.numbers = false, .label = {}});
     std::vector<int> all(static_cast<std::size_t>(hosts));
@@ -52,7 +52,8 @@ inline std::string route(const cluster::Options& options, int hosts, int from, i
   return text_of_child([&] {
     const cluster::Cluster cluster(options, hosts);
     std::vector<simgrid::s4u::Link*> links;
-    cluster.host(from)->route_to(cluster.host(to), links, nullptr);
+    double latency_s = 0.0;
+    cluster.host(from)->route_to(cluster.host(to), links, &latency_s);
     std::string text;
     for (const auto* link : links) text += link->get_name() + " ";
     return text;

@@ -141,6 +141,42 @@ TEST_CASE("with an efficiency and a limit of each flow a collective is the same 
     }
 }
 
+TEST_CASE("a limit of each flow between hosts of several devices is the same on both ways") {
+  constexpr double precision_s = 1e-10;  // SimGrid's, a few times: flows share links of a host's devices
+  for (const std::string_view algorithm : {"ring", "recursive_doubling", "rabenseifner"})
+    for (const double limit : {B / 20, B / 2}) {
+      CAPTURE(algorithm, limit);
+      Group group = staggered(8);
+      group.devices = 4;
+      group.flow_limit = limit;
+      const Group::Outcome messages = allreduce(group, algorithm, 10'000);
+      group.collectives = cluster::Collectives::automatic;
+      check_equal(allreduce(group, algorithm, 10'000), messages, precision_s);
+    }
+}
+
+TEST_CASE("a ring inside a host does not know the limit of flows, and one between hosts has it in every round") {
+  constexpr double limit = B / 10, m = 8.0 * 10'000;
+  for (const auto collectives : {cluster::Collectives::automatic, cluster::Collectives::messages}) {
+    Group group{.P = 4, .charge_reductions = false, .collectives = collectives, .devices = 4, .flow_limit = limit};
+    for (const auto& member : allreduce(group, "ring", 10'000).members)
+      CHECK(member.end_s == Approx(6 * (device_alpha + m / 4 / device_B)).epsilon(1e-9));
+    group.devices = 2;
+    for (const auto& member : allreduce(group, "ring", 10'000).members)
+      CHECK(member.end_s == Approx(6 * (alpha + m / 4 / limit)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a ring under ethernet has the goodput in every round, by messages") {
+  constexpr double m = 8.0 * 10'000;
+  Group group{.P = 4,
+              .charge_reductions = false,
+              .collectives = cluster::Collectives::automatic,
+              .network_model = cluster::NetworkModel::ethernet};
+  for (const auto& member : allreduce(group, "ring", 10'000).members)
+    CHECK(member.end_s == Approx(6 * (alpha + m / 4 / (B * 1448 / 1538))).epsilon(1e-9));
+}
+
 TEST_CASE("several collectives, one after the other, are the same on both ways") {
   for (const std::string_view algorithm : {"ring", "rabenseifner", "tree"}) {
     const auto chosen = collectives::allreduces().find(algorithm)->make();
@@ -174,6 +210,8 @@ TEST_CASE("collectives at the last arrival need an ideal network without failure
   CHECK(!fast(changed));
   changed = options;
   changed.network_model = cluster::NetworkModel::tcp;
+  CHECK(!fast(changed));
+  changed.network_model = cluster::NetworkModel::ethernet;
   CHECK(!fast(changed));
   changed = options;
   changed.slow_links.emplace_back().link = "nic-1";

@@ -41,6 +41,7 @@ struct Group {
   std::optional<double> flow_limit = {};                       ///< bytes/s
   std::optional<base::Slot<cluster::Topology>> topology = {};  ///< none: star
   std::vector<cluster::SlowLink> slow_links = {};
+  cluster::NetworkModel network_model = cluster::NetworkModel::ideal;
 
   struct Member {
     std::vector<double> result;
@@ -107,6 +108,7 @@ struct Group {
     if (devices > 1) options.topology = several_devices();
     if (topology) options.topology = *topology;
     options.slow_links = slow_links;
+    options.network_model = network_model;
     cluster::Cluster cluster(options, P);
     cluster::World world(cluster, "group", P, 0);
     values::Dispatcher dispatcher({.numbers = numbers, .label = {}});

@@ -33,15 +33,28 @@ TEST_CASE("ids are different for whatever changes a result, and 16 hexadecimal d
     if (!set.empty()) selection.sets = {set};
     ids.push_back(planned(small + ring_allreduce, selection).runs[0].id);
   };
-  for (const char* set : {"", "cluster.workers=3", "cluster.latency=1ms", "cluster.network_model=tcp", "data.noise=0.2",
-                          "data.samples=99", "model.bias=true", "training.batch_size=10", "stop.steps=3", "seed=2",
-                          "evaluate.every_steps=2", "cluster.relative_speeds=[0.5]"})
+  for (const char* set :
+       {"", "cluster.workers=3", "cluster.latency=1ms", "cluster.network_model=tcp", "cluster.network_model=ethernet",
+        "data.noise=0.2", "data.samples=99", "model.bias=true", "training.batch_size=10", "stop.steps=3", "seed=2",
+        "evaluate.every_steps=2", "cluster.relative_speeds=[0.5]"})
     add(set);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     CHECK(ids[i].size() == 16);
     CHECK(ids[i].find_first_not_of("0123456789abcdef") == std::string::npos);
     for (std::size_t j = 0; j < i; ++j) CHECK(ids[i] != ids[j]);
   }
+}
+
+TEST_CASE("the frames and the window of ethernet are in the id unless they are the default ones") {
+  const auto id = [](std::vector<std::string> sets) {
+    sets.emplace_back("cluster.network_model=ethernet");
+    return planned(small + ring_allreduce, {.sets = std::move(sets)}).runs[0].id;
+  };
+  const std::string plain = id({});
+  CHECK(id({"cluster.frame=standard", "cluster.window=4MiB"}) == plain);
+  CHECK(id({"cluster.frame=jumbo"}) != plain);
+  CHECK(id({"cluster.window=1MiB"}) != plain);
+  CHECK(id({"cluster.window=1MiB"}) != id({"cluster.frame=jumbo"}));
 }
 
 TEST_CASE("writing a default down changes no id") {

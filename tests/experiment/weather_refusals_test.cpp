@@ -53,6 +53,20 @@ TEST_CASE("impossible jitter and other traffic are refused with their place") {
   check_refused("link_bins = 51", "link_bins must be from 0 to 50");
 }
 
+TEST_CASE("options of ethernet that nothing would read are refused with their place") {
+  check_refused("window = \"1MiB\"", "\"window\" belongs to network_model = \"ethernet\"");
+  check_refused("frame = \"jumbo\"\nnetwork_model = \"tcp\"", "\"frame\" belongs to network_model = \"ethernet\"");
+  check_refused("window = \"0B\"\nnetwork_model = \"ethernet\"", "window must be above 0");
+  check_refused("frame = \"giant\"\nnetwork_model = \"ethernet\"", "standard, jumbo");
+  check_refused("network_model = \"ethernet\"\n[cluster.failures]\nlinks = { kind = \"exponential\", mean = \"1s\" }",
+                "links that fail");
+  const std::string text = faults_of("network_model = \"ethernet\"\nwindow = \"4MiB\"\nlatency = \"0s\"");
+  CAPTURE(text);
+  CHECK(text.find("a window limits a flow to window / round-trip time, but latency = \"0s\"") != std::string::npos);
+  CHECK(text.find("x.toml:") != std::string::npos);
+  CHECK(faults_of("network_model = \"ethernet\"\nwindow = \"64KiB\"\nframe = \"jumbo\"") == "accepted");
+}
+
 TEST_CASE("a trace with decreasing dates is refused with its file and line") {
   const tests::Scratch scratch;
   scratch.write("speeds.csv", "date,factor,rank\n0,1,0\n5,0.5,0\n4,1,0\n");

@@ -20,8 +20,8 @@ struct AlphaBetaGamma {
   double bandwidth_bytes_per_s = 1.0;    ///< likewise
   std::vector<double> seconds_per_flop;  ///< each member's; zeros where reductions are free
 
-  double flow_limit_bytes_per_s = std::numeric_limits<double>::infinity();
-  std::shared_ptr<const MemberRoutes> routes = {};  ///< null: all routes are alike
+  double flow_limit_bytes_per_s = std::numeric_limits<double>::infinity();  ///< where all routes are alike
+  std::shared_ptr<const MemberRoutes> routes = {};                          ///< null: all routes are alike
   /// By link number: whether flows of the collective may be on it at one time, and share it fairly; null: on no link.
   std::shared_ptr<const std::vector<bool>> shared_links = {};
 
@@ -32,7 +32,7 @@ struct AlphaBetaGamma {
   double transfer_s(int source, int target, std::int64_t bytes) const {
     if (!routes) return transfer_s(bytes);
     const MemberRoute& route = routes->between(source, target);
-    return route.latency_s + static_cast<double>(bytes) / std::min(route.bandwidth_bytes_per_s, flow_limit_bytes_per_s);
+    return route.latency_s + static_cast<double>(bytes) / route.alone_bytes_per_s();
   }
   /// The time in which each of `flows` flows through one link sends its bytes.
   double flow_s(double bytes, double flows) const {

@@ -20,7 +20,7 @@ bool cost_the_same(const PlannedPart& a, const PlannedPart& b) {
   return std::ranges::all_of(pairs, [&](const auto& sent) {
     const MemberRoute& one = a.costs->routes->between(sent.first.first, sent.first.second);
     const MemberRoute& other = b.costs->routes->between(sent.first.first, sent.first.second);
-    return one.latency_s == other.latency_s && one.bandwidth_bytes_per_s == other.bandwidth_bytes_per_s;
+    return one.latency_s == other.latency_s && one.alone_bytes_per_s() == other.alone_bytes_per_s();
   });
 }
 

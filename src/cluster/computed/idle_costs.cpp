@@ -1,6 +1,7 @@
 #include "cluster/computed/idle_costs.h"
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/network_model.h"
 #include "cluster/fabric/routes.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
@@ -18,12 +19,14 @@ AlphaBetaGamma idle_costs(const World& world, const std::vector<int>& members) {
     costs.seconds_per_flop.push_back(options.charge_reductions ? world.ranks().reduction(rank, 1.0) / flops_per_s
                                                                : 0.0);
     if (world.same_host(rank, next)) continue;
+    const int from = world.host(rank), to = world.host(next);
+    const double part = payload_part(cluster, from, to);
     double latency_s = 0.0;
-    for (const auto* link : route_between(cluster.host(world.host(rank)), cluster.host(world.host(next)), &latency_s))
-      costs.bandwidth_bytes_per_s = std::min(costs.bandwidth_bytes_per_s, cluster.bandwidth(*link));
+    for (const auto* link : route_between(cluster.host(from), cluster.host(to), &latency_s))
+      costs.bandwidth_bytes_per_s = std::min(costs.bandwidth_bytes_per_s, part * cluster.bandwidth(*link));
     costs.latency_s = std::max(costs.latency_s, latency_s);
+    costs.flow_limit_bytes_per_s = std::min(costs.flow_limit_bytes_per_s, most_of_flow(cluster, from, to));
   }
-  if (options.flow_limit_bytes_per_s) costs.flow_limit_bytes_per_s = *options.flow_limit_bytes_per_s;
   return costs;
 }
 

@@ -1,6 +1,7 @@
 /// The routes among the members of a group.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -9,8 +10,12 @@ namespace simgrad::cluster {
 /// A route as one message alone finds it.
 struct MemberRoute {
   double latency_s = 0.0;
-  double bandwidth_bytes_per_s = std::numeric_limits<double>::infinity();  ///< of its narrowest link
+  double bandwidth_bytes_per_s = std::numeric_limits<double>::infinity();   ///< of its narrowest link
+  double flow_limit_bytes_per_s = std::numeric_limits<double>::infinity();  ///< of one flow
   std::vector<int> links;  ///< numbers of the links that flows share; each direction of a cable is a link
+
+  /// The bytes a second of a message that no other one slows.
+  double alone_bytes_per_s() const { return std::min(bandwidth_bytes_per_s, flow_limit_bytes_per_s); }
 };
 
 class MemberRoutes {

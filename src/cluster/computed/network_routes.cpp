@@ -4,6 +4,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/network_model.h"
 #include "cluster/fabric/routes.h"
 #include "cluster/ranks/world.h"
 
@@ -13,8 +14,10 @@ namespace sg4 = simgrid::s4u;
 
 MemberRoute route_of_hosts(const Cluster& cluster, int source, int target, LinkNumbers& numbers) {
   MemberRoute route;
+  route.flow_limit_bytes_per_s = most_of_flow(cluster, source, target);
+  const double part = payload_part(cluster, source, target);
   for (const sg4::Link* link : route_between(cluster.host(source), cluster.host(target), &route.latency_s)) {
-    route.bandwidth_bytes_per_s = std::min(route.bandwidth_bytes_per_s, cluster.bandwidth(*link));
+    route.bandwidth_bytes_per_s = std::min(route.bandwidth_bytes_per_s, part * cluster.bandwidth(*link));
     if (link->get_sharing_policy() != sg4::Link::SharingPolicy::FATPIPE) route.links.push_back(numbers.of(*link));
   }
   return route;

@@ -64,7 +64,7 @@ Cluster::Sharing Cluster::sharing(int hosts, bool many_to_many, bool few_neighbo
   constexpr int many_hosts = 64;  // sharing all links costs no more up to here
   if (!options_.platform.empty() || (!many_to_many && options_.background.empty())) return Sharing::of_changed_links;
   const bool sparse = few_neighbours && hosts > many_hosts && options_.background.empty();
-  const bool even = options_.network_model == NetworkModel::ideal && options_.topology->even_latencies();
+  const bool even = options_.shares_fairly() && options_.topology->even_latencies();
   const bool steady = options_.jitter->latency == 0.0 && !options_.failures.links->happens();
   return sparse && even && steady ? Sharing::of_changed_links_and_late_flows : Sharing::of_all_links;
 }
@@ -98,8 +98,9 @@ void Cluster::set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors
     load_platform(hosts);
   if (options_.network_model == NetworkModel::infiniband) count_transfers_once();
   const bool even = options_.platform.empty() && options_.topology->even_latencies();
-  if (options_.network_model == NetworkModel::ideal && !even) share_fairly();
+  if (options_.shares_fairly() && !even) share_fairly();
   if (sharing == Sharing::of_changed_links_and_late_flows) share_links_of_late_flows();
+  spare_hosts(*this);
   slow_down_links(options_);
 }
 

@@ -24,11 +24,12 @@ constexpr double precision_s = 1e-12;  ///< dates that are closer are one event,
 FlowNetwork::FlowNetwork(Cluster& cluster)
     : cluster_(cluster),
       numbers_(cluster),
-      sharing_({}, cluster.options().flow_limit_bytes_per_s.value_or(std::numeric_limits<double>::infinity())),
+      sharing_({}, std::numeric_limits<double>::infinity()),
       put_last_(dates_.end()) {}
 
 const FlowRoute& FlowNetwork::route(int source, int target) {
   FlowRoute& route = routes_.emplace_back();
+  route.flow_limit_bytes_per_s = cluster_.options().flow_limit(source, target);
   const auto links = route_between(cluster_.host(source), cluster_.host(target), &route.latency_s);
   auto* const numbers = static_cast<int*>(links_of_routes_.allocate(links.size() * sizeof(int), alignof(int)));
   int* end = numbers;
@@ -87,7 +88,7 @@ void FlowNetwork::take(Flow& flow) {
 }
 
 void FlowNetwork::begin_bytes(Flow& flow, double now) {
-  flow.number_ = sharing_.add(flow.route_->links);
+  flow.number_ = sharing_.add(flow.route_->links, flow.route_->flow_limit_bytes_per_s);
   flow.since_s_ = now;
   flow.rate_ = 0.0;
   const auto number = static_cast<std::size_t>(flow.number_);

@@ -24,6 +24,7 @@ class FlowNetwork;
 /// The links from host to host that flows share.
 struct FlowRoute {
   double latency_s = 0.0;
+  double flow_limit_bytes_per_s = 0.0;  ///< of each flow on it; infinite: none
   std::span<const int> links;
 };
 

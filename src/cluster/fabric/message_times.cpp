@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <simgrid/s4u.hpp>
 #include <sstream>
@@ -36,7 +35,7 @@ std::string route_of(const Cluster& cluster, int from, int to) {
   std::vector<sg4::Link*> links;
   double latency_s = 0.0;
   cluster.host(from)->route_to(cluster.host(to), links, &latency_s);
-  double least = cluster.options().flow_limit_bytes_per_s.value_or(std::numeric_limits<double>::infinity());
+  double least = cluster.options().flow_limit(from, to);
   std::string names;
   for (const sg4::Link* link : links) {
     least = std::min(least, link->get_bandwidth());
@@ -77,10 +76,13 @@ MessageTimes message_times(const Options& options, const std::vector<std::int64_
   links.efficiency = options.efficiency;
   links.flow_limit_bytes_per_s = options.flow_limit_bytes_per_s;
   links.slow_links = options.slow_links;
+  links.frame = options.frame;
+  links.window_bytes = options.window_bytes;
   const auto last = static_cast<int>(links.workers) - 1;
   MessageTimes times;
   times.bytes = bytes;
-  for (const NetworkModel model : {NetworkModel::ideal, NetworkModel::tcp, NetworkModel::infiniband}) {
+  for (const NetworkModel model :
+       {NetworkModel::ideal, NetworkModel::tcp, NetworkModel::infiniband, NetworkModel::ethernet}) {
     links.network_model = model;
     std::istringstream told(in_a_child([&] {
       Cluster cluster(links, last + 1);

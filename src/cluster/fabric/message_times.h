@@ -16,7 +16,8 @@ struct MessageTimes {
   double latency_s = 0.0;              ///< alpha: the sum of the links'
   double bandwidth_bytes_per_s = 0.0;  ///< B: the least of the links', and what one flow may have
   std::vector<std::int64_t> bytes;
-  std::array<std::vector<double>, 3> seconds;  ///< by network model, in the order of NetworkModel: of each size
+  std::array<std::vector<double>, network_models_count>
+      seconds;  ///< by network model, in the order of NetworkModel: of each size
 };
 
 /// Simulates the messages, each model in a process of its own. Of the options only the links matter: nothing else

@@ -16,8 +16,11 @@
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "base/errors.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/fabric/routes.h"
 #include "cluster/fabric/simgrid_versions.h"
 
 namespace simgrad::cluster {
@@ -36,7 +39,7 @@ std::vector<std::string> simgrid_flags(NetworkModel model) {
   }
   flags.emplace_back("--cfg=network/crosstraffic:0");  // full duplex: acknowledgements take nothing from the way back
   flags.emplace_back("--cfg=network/TCP-gamma:1e30");  // no window limits a flow (0 would drop set_rate in 3.32)
-  if (model == NetworkModel::ideal) {
+  if (model == NetworkModel::ideal || model == NetworkModel::ethernet) {
     flags.emplace_back("--cfg=network/model:CM02");
     return flags;
   }
@@ -52,6 +55,10 @@ std::vector<std::string> flags_for_many_to_many() {
 }
 
 namespace {
+
+// The factors of LV08, which SimGrid leaves to whoever asks for factors of each flow.
+constexpr double tcp_latency_factor = 13.01;
+constexpr double tcp_bandwidth_factor = 0.97;
 
 simgrid::kernel::resource::Model* network() {
   for (auto* model : sg4::Engine::get_instance()->get_all_models())
@@ -73,10 +80,12 @@ double common_penalty() {
   return most > 0.0 ? std::exp2(std::round(std::log2(std::sqrt(least * most)))) : 1.0;
 }
 
-/// Gives all flows one weight, whatever their latency.
-class FairSharing {
+/// Changes flows once their latency is paid.
+class AfterLatency {
  public:
-  /// Sets the weight of a flow that SimGrid is creating.
+  explicit AfterLatency(std::function<void(Action&)> change) : change_(std::move(change)) {}
+
+  /// Takes a flow that SimGrid is creating.
   void add(Action& flow, double latency_s) {
     // SimGrid sets its own weight when the latency is paid, or 1 if there is none; ours must come after it: two of its
     // precisions later, or from 2^15 s on, where numbers lie farther apart, at the next one.
@@ -84,8 +93,7 @@ class FairSharing {
     const double later_s = std::max(paid_s + 2e-12, std::nextafter(paid_s, std::numeric_limits<double>::infinity()));
     latent_[&flow] = Timer::set(later_s, [this, &flow] {
       if (latent_.erase(&flow) == 0) return;
-      flow.set_sharing_penalty(2.0 * penalty_);  // if the weight did not change, SimGrid would forget the flow's end
-      flow.set_sharing_penalty(penalty_);
+      change_(flow);
     });
   }
   /// A flow that ends with its latency or before (it is empty, or a host went down) must not be touched any more, nor
@@ -98,9 +106,17 @@ class FairSharing {
   }
 
  private:
-  double penalty_ = common_penalty();
+  std::function<void(Action&)> change_;
   std::unordered_map<const void*, Timer*> latent_;  ///< flows whose latency is not paid, each with its timer
 };
+
+/// Gives all flows one weight, whatever their latency.
+std::shared_ptr<AfterLatency> fair_sharing() {
+  return std::make_shared<AfterLatency>([penalty = common_penalty()](Action& flow) {
+    flow.set_sharing_penalty(2.0 * penalty);  // if the weight did not change, SimGrid would forget the flow's end
+    flow.set_sharing_penalty(penalty);
+  });
+}
 
 /// Flows whose latency is not paid, in the order of their starts, which is that of their dates.
 class LateFlows {
@@ -161,7 +177,7 @@ void share_links_of_late_flows() {
 }
 
 void share_fairly(const FlowMultiple& latency_multiple) {
-  const auto sharing = std::make_shared<FairSharing>();
+  const auto sharing = fair_sharing();
   auto* const model = network();
   // The factor of latency is asked for while SimGrid creates a flow, which is then the last of its started ones.
   const auto on_new_flow = [model, sharing, latency_multiple](double, const sg4::Host* source, const sg4::Host* target,
@@ -175,6 +191,70 @@ void share_fairly(const FlowMultiple& latency_multiple) {
   };
   set_latency_factor(on_new_flow);
   sg4::Link::on_communication_state_change_cb([sharing](auto& flow, Action::State) { sharing->forget(&flow); });
+}
+
+namespace {
+
+using Inside = std::function<bool(const sg4::Host* source, const sg4::Host* target)>;
+
+Inside inside_of(const Cluster& cluster) {
+  std::unordered_map<const sg4::Host*, int> numbers;
+  for (int host = 0; host < cluster.hosts(); ++host) numbers[cluster.host(host)] = host;
+  return
+      [&options = cluster.options(), numbers = std::move(numbers)](const sg4::Host* source, const sg4::Host* target) {
+        return options.platform.empty() && options.inside_host(numbers.at(source), numbers.at(target));
+      };
+}
+
+/// Devices of a host have neighbouring numbers.
+bool hosts_have_devices(const Cluster& cluster) {
+  for (int host = 1; host < cluster.hosts(); ++host)
+    if (cluster.options().inside_host(host - 1, host)) return true;
+  return false;
+}
+
+/// Inside hosts a flow takes its latency once, at the whole bandwidth, and no window limits it.
+void confine_tcp(const Inside& inside) {
+  const auto unlimited = std::make_shared<AfterLatency>([](Action& flow) { flow.set_bound(flow.get_user_bound()); });
+  auto* const model = network();
+  set_latency_factor([model, unlimited, inside](double, const sg4::Host* source, const sg4::Host* target,
+                                                const std::vector<sg4::Link*>& links,
+                                                const std::unordered_set<sg4::NetZone*>&) {
+    if (!inside(source, target)) return tcp_latency_factor;
+    if (source != target) unlimited->add(model->get_started_action_set()->back(), latency_of(links));
+    return 1.0;
+  });
+  set_bandwidth_factor([inside](double, const sg4::Host* source, const sg4::Host* target,
+                                const std::vector<sg4::Link*>&, const std::unordered_set<sg4::NetZone*>&) {
+    return inside(source, target) ? 1.0 : tcp_bandwidth_factor;
+  });
+  sg4::Link::on_communication_state_change_cb([unlimited](auto& flow, Action::State) { unlimited->forget(&flow); });
+}
+
+}  // namespace
+
+void spare_hosts(const Cluster& cluster) {
+  const Options& options = cluster.options();
+  if (options.network_model == NetworkModel::tcp && hosts_have_devices(cluster)) confine_tcp(inside_of(cluster));
+  if (options.network_model != NetworkModel::ethernet) return;
+  stretch_transfers(
+      [inside = inside_of(cluster), stretch = 1.0 / goodput(options.frame)](
+          const sg4::Host* source, const sg4::Host* target) { return inside(source, target) ? 1.0 : stretch; });
+}
+
+double payload_part(const Cluster& cluster, int from, int to) {
+  const Options& options = cluster.options();
+  const bool framed = options.network_model == NetworkModel::ethernet && !options.inside_host(from, to);
+  return framed ? goodput(options.frame) : 1.0;
+}
+
+double most_of_flow(const Cluster& cluster, int from, int to) {
+  const Options& options = cluster.options();
+  const double limit = options.flow_limit(from, to);
+  if (options.network_model != NetworkModel::ethernet || options.inside_host(from, to)) return limit;
+  double latency_s = 0.0;
+  route_between(cluster.host(from), cluster.host(to), &latency_s);
+  return latency_s > 0.0 ? std::min(limit, options.window_bytes / (2.0 * latency_s)) : limit;
 }
 
 void stretch_transfers(const FlowMultiple& multiple) {

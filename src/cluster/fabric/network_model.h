@@ -9,6 +9,8 @@
 
 namespace simgrad::cluster {
 
+class Cluster;
+
 /// The --cfg flags of a model.
 std::vector<std::string> simgrid_flags(NetworkModel model);
 
@@ -29,6 +31,18 @@ void share_links_of_late_flows();
 /// latency_multiple: of a new flow between two hosts; none: 1.
 using FlowMultiple = std::function<double(const simgrid::s4u::Host* source, const simgrid::s4u::Host* target)>;
 void share_fairly(const FlowMultiple& latency_multiple = {});
+
+/// The rules of a model that hold between hosts only: `ethernet` takes the time of frames, and `tcp` leaves the flows
+/// between the devices of a host as `ideal` has them, but for the sharing of links. Call once the hosts are built.
+void spare_hosts(const Cluster& cluster);
+
+/// The most bytes a second that one flow from a host to another gets: cluster.flow_limit, and under `ethernet` its
+/// window / (2 latency). Infinite: nothing but its links limits it.
+double most_of_flow(const Cluster& cluster, int from, int to);
+
+/// The part of the links' bandwidth that messages from a host to another have: under `ethernet` the goodput between
+/// hosts. 1 under `ideal`; the other models' factors are SimGrid's.
+double payload_part(const Cluster& cluster, int from, int to);
 
 /// Multiplies the time of a new flow's bytes; its links are busy for as long.
 void stretch_transfers(const FlowMultiple& multiple);

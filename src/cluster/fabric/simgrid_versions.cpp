@@ -1,13 +1,12 @@
 #include "cluster/fabric/simgrid_versions.h"
 
-#if SIMGRID_VERSION >= 40000
-#include <simgrid/kernel/routing/StarZone.hpp>
-#else
+#if SIMGRID_VERSION < 40000
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #endif
 #include <memory>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
+#include <simgrid/kernel/routing/StarZone.hpp>
 
 namespace simgrad::cluster {
 
@@ -17,21 +16,40 @@ using simgrid::kernel::resource::StandardLinkImpl;
 
 namespace {
 
+/// Whether SimGrid asks for the way of a message's acknowledgements: for that alone it does not want the latency.
+bool of_acknowledgements(const double* latency_s) { return latency_s == nullptr; }
+
+/// The engine deletes its zones.
+class MachineZone final : public routing::StarZone {
+ public:
+  explicit MachineZone(const std::string& name) : StarZone(name) {}
+
+  void get_local_route(const routing::NetPoint* source, const routing::NetPoint* target, routing::Route* into,
+                       double* latency_s) override {
+    if (of_acknowledgements(latency_s) && source->is_host() && target->is_host()) return;
+    StarZone::get_local_route(source, target, into, latency_s);
+  }
+};
+
 /// SimGrid's base class of all zones is installed for its users to derive from. The engine deletes its zones.
 class ComputedZone final : public routing::NetZoneImpl {
  public:
   explicit ComputedZone(const std::string& name) : NetZoneImpl(name) {}
 
-  void compute(const std::vector<sg4::LinkInRoute>& links, RouteFunction route) {
+  void compute(const std::vector<sg4::LinkInRoute>& links, RouteFunction route,
+               std::function<bool(int from, int to)> inside_host) {
     directed_ = get_link_list_impl(links, false);
     for (const sg4::LinkInRoute& each : links) latencies_s_.push_back(each.get_link()->get_latency());
     route_ = std::move(route);
+    inside_host_ = std::move(inside_host);
   }
 
   void get_local_route(const routing::NetPoint* source, const routing::NetPoint* target, routing::Route* into,
                        double* latency_s) override {
+    const auto from = static_cast<int>(source->id()), to = static_cast<int>(target->id());
+    if (of_acknowledgements(latency_s) && inside_host_(from, to)) return;
     places_.clear();
-    route_(static_cast<int>(source->id()), static_cast<int>(target->id()), places_);
+    route_(from, to, places_);
     into->link_list_.reserve(places_.size());
     for (const int place : places_) {
       into->link_list_.push_back(directed_[static_cast<std::size_t>(place)]);
@@ -43,6 +61,7 @@ class ComputedZone final : public routing::NetZoneImpl {
   std::vector<StandardLinkImpl*> directed_;
   std::vector<double> latencies_s_;
   RouteFunction route_;
+  std::function<bool(int from, int to)> inside_host_;
   std::vector<int> places_;  ///< of the route that is being computed
 };
 
@@ -106,6 +125,16 @@ void count_transfers_once() {
 #endif
 }
 
+sg4::NetZone* new_machine_zone(const std::string& name, sg4::NetZone& parent) {
+  auto* zone = new MachineZone(name);
+#if SIMGRID_VERSION >= 40000
+  zone->set_parent(parent.get_impl());
+  return zone->get_iface();
+#else
+  return zone->get_iface()->set_parent(&parent);
+#endif
+}
+
 sg4::NetZone* new_computed_zone(const std::string& name) {
   auto* zone = new ComputedZone(name);
 #if SIMGRID_VERSION >= 40000
@@ -114,8 +143,9 @@ sg4::NetZone* new_computed_zone(const std::string& name) {
   return zone->get_iface();
 }
 
-void compute_routes(sg4::NetZone& zone, const std::vector<sg4::LinkInRoute>& links, RouteFunction route) {
-  static_cast<ComputedZone*>(zone.get_impl())->compute(links, std::move(route));
+void compute_routes(sg4::NetZone& zone, const std::vector<sg4::LinkInRoute>& links, RouteFunction route,
+                    std::function<bool(int from, int to)> inside_host) {
+  static_cast<ComputedZone*>(zone.get_impl())->compute(links, std::move(route), std::move(inside_host));
 }
 
 }  // namespace simgrad::cluster

@@ -69,6 +69,9 @@ inline simgrid::kernel::routing::NetPoint* add_router(simgrid::s4u::NetZone& zon
 #endif
 }
 
+/// A star zone within the parent for the devices of a machine: messages between two of them have no acknowledgements.
+simgrid::s4u::NetZone* new_machine_zone(const std::string& name, simgrid::s4u::NetZone& parent);
+
 /// An end of a route: a host, or a zone and its gateway, or nothing where an arm of a star meets all others.
 struct RouteEnd {
   simgrid::kernel::routing::NetPoint* point = nullptr;
@@ -113,7 +116,8 @@ using RouteFunction = std::function<void(int from, int to, std::vector<int>& lin
 simgrid::s4u::NetZone* new_computed_zone(const std::string& name);
 
 /// The routes of a zone made by new_computed_zone(), over these links.
+/// inside_host: whether messages between two hosts have no acknowledgements.
 void compute_routes(simgrid::s4u::NetZone& zone, const std::vector<simgrid::s4u::LinkInRoute>& links,
-                    RouteFunction route);
+                    RouteFunction route, std::function<bool(int from, int to)> inside_host);
 
 }  // namespace simgrad::cluster

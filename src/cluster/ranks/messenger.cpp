@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
 #include "cluster/computed/beside_messages.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/flow_network.h"
+#include "cluster/fabric/network_model.h"
 #include "cluster/fabric/simgrid_versions.h"
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
@@ -35,6 +37,8 @@ Channel& Messenger::channel(int generation, int source, int target) {
     channel.source = source;
     channel.target = target;
     channel.local = world_.same_host(source, target);
+    if (!flows && !channel.local)
+      channel.most_bytes_per_s = most_of_flow(world_.cluster(), world_.host(source), world_.host(target));
     name_main_actors(channel);
   }
   return channel;
@@ -107,8 +111,7 @@ AnyTransfer Messenger::send(Message& message) {
     });
   const auto bytes = channel.local ? 0 : static_cast<std::uint64_t>(message.packet.bytes());
   const sg4::CommPtr transfer = channel.mailbox->put_init(&message, bytes);
-  const auto& limit = world_.cluster().options().flow_limit_bytes_per_s;
-  if (limit && !channel.local) transfer->set_rate(*limit);
+  if (std::isfinite(channel.most_bytes_per_s)) transfer->set_rate(channel.most_bytes_per_s);
   transfer->start();
   // The message has a reference, too: the sender may be done before the receiver takes it.
   return message.transfer = AnyTransfer(*transfer);

@@ -33,6 +33,7 @@ struct Channel {
   int source = 0;
   int target = 0;
   bool local = false;  ///< both live on one host: nothing goes over a wire
+  double most_bytes_per_s = std::numeric_limits<double>::infinity();  ///< of a flow on SimGrid's network
   Sent sent;
   /// The actors at its ends that called last; the ranks' main ones before. Null: one whose time is not kept.
   const ActorState* sender = nullptr;

@@ -27,6 +27,9 @@ struct GpuHosts : Wired {
   void set_device_bandwidth(double bytes_per_s) override { nvlink_bandwidth_bytes_per_s = bytes_per_s; }
   bool has_localities() const override { return true; }
   int locality(int host, int workers) const override;
+  bool inside_host(int from, int to, int workers) const override {
+    return locality(from, workers) == locality(to, workers);
+  }
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 };

@@ -91,7 +91,7 @@ std::vector<sg4::Host*> Star::build(const Blueprint& blueprint) const {
   const double inside_bandwidth = device_bandwidth_bytes_per_s.value_or(default_device_bandwidth_bytes_per_s);
   const int shared = devices_per_host > 1 ? std::min(hosts, blueprint.workers) : 0;
   for (int nic = 0; std::cmp_less(built.size(), shared); ++nic) {
-    sg4::NetZone* inside = new_star_zone(fmt::format("machine-{}", nic), zone);
+    sg4::NetZone* inside = new_machine_zone(fmt::format("machine-{}", nic), *zone);
     sg4::Link* loopback = new_loopback(*inside, fmt::format("loopback-{}", nic));
     const int last = std::min(static_cast<int>(built.size()) + static_cast<int>(devices_per_host), shared);
     while (std::cmp_less(built.size(), last)) {

@@ -27,6 +27,9 @@ struct Star : Topology {
   int locality(int host, int workers) const override {
     return host < workers ? host / static_cast<int>(devices_per_host) : host;
   }
+  bool inside_host(int from, int to, int workers) const override {
+    return locality(from, workers) == locality(to, workers);
+  }
   bool even_latencies() const override { return devices_per_host == 1; }
   bool disturbs() const override { return devices_per_host > 1; }
   std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;

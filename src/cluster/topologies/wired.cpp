@@ -54,12 +54,14 @@ std::vector<sg4::Host*> Wired::build(const Blueprint& blueprint) const {
   links.emplace_back(loopback);
   Blueprint known = blueprint;
   known.speeds_flops_per_s.clear();
-  compute_routes(*zone, links, [this, known, own, hops = Hops(laid)](int from, int to, std::vector<int>& way) {
+  const auto inside = [this, workers = blueprint.workers](int from, int to) { return inside_host(from, to, workers); };
+  const auto route = [this, known, own, hops = Hops(laid)](int from, int to, std::vector<int>& way) {
     if (from == to) return way.push_back(own);
     const std::vector<int> nodes = path(known, from, to);
     for (std::size_t i = 1; i < nodes.size(); ++i)
       if (const int hop = hops.between(nodes[i - 1], nodes[i]); hop >= 0) way.push_back(hop);
-  });
+  };
+  compute_routes(*zone, links, route, inside);
   std::vector<sg4::Host*> hosts;
   for (int host = 0; host < blueprint.hosts; ++host)
     hosts.push_back(add_host(*zone, fmt::format("host-{}", host), blueprint.speed(static_cast<std::size_t>(host))));

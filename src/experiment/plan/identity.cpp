@@ -81,7 +81,9 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 17> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 19> later_options{{{"cluster", "device", "\"none\""},
+                                                     {"cluster", "frame", "\"standard\""},
+                                                     {"cluster", "window", "\"4MiB\""},
                                                      {"device", "launch", "\"0s\""},
                                                      {"parallel", "scatter_gather", "false"},
                                                      {"parallel", "refresh_every", "1"},

@@ -23,8 +23,7 @@ MessageCost ConcurrentMessages::slowest(std::span<const std::pair<int, int>> mes
   MessageCost slowest;
   for (const auto& [from, to] : messages) {
     const cluster::MemberRoute& its = route(from, to);
-    double bytes_per_s = std::min(its.bandwidth_bytes_per_s,
-                                  cluster_.options().flow_limit_bytes_per_s.value_or(its.bandwidth_bytes_per_s));
+    double bytes_per_s = its.alone_bytes_per_s();
     for (const int link : its.links)
       bytes_per_s = std::min(bytes_per_s, numbers_.bandwidth(link) / on_link_[static_cast<std::size_t>(link)]);
     slowest.latency_s = std::max(slowest.latency_s, its.latency_s);

@@ -60,7 +60,7 @@ Devices ClusterDevices::devices(bool limits_memory) const {
       if (to == from) continue;
       const auto b = static_cast<std::size_t>(to);
       double& bandwidth = all.bytes_per_s[a][b];
-      bandwidth = cluster.options().flow_limit_bytes_per_s.value_or(unlimited);
+      bandwidth = cluster.options().flow_limit(from, to);
       for (const auto* link : cluster::route_between(cluster.host(from), cluster.host(to), &all.latency_s[a][b])) {
         bandwidth = std::min(bandwidth, cluster.bandwidth(*link));
         if (cluster::messages_share(*link)) all.links[a][b].push_back(numbers.of(*link));

@@ -86,7 +86,8 @@ std::string slower_because(const Causes& causes) {
 Causes causes(const Case& one) {
   const record::Record& record = one.runs.front()->record;
   Causes found;
-  if (!record.network_model.empty() && record.network_model != "ideal") found.network_model = record.network_model;
+  const std::string& model = record.network_model;
+  if (model == "tcp" || model == "infiniband") found.network_model = model;
   found.jitter = one.conditions.jitter;
   found.uneven =
       one.conditions.uneven || (!one.conditions.stragglers && one.slowest_over_mean.value_or(1.0) > uneven_from);

@@ -25,7 +25,7 @@ std::optional<Collectives> collectives(const ReportModel& model);
 
 /// Causes that make a collective slower than alone on an idle network, in the order in which they are named.
 struct Causes {
-  std::string network_model;  ///< empty if it is the ideal one, which the prediction assumes
+  std::string network_model;  ///< empty if the prediction knows it, as it does ideal and ethernet
   bool jitter = false;
   bool uneven = false;   ///< members have different speeds
   bool traffic = false;  ///< other traffic or other jobs use the links
