@@ -35,6 +35,8 @@ const base::Registry<Model>& registry() {
       base::entry<Model, WideAndDeep>(),
       base::entry<Model, Transformer>(),
       base::entry<Model, ResNet50>(),
+      base::entry<Model, ResNet152>(),
+      base::entry<Model, InceptionV3>(),
       base::entry<Model, Vgg16>(),
       base::entry<Model, AlexNet>(),
       base::entry<Model, BertLarge>(),

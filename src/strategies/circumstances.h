@@ -35,6 +35,7 @@ struct Circumstances {
   bool shares_by_speed = false;  ///< replicas have unlike shares of a step's batch
   bool clips = false;            ///< whether gradients are clipped by their norm (training.clip_norm)
   training::Precision precision = training::Precision::float64;
+  training::Wire wire = training::Wire::as_precision;
   const models::Problem* problem = nullptr;  ///< the shape of the data
 
   /// What needs all of a gradient for the update of any parameter: "optimizer = \"lamb\"", "training.clip_norm"; or

@@ -43,7 +43,18 @@ void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, con
 
 std::optional<Refusal> compression_refusal(const Compression& compression, const Circumstances& circumstances,
                                            std::string_view key) {
-  const std::string why = compression->refusal(circumstances.parameters, circumstances.layers);
+  std::string why = compression->refusal(circumstances.parameters, circumstances.layers);
+  const training::Compressor& code = *compression;
+  const double wire = training::number_bytes(circumstances.precision, circumstances.wire).wire;
+  if (circumstances.wire != training::Wire::as_precision && code.sparse())
+    why =
+        "a sparse code has numbers and places of its own formats, while training.wire says how uncompressed numbers "
+        "travel; leave training.wire out, or take another compression";
+  else if (circumstances.wire != training::Wire::as_precision && !code.exact() && code.bytes_per_number(9.0) < 9.0 &&
+           code.bytes_per_number(9.0) > wire)
+    why = fmt::format(
+        "numbers of {} bytes, but training.wire sends all numbers in {}; leave compression out, or take a shorter one",
+        code.bytes_per_number(9.0), wire);
   if (why.empty()) return {};
   return Refusal{std::string(key), fmt::format("{} = \"{}\": {}", key, compression.kind(), why)};
 }

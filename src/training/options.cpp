@@ -35,6 +35,11 @@ constexpr std::array precisions{
     Choice{"float16", "likewise in float16, with a dynamic loss scale"},
     Choice{"float8", "as bfloat16, with products of float8 numbers; computed numbers are those of bfloat16"}};
 
+constexpr std::array wires{
+    Choice{"precision", "as they are in memory: float64 in 8 bytes, float32 in 4, the others in 2"},
+    Choice{"float64", "8 bytes a number"}, Choice{"float32", "4 bytes"}, Choice{"float16", "2 bytes"},
+    Choice{"bfloat16", "2 bytes, with the range of float32"}};
+
 constexpr std::array memory_checks{Choice{"refuse", "it is refused, with the sum by term and changes that make it fit"},
                                    Choice{"ignore", "it runs as if there were room"}};
 
@@ -65,6 +70,16 @@ void Options::describe(base::Describer& d) {
   d.component("partition", partition, "how the rows are divided among the ranks");
   d.section("input", input, "the storage from which batches are read, and how far ahead");
   d.choice("precision", precision, precisions, "the formats of numbers, in memory, in products and in messages");
+  d.choice("wire", wire, wires,
+           "the format in which uncompressed gradients, parameters and activations travel; they are rounded to it, and "
+           "sums on the way with each addition; rounding takes no time");
+  const values::Format own = training::travels_as(precision);
+  if (wire != Wire::as_precision && travels_as() != own &&
+      values::wire_format(travels_as()).bytes_per_number >= values::wire_format(own).bytes_per_number)
+    d.refuse("wire", fmt::format("wire = \"{}\" is no shorter than the numbers of precision = \"{}\", which have {} "
+                                 "bytes; expected a shorter format, or \"precision\"",
+                                 wires.at(static_cast<std::size_t>(wire)).name, name(precision),
+                                 values::wire_format(own).bytes_per_number));
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
   d.choice("recompute", recompute, recomputations,
            "activations that the backward pass computes a second time: less memory for more flops");

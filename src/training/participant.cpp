@@ -126,7 +126,7 @@ void Participant::update_on_host(State& state, const Tensor& g, double seconds, 
   memory().set(MemoryPart::gradients, 0.0);
 }
 
-NumberBytes Participant::number_bytes() const { return training::number_bytes(session_.options().precision); }
+NumberBytes Participant::number_bytes() const { return session_.options().number_bytes(); }
 
 void Participant::keep_on_host(bool optimizer, bool parameters) {
   optimizer_on_host_ = optimizer;

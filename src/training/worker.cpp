@@ -125,6 +125,11 @@ void Worker::gradient(UnitVisitor& visitor, MicroBatch micro) {
   Passes(*this, micro).run(visitor);
 }
 
+void Worker::gradient(UnitVisitor& visitor, std::int64_t step) {
+  iteration_ = step;
+  gradient(visitor, MicroBatch{});
+}
+
 void Worker::count_staleness(std::int64_t updates) const { session().tally().add_staleness(world_rank(), updates); }
 
 double Worker::step_work(int micro_batches) const { return step_work(learning().gradient_flops(1), micro_batches); }

@@ -24,8 +24,8 @@ TEST_CASE("every model that computes numbers has a case here") {
   const Scratch scratch;
   const Called listed = program("list models", scratch);
   REQUIRE(listed.exit_code == 0);
-  const std::vector<std::string> timed{"resnet50", "vgg16",   "alexnet",       "bert_large",
-                                       "dlrm",     "profile", "operator_graph"};
+  const std::vector<std::string> timed{"resnet50",   "resnet152", "inception_v3", "vgg16",         "alexnet",
+                                       "bert_large", "dlrm",      "profile",      "operator_graph"};
   all += "\"multimodal_perceptron\"";  // source by source: predict_source_test.cpp
   int known = 0;
   for (const std::string& line : lines_of(listed.out)) {

@@ -135,6 +135,7 @@ warmup_steps = 0
 partition = { kind = "iid", shares = "equal" }
 input = { from = "memory" }
 precision = "float64"
+wire = "precision"
 numbers = true
 recompute = "none"
 memory = "refuse"

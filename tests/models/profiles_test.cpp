@@ -39,9 +39,13 @@ std::string refused(const std::string& text) {
 TEST_CASE("image networks have the published parameters and multiply-adds") {
   // torchvision's weights, to the last one; multiply-adds as published, rounded to the digits printed.
   CHECK(ResNet50().parameters({}) == 25'557'032);
+  CHECK(ResNet152().parameters({}) == 60'192'808);
+  CHECK(InceptionV3().parameters({}) == 23'834'568);
   CHECK(Vgg16().parameters({}) == 138'357'544);
   CHECK(AlexNet().parameters({}) == 61'100'840);
   CHECK(giga(ResNet50()) == Approx(4.09).margin(0.005));
+  CHECK(giga(ResNet152()) == Approx(11.51).margin(0.005));
+  CHECK(giga(InceptionV3()) == Approx(5.71).margin(0.005));
   CHECK(giga(Vgg16()) == Approx(15.47).margin(0.005));
   CHECK(giga(AlexNet()) == Approx(0.71).margin(0.005));
 }
@@ -56,8 +60,8 @@ TEST_CASE("a network of other classes and images differs in its last layer and i
 }
 
 TEST_CASE("layers of networks follow each other in w, and units follow each other") {
-  for (const std::vector<Layer>& all :
-       {ResNet50().profile(), Vgg16().profile(), AlexNet().profile(), BertLarge().profile()}) {
+  for (const std::vector<Layer>& all : {ResNet50().profile(), ResNet152().profile(), InceptionV3().profile(),
+                                        Vgg16().profile(), AlexNet().profile(), BertLarge().profile()}) {
     std::int64_t next = 0, unit = 0;
     for (const Layer& one : all) {
       CHECK(one.first == next);

@@ -187,7 +187,8 @@ struct Trial {
                                        .seed = seed,
                                        .speeds = speeds,
                                        .recompute = training.recompute,
-                                       .precision = training.precision},
+                                       .precision = training.precision,
+                                       .wire = training.wire},
                                       dispatcher);
     training::Training job(hosts, learning, program, {training, stop, evaluate}, workers);
     Outcome outcome = run_to_the_end(job, hosts);

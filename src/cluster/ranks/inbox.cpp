@@ -50,27 +50,30 @@ std::vector<int> members_from(int first, int count) {
 
 }  // namespace
 
-Inbox::Inbox(const Communicator& communicator, int first, int count, OnLoss on_loss)
+Inbox::Inbox(const Communicator& communicator, int first, int count, OnLoss on_loss, int ahead)
     : communicator_(communicator), queue_(std::make_shared<Queue>(communicator.for_side_actor(), first)) {
   if (communicator.world().cluster().flows()) {  // where nobody is ever lost
     communicator.world().messenger().keep(queue_);
-    for (int place = 0; place < count; ++place) queue_->receive(static_cast<std::size_t>(place));
+    for (int place = 0; place < count; ++place)
+      for (int i = 0; i < ahead; ++i) queue_->receive(static_cast<std::size_t>(place));
     return;
   }
   receivers_.emplace(
-      communicator, members_from(first, count), [this](int member) { return body(member); },
+      communicator, members_from(first, count), [this, ahead](int member) { return body(member, ahead); },
       [this, on_loss](int member) {
         if (on_loss == OnLoss::reported)
           put(communicator_, *queue_, {.source = member, .packet = {}, .lost = true}, -1.0);
       });
 }
 
-PeerActors::Body Inbox::body(int member) const {
-  return [queue = queue_, member] {
+PeerActors::Body Inbox::body(int member, int ahead) const {
+  return [queue = queue_, member, ahead] {
+    std::deque<Pending> posted;
     for (;;) {
-      Pending receiving = queue->communicator.start_receive(member);
-      Packet packet = receiving.wait();
-      put(queue->communicator, *queue, {member, std::move(packet)}, receiving.start_s());
+      while (std::cmp_less(posted.size(), ahead)) posted.push_back(queue->communicator.start_receive(member));
+      Packet packet = posted.front().wait();
+      put(queue->communicator, *queue, {member, std::move(packet)}, posted.front().start_s());
+      posted.pop_front();
     }
   };
 }

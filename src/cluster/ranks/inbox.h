@@ -10,16 +10,16 @@
 
 namespace simgrad::cluster {
 
-/// Receives from many members at once, each message handed out in the order of completion. A receive a member is posted
-/// ahead at all times, so that a busy server's link still fills.
+/// Receives from many members at once, each message handed out in the order of completion. A receive a member (or
+/// several) is posted ahead at all times, so that a busy server's link still fills.
 ///
 /// Under recovery = "continue" nothing is received from a lost member until it is back.
 class Inbox {
  public:
   enum class OnLoss { silent, reported };
   /// Starts to receive from members first .. first + count - 1.  on_loss: whether an arrival reports that a member is
-  /// known to be lost.
-  Inbox(const Communicator& communicator, int first, int count, OnLoss on_loss = OnLoss::silent);
+  /// known to be lost.  ahead: receives that are posted for each member.
+  Inbox(const Communicator& communicator, int first, int count, OnLoss on_loss = OnLoss::silent, int ahead = 1);
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
@@ -44,7 +44,7 @@ class Inbox {
   /// Queues an arrival, for which the rank may be waiting: from now on it is not stuck.
   static void put(const Communicator& communicator, Queue& queue, Arrival arrival, double transfer_start_s);
   /// Receives from a member, for ever.
-  PeerActors::Body body(int member) const;
+  PeerActors::Body body(int member, int ahead) const;
   std::optional<Arrival> take(std::optional<double> timeout_s);
   bool undisturbed_for(double seconds, record::TimePart part, record::Work work);
   int world_rank() const { return communicator_.world_rank(communicator_.rank()); }

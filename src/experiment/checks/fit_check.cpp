@@ -133,6 +133,7 @@ class FitCheck {
                                            .shares_by_speed = settings_.training.partition->by_speed(),
                                            .clips = settings_.training.clip_norm.has_value(),
                                            .precision = settings_.training.precision,
+                                           .wire = settings_.training.wire,
                                            .problem = &problem_}))
       return faults_.add(settings_.place_of(index, why->option), why->text);
     if (const std::string why = recompute_refusal(settings_, problem_, settings_.strategies[index].strategy.kind());

@@ -37,6 +37,13 @@ void check_precision(const Settings& settings, const Document& document, Faults&
                fmt::format("{} changes rows of its tables where they are, in float64; leave precision out, or take "
                            "another model",
                            settings.model.model.kind()));
+  if (settings.training.wire != training::Wire::as_precision && settings.model.model &&
+      settings.model.model->takes_sparse_rows())
+    faults.add(
+        place(document, "training.wire"),
+        fmt::format("{} sends rows of its tables with their keys, as the strategy's option values says; leave wire "
+                    "out, or take another model",
+                    settings.model.model.kind()));
   std::set<const cluster::Device*> seen;
   for (int host = 0; host < cluster.workers; ++host) {
     const cluster::Device* const device = cluster.device_of(host);

@@ -169,7 +169,7 @@ class Search {
   MemoryParts memory(const Changes& changes) const {
     MemoryTerms terms = terms_;
     if (changes.recompute) terms.recompute = *changes.recompute;
-    if (changes.precision) terms.bytes = training::number_bytes(*changes.precision);
+    if (changes.precision) terms.bytes = training::number_bytes(*changes.precision, settings_.training.wire);
     if (changes.workers) {
       terms.workers = *changes.workers;
       terms.rows = rows_of_(terms.workers);

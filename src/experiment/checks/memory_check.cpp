@@ -187,7 +187,7 @@ MemoryTerms memory_terms(const Settings& settings, const strategies::Strategy& s
   terms.model = settings.model.model.shared().get();
   terms.problem = &problem;
   terms.recompute = settings.training.recompute;
-  terms.bytes = training::number_bytes(settings.training.precision);
+  terms.bytes = settings.training.number_bytes();
   terms.workers = strategy.workers(settings.cluster.workers);
   terms.rows = rows_of_worker(settings, terms.workers, rows);
   terms.batch = settings.batch(rows);

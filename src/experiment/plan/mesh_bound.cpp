@@ -59,7 +59,7 @@ class StageTimes {
         work_(layers_, ranks.device, settings.training.precision, ranks.speed_flops_per_s, settings.training.recompute,
               !part.has_loss()),
         rows_(rows),
-        number_bytes_(values::wire_format(training::travels_as(settings.training.precision)).bytes_per_number),
+        number_bytes_(settings.training.number_bytes().wire),
         recomputes_(settings.training.recompute == training::Recompute::full) {}
 
   PieceTimes of(std::size_t chunk) const {
@@ -118,7 +118,7 @@ class Gathers {
   Gathers(const RunPlan& run, const strategies::Traits& traits, const Ranks& ranks)
       : parallel_(run.settings->parallel),
         mesh_(parallel_.mesh(run.workers)),
-        number_bytes_(values::wire_format(training::travels_as(run.settings->training.precision)).bytes_per_number),
+        number_bytes_(run.settings->training.number_bytes().wire),
         ranks_(ranks),
         once_(run.options.contains("reshard_after_forward") && run.options.at("reshard_after_forward") == false),
         there_(traits.gathers_units && traits.meets_in_rings && ranks.bandwidth_bytes_per_s > 0.0 &&

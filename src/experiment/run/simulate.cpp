@@ -40,7 +40,8 @@ training::Learning::Setup learning_setup(const RunPlan& run, const Data& data) {
           .evaluate_on = settings.evaluate.on,
           .seed = run.seed,
           .recompute = settings.training.recompute,
-          .precision = settings.training.precision};
+          .precision = settings.training.precision,
+          .wire = settings.training.wire};
 }
 
 namespace {

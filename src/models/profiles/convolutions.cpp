@@ -34,7 +34,7 @@ Layer& ConvolutionalLayers::add(const std::string& name, std::int64_t rows, std:
 Image ConvolutionalLayers::convolve(const std::string& name, const Convolution& shape, std::optional<Image> from) {
   const Image in = from.value_or(image_);
   const Image out{shape.channels, places(in.size, shape.kernel, shape.stride, shape.padding)};
-  const std::int64_t columns = shape.kernel * shape.kernel * in.channels;
+  const std::int64_t columns = shape.kernel * (shape.across > 0 ? shape.across : shape.kernel) * in.channels;
   Layer& layer = add(name, shape.channels, columns, (shape.batch_norm ? 2 : 1) * shape.channels,
                      {.m = static_cast<double>(out.size * out.size),
                       .n = static_cast<double>(shape.channels),

@@ -18,6 +18,7 @@ struct Image {
 
 struct Convolution {
   std::int64_t kernel = 3;  ///< k x k
+  std::int64_t across = 0;  ///< the window's other side, k x across, padded to its own places; 0: k
   std::int64_t channels = 0;
   std::int64_t stride = 1;
   std::int64_t padding = 0;
@@ -42,6 +43,8 @@ class ConvolutionalLayers {
   /// Convolves `from`, by default the present image. Returns the result, which becomes the present image unless `from`
   /// is given: then the layer stands beside the others (the shortcut of a residual block).
   Image convolve(const std::string& name, const Convolution& shape, std::optional<Image> from = {});
+  /// The next layers have that image, from which other branches go out too, or to which they have been joined.
+  void go_on_from(Image image) { image_ = image; }
   /// Adds the residual sum and a relu to the last layer.
   void add_residual();
   /// Pools the last layer's image; max: else averages.

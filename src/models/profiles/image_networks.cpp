@@ -37,6 +37,22 @@ void add_bottleneck(ConvolutionalLayers& network, const std::string& name, const
   network.add_residual();
 }
 
+using ResNetStages = std::array<ResNetStage, 4>;
+
+std::vector<Layer> residual_network(std::int64_t image_size, std::int64_t classes, const ResNetStages& stages) {
+  ConvolutionalLayers network({.channels = 3, .size = image_size});
+  network.begin_unit();
+  network.convolve("stem", {.kernel = 7, .channels = 64, .stride = 2, .padding = 3, .batch_norm = true});
+  network.pool(3, 2, 1, true);
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    for (std::int64_t block = 0; block < stages[i].blocks; ++block)
+      add_bottleneck(network, fmt::format("stage {} block {}", i + 1, block + 1), stages[i], block == 0);
+  network.average_to(1);
+  network.begin_unit();
+  network.dense("classes", classes, false);
+  return network.take();
+}
+
 /// Two dense layers of 4096 units, and one output a class.
 void add_classifier(ConvolutionalLayers& network, std::int64_t classes) {
   for (const char* name : {"dense 6", "dense 7"}) {
@@ -50,18 +66,11 @@ void add_classifier(ConvolutionalLayers& network, std::int64_t classes) {
 }  // namespace
 
 std::vector<Layer> ResNet50::profile() const {
-  constexpr std::array<ResNetStage, 4> stages{{{3, 64, 1}, {4, 128, 2}, {6, 256, 2}, {3, 512, 2}}};
-  ConvolutionalLayers network({.channels = 3, .size = image_size});
-  network.begin_unit();
-  network.convolve("stem", {.kernel = 7, .channels = 64, .stride = 2, .padding = 3, .batch_norm = true});
-  network.pool(3, 2, 1, true);
-  for (std::size_t i = 0; i < stages.size(); ++i)
-    for (std::int64_t block = 0; block < stages[i].blocks; ++block)
-      add_bottleneck(network, fmt::format("stage {} block {}", i + 1, block + 1), stages[i], block == 0);
-  network.average_to(1);
-  network.begin_unit();
-  network.dense("classes", classes, false);
-  return network.take();
+  return residual_network(image_size, classes, {{{3, 64, 1}, {4, 128, 2}, {6, 256, 2}, {3, 512, 2}}});
+}
+
+std::vector<Layer> ResNet152::profile() const {
+  return residual_network(image_size, classes, {{{3, 64, 1}, {8, 128, 2}, {36, 256, 2}, {3, 512, 2}}});
 }
 
 std::vector<Layer> Vgg16::profile() const {

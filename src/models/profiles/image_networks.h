@@ -1,4 +1,5 @@
-/// ResNet-50, VGG-16 and AlexNet, layer by layer as torchvision has them, for timing-only runs.
+/// ResNet-50, ResNet-152, Inception v3, VGG-16 and AlexNet, layer by layer as torchvision has them, for timing-only
+/// runs.
 #pragma once
 
 #include "models/profiles/profiled_model.h"
@@ -32,6 +33,38 @@ class ResNet50 final : public ImageNetwork {
 
  protected:
   double smallest() const override { return 32; }
+  std::string_view kind() const override { return about.kind; }
+};
+
+/// As ResNet-50, with 50 blocks.
+class ResNet152 final : public ImageNetwork {
+ public:
+  static constexpr base::About about{
+      .kind = "resnet152",
+      .summary = "ResNet-152 on images, timing only: 60.2 M parameters, 11.5 G multiply-adds an image of 224 x 224.",
+      .cost = "68.9 GFLOP an image of 224 x 224, two thirds of them backward",
+      .source = "K. He et al., Deep Residual Learning for Image Recognition, 2016; strides as torchvision's"};
+  std::vector<Layer> profile() const override;
+
+ protected:
+  double smallest() const override { return 32; }
+  std::string_view kind() const override { return about.kind; }
+};
+
+/// A stem of five convolutions, eleven blocks of three or four branches, a dense layer. A block is a unit. Without the
+/// classifier beside it, which helps training.
+class InceptionV3 final : public ImageNetwork {
+ public:
+  static constexpr base::About about{
+      .kind = "inception_v3",
+      .summary = "Inception v3 on images, timing only: 23.8 M parameters, 5.7 G multiply-adds an image of 299 x 299.",
+      .cost = "34.2 GFLOP an image of 299 x 299, two thirds of them backward",
+      .source = "C. Szegedy et al., Rethinking the Inception Architecture for Computer Vision, 2016; as torchvision's"};
+  InceptionV3() { image_size = 299; }
+  std::vector<Layer> profile() const override;
+
+ protected:
+  double smallest() const override { return 75; }
   std::string_view kind() const override { return about.kind; }
 };
 

@@ -27,6 +27,8 @@ const base::Registry<Model>& timings() {
   static const base::Registry<Model> models({
       base::entry<Model, TimedAsItself>(),
       base::entry<Model, ResNet50>(),
+      base::entry<Model, ResNet152>(),
+      base::entry<Model, InceptionV3>(),
       base::entry<Model, Vgg16>(),
       base::entry<Model, AlexNet>(),
       base::entry<Model, BertLarge>(),

@@ -55,7 +55,7 @@ double LayoutTimes::parameters(std::int64_t first, std::int64_t end) const {
 double LayoutTimes::hop_s(std::size_t stage, std::int64_t end) const {
   if (parallel_.pipeline == 1 || end == static_cast<std::int64_t>(units_->size())) return 0.0;
   const models::Segment& last = (*units_)[static_cast<std::size_t>(end) - 1].segments.back();
-  const double number = of_rank_.bytes.activation;
+  const double number = of_rank_.bytes.wire;
   const double bytes = static_cast<double>(of_rank_.rows) * (last.exit * number + last.exit_bytes);
   const auto tensor = static_cast<double>(parallel_.tensor);
   const bool in_parts = parallel_.scatter_gather && !parallel_.sequence_parallel && tensor > 1.0 &&
@@ -82,7 +82,7 @@ std::vector<PieceTimes> LayoutTimes::pieces(const std::vector<std::int64_t>& fir
 double LayoutTimes::tied_sum_s() const {
   if (parallel_.pipeline == 1) return 0.0;
   // The last stage's hop goes to the first one.
-  return stages_.back().ring_sum_s(stages_.back().hop, tied_, 2, whole_->bytes.gradient);
+  return stages_.back().ring_sum_s(stages_.back().hop, tied_, 2, whole_->bytes.wire);
 }
 
 }  // namespace simgrad::strategies

@@ -69,7 +69,7 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
     shared_s += its.sums_s;
     const StageDevices& devices = times.devices(stage);
     double sum_s = sums.rings * devices.ring_sum_s(devices.data_ring, parameters, static_cast<int>(times.data()),
-                                                   times.whole().bytes.gradient);
+                                                   times.whole().bytes.wire);
     if (sums.overlaps) sum_s = std::max(sum_s - last_task_s(table.tasks[stage]), 0.0);
     const double added_s =
         times.own_micro_batches() > 1 ? devices.additions_s(parameters, times.whole().bytes.gradient) : 0.0;

@@ -46,7 +46,7 @@ class Passes {
 
   double exchange_s(const std::vector<Step>& steps, std::size_t k, double last_bytes) const {
     const Step& step = steps[k];
-    const double bytes = terms_.bytes.activation, rows = static_cast<double>(terms_.rows);
+    const double bytes = terms_.bytes.wire, rows = static_cast<double>(terms_.rows);
     const double numbers = rows * (step.numbers + (k + 1 == steps.size() ? last_bytes / bytes : 0.0));
     return stage_.collective_s(step.then, step.among, numbers, ranks_among(shares_, step.among), bytes);
   }
@@ -143,7 +143,7 @@ UnitTimes times_of(const SharedUnit& unit, const StageDevices& stage, const mode
   for (std::size_t k = 0; k < models::kinds_of_shares; ++k)
     for (const double numbers : unit.partial[k])
       slowest.sums_s +=
-          stage.ring_sum_s(stage.rings[k], numbers, ranks_among(shares, static_cast<Among>(k)), terms.bytes.gradient);
+          stage.ring_sum_s(stage.rings[k], numbers, ranks_among(shares, static_cast<Among>(k)), terms.bytes.wire);
   return slowest;
 }
 

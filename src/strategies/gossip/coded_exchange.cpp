@@ -42,13 +42,26 @@ Tensor CodedExchange::finish(Sent sent) {
   const training::Compressor& compressor = encoder_.compressor();
   if (compressor.exact() || alone()) return neighbours_.combine(sent.x, std::move(sent.exchange));
   if (payload_ == Payload::differences) return towards_copies(std::move(sent));
+  return mixed(worker_.comm(), std::move(sent), 0);
+}
+
+Tensor CodedExchange::mixed(const cluster::Communicator& comm, Sent sent, std::int64_t first) {
   const auto codes = static_cast<std::int64_t>(sent.exchange.sources.size());
   const Tensor own = values::decoded(sent.code);
-  const Tensor mixed = neighbours_.combine(own, std::move(sent.exchange), encoder_.add_flops(own.size()));
-  encoder_.charge_decoding(worker_.comm(), own.size(), codes);
-  if (payload_ == Payload::gradients) return compressor.concluded(mixed);
-  worker_.charge(2.0 * static_cast<double>(own.size()), record::Work::average);
-  return sent.x + (mixed - own);
+  const Tensor mean = neighbours_.combine(comm, own, std::move(sent.exchange), encoder_.add_flops(own.size(), first));
+  encoder_.charge_decoding(comm, own.size(), codes, first);
+  if (payload_ == Payload::gradients) return encoder_.compressor().concluded(mean);
+  comm.charge_reduction(2.0 * static_cast<double>(own.size()), record::Work::average);
+  return sent.x + (mean - own);
+}
+
+Tensor CodedExchange::combine_beside(const cluster::Communicator& comm, const Tensor& x, std::int64_t first,
+                                     std::int64_t step) {
+  if (alone()) return x;
+  const Tensor code = encoder_(comm, x, first);
+  Sent sent{x, code, neighbours_.start(comm, code, step)};
+  if (encoder_.compressor().exact()) return neighbours_.combine(comm, x, std::move(sent.exchange));
+  return mixed(comm, std::move(sent), first);
 }
 
 Tensor CodedExchange::towards_copies(Sent sent) {

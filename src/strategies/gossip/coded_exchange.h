@@ -40,11 +40,15 @@ class CodedExchange {
   /// Returns x after averaging.  Virtual time: until all codes have come, decoding, the additions.
   Tensor finish(Sent sent);
   Tensor combine(const Tensor& x, std::int64_t step) { return finish(start(x, step)); }
+  /// The average of a stretch of the vector, from `first` on, by an actor beside the rank. Not of differences.
+  Tensor combine_beside(const cluster::Communicator& comm, const Tensor& x, std::int64_t first, std::int64_t step);
 
  private:
   /// Encodes a vector of several times d numbers in pieces of d.
   Tensor code_of(const Tensor& x);
   Tensor towards_copies(Sent sent);
+  /// The average of x with what the neighbours have sent.
+  Tensor mixed(const cluster::Communicator& comm, Sent sent, std::int64_t first);
   bool alone() const { return row_.neighbours.empty() && row_.targets.empty(); }
 
   Worker& worker_;

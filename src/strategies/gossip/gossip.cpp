@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "strategies/buckets/buckets.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -36,6 +37,11 @@ void Gossip::describe(base::Describer& d) {
       "consensus_step", consensus_step,
       "gamma: how far parameters move towards the average of the copies; default 0.4, and less the more is left out",
       base::Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  describe_bucket_size(
+      d, bucket_bytes,
+      "neighbours exchange buckets of layers, of at least so many bytes on the wire, as the backward pass "
+      "goes through them, beside the rest of it; left out: all at once");
+  if (bucket_bytes) refuse_buckets(d);
   const bool of_differences = payload() == CodedExchange::Payload::differences;
   if (consensus_step && !of_differences)
     d.refuse("consensus_step",
@@ -64,16 +70,18 @@ CodedExchange::Payload Gossip::payload() const {
 Traits Gossip::traits(int P) const {
   Traits traits = Mixes::traits(P);
   // A rank that comes back has no copies of its neighbours.
-  if (payload() != CodedExchange::Payload::differences) traits.recoveries = training::every_recovery();
+  if (payload() != CodedExchange::Payload::differences && !bucket_bytes) traits.recoveries = training::every_recovery();
   return traits;
 }
 
 std::optional<Refusal> Gossip::refusal(const Circumstances& circumstances) const {
   auto refusal = Mixes::refusal(circumstances);
+  if (!refusal) refusal = buckets_refusal(circumstances);
   return refusal ? refusal : compression_refusal(compression, circumstances);
 }
 
 void Gossip::operator()(Worker& worker) const {
+  if (bucket_bytes) return step_in_buckets(worker);
   CodedExchange neighbours(worker, matrix(worker), *compression, payload(), consensus_step.value_or(0.4));
   State state = neighbours.start();
   while (worker.continues(state)) {

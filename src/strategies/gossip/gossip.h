@@ -4,7 +4,7 @@
 /// Decentralized Parallel Stochastic Gradient Descent", NIPS 2017, Algorithm 1 (D-PSGD: combine_then_adapt); adapt then
 /// combine: A. H. Sayed, "Adaptation, Learning, and Optimization over Networks", 2014.
 /// Cost per step: t_c + alpha + degree M beta + (2 degree + 1) d / speed + t_update; with overlap
-/// max(t_c, alpha + degree M beta) + (2 degree + 1) d / speed + t_update.
+/// max(t_c, alpha + degree M beta) + (2 degree + 1) d / speed + t_update. In buckets, as gossip_buckets.cpp has it.
 #pragma once
 
 #include "strategies/compression.h"
@@ -30,6 +30,7 @@ struct Gossip : Mixes {
   bool overlap = false;
   Compression compression = no_compression();
   std::optional<double> consensus_step;  ///< default 0.4
+  std::optional<double> bucket_bytes;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
@@ -38,6 +39,9 @@ struct Gossip : Mixes {
 
  private:
   CodedExchange::Payload payload() const;
+  void refuse_buckets(base::Describer& d) const;
+  std::optional<Refusal> buckets_refusal(const Circumstances& circumstances) const;
+  void step_in_buckets(Worker& worker) const;
 };
 
 }  // namespace simgrad::strategies

@@ -55,9 +55,15 @@ int Neighbourhood::present(std::span<const int> members, std::int64_t step) cons
   return static_cast<int>(std::ranges::count_if(members, [&](int j) { return worker_.takes_part(j, step); }));
 }
 
+const Communicator& Neighbourhood::comm() const { return worker_.comm(); }
+
 Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step, std::span<const int> sources,
                                              std::span<const int> targets) const {
-  const Communicator& comm = worker_.comm();
+  return start(comm(), x, step, sources, targets);
+}
+
+Neighbourhood::Exchange Neighbourhood::start(const Communicator& comm, const Packet& x, std::int64_t step,
+                                             std::span<const int> sources, std::span<const int> targets) const {
   const cluster::WorkScope work_scope(comm, record::Work::gossip);
   Exchange exchange;
   for (const int j : sources)
@@ -68,21 +74,22 @@ Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step,
   return exchange;
 }
 
-std::vector<Packet> Neighbourhood::finish(Exchange exchange) const {
-  const cluster::WorkScope work_scope(worker_.comm(), record::Work::gossip);
+std::vector<Packet> Neighbourhood::finish(const Communicator& comm, Exchange exchange) const {
+  const cluster::WorkScope work_scope(comm, record::Work::gossip);
   std::vector<Packet> received;
   for (std::size_t i = 0; i < exchange.sources.size(); ++i) {
     auto packet = exchange.receives[i].wait_unless_lost();
-    if (!packet) worker_.comm().await_detection(exchange.sources[i]);
+    if (!packet) comm.await_detection(exchange.sources[i]);
     received.push_back(packet ? std::move(*packet) : Packet());
   }
   for (Pending& send : exchange.sends) send.wait_unless_lost();
   return received;
 }
 
-Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<double> numbers) const {
+Tensor Neighbourhood::combine(const Communicator& comm, const Tensor& x, Exchange exchange,
+                              std::optional<double> numbers) const {
   const std::vector<int> sources = exchange.sources;
-  const std::vector<Packet> received = finish(std::move(exchange));
+  const std::vector<Packet> received = finish(comm, std::move(exchange));
   if (row_.neighbours.empty()) return x;
   std::vector<Tensor> terms;
   std::vector<double> weights;
@@ -103,8 +110,9 @@ Tensor Neighbourhood::combine(const Tensor& x, Exchange exchange, std::optional<
     if (next == sources.size() || sources[next] != member) continue;
     if (const Tensor& came = received[next++].tensor) add(came, place);
   }
-  worker_.charge((2.0 * static_cast<double>(terms.size() - 1) + 1.0) * numbers.value_or(static_cast<double>(x.size())),
-                 record::Work::average);
+  comm.charge_reduction(
+      (2.0 * static_cast<double>(terms.size() - 1) + 1.0) * numbers.value_or(static_cast<double>(x.size())),
+      record::Work::average);
   if (terms.size() <= row_.neighbours.size()) normalize(weights);
   return values::weighted_sum(terms, weights);
 }

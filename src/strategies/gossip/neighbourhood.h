@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cluster/ranks/pending.h"
@@ -25,6 +26,7 @@ class Neighbourhood {
   /// sum_j W_ij x_j over this rank and those neighbours that take part in the step, added in the order of ranks; their
   /// weights are scaled to sum to 1.  Virtual time: alpha + degree M beta, then (2 degree + 1) d flops.
   Tensor combine(const Tensor& x, std::int64_t step) const { return combine(x, start(x, step)); }
+  const cluster::Communicator& comm() const;
 
   /// An exchange that goes on while its rank computes.
   struct Exchange {
@@ -36,15 +38,26 @@ class Neighbourhood {
   Exchange start(const Tensor& x, std::int64_t step) const { return start(x, step, row_.neighbours, row_.targets); }
   Exchange start(const cluster::Packet& x, std::int64_t step, std::span<const int> sources,
                  std::span<const int> targets) const;
+  /// Likewise to all neighbours, from the actor of that communicator.
+  Exchange start(const cluster::Communicator& comm, const cluster::Packet& x, std::int64_t step) const {
+    return start(comm, x, step, row_.neighbours, row_.targets);
+  }
   /// The packet of each source, in their order; no tensor from one that was lost.  Virtual time: until all has come and
   /// gone.
-  std::vector<cluster::Packet> finish(Exchange exchange) const;
+  std::vector<cluster::Packet> finish(Exchange exchange) const { return finish(comm(), std::move(exchange)); }
+  std::vector<cluster::Packet> finish(const cluster::Communicator& comm, Exchange exchange) const;
   /// As above, of an exchange that was started with x.  numbers: the flops of a product or sum; left out: d.
-  Tensor combine(const Tensor& x, Exchange exchange, std::optional<double> numbers = {}) const;
+  Tensor combine(const Tensor& x, Exchange exchange, std::optional<double> numbers = {}) const {
+    return combine(comm(), x, std::move(exchange), numbers);
+  }
+  Tensor combine(const cluster::Communicator& comm, const Tensor& x, Exchange exchange,
+                 std::optional<double> numbers = {}) const;
   /// The number of these members that take part in the step.
   int present(std::span<const int> members, std::int64_t step) const;
 
  private:
+  Exchange start(const cluster::Communicator& comm, const cluster::Packet& x, std::int64_t step,
+                 std::span<const int> sources, std::span<const int> targets) const;
   void welcome(const State& state) const;
   /// The neighbours at work; if there are none, all members at work.
   std::vector<int> hosts() const;

@@ -8,6 +8,7 @@
 
 #include "cluster/ranks/storage.h"
 #include "collectives/flat.h"
+#include "strategies/servers/bucket_service.h"
 #include "strategies/single.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
@@ -17,13 +18,19 @@ namespace simgrad::strategies {
 using cluster::Packet;
 using cluster::Pending;
 
-Traits MapReduce::traits(int) const {
+Traits MapReduce::traits(int P) const {
   const bool one_by_one = reducers == 1 && broadcast.kind() == collectives::FlatBroadcast::about.kind;
   return {.holder = Holder::servers,
           .servers = static_cast<int>(reducers),
           .sharding = Sharding::range,
+          .dealt_in_pieces = bucket_bytes ? std::function([options = *this](const training::Learning& learning) {
+            return lengths_of(options.buckets(learning));
+          })
+                                          : nullptr,
           .many_to_many = reducers > 1,
-          .recoveries = one_by_one ? training::every_recovery() : training::recoveries_by_generation(),
+          .answering_actors = bucket_bytes ? P + reducers * P : 0,
+          .taking_actors = bucket_bytes ? reducers * P : 0,
+          .recoveries = one_by_one && !bucket_bytes ? training::every_recovery() : training::recoveries_by_generation(),
           .optimizes = job == Job::gradient,
           .free_workers_take = splits > 1 ? fmt::format("splits = {}", splits) : ""};
 }
@@ -34,10 +41,14 @@ std::shared_ptr<const Strategy> MapReduce::alone() const {
   return single;
 }
 
+UnitBuckets MapReduce::buckets(const training::Learning& learning) const {
+  return {learning.units(), *bucket_bytes, bytes_on_wire(learning.number_bytes(), *compression)};
+}
+
 bool MapReduce::deals_splits(const training::Participant& self) const { return splits > 1 || self.keeps_going(); }
 
 std::int64_t MapReduce::number_bytes(const training::Learning& learning) {
-  return values::wire_format(training::travels_as(learning.precision())).bytes(1);
+  return std::llround(learning.number_bytes().wire);
 }
 
 std::int64_t MapReduce::numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const {
@@ -64,6 +75,9 @@ void MapReduce::use_disk(const training::Participant& self, double bytes) const 
 }
 
 void MapReduce::operator()(Worker& worker) const {
+  if (bucket_bytes)
+    return work_in_buckets(worker, buckets(worker.learning()), {.credits = credits}, *compression,
+                           *parameter_compression);
   if (deals_splits(worker)) return map_splits(worker);
   training::Encoder sum_code(*compression, worker);
   const training::Encoder parameter_code(*parameter_compression, worker);
@@ -96,6 +110,11 @@ Tensor MapReduce::parameters(Worker& worker, const training::Encoder& code) cons
 }
 
 void MapReduce::operator()(Server& server) const {
+  if (bucket_bytes)
+    return serve_in_buckets(
+        server, {.gradients = *compression,
+                 .parameters = *parameter_compression,
+                 .bucketing = {.buckets = buckets(server.learning()).count(), .travel = {.credits = credits}}});
   if (deals_splits(server)) return reduce_splits(server);
   const int P = server.workers();
   std::vector<int> members(static_cast<std::size_t>(P));

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "collectives/broadcast.h"
+#include "strategies/buckets/buckets.h"
 #include "strategies/compression.h"
 #include "strategies/job.h"
 #include "strategies/mapreduce/storage.h"
@@ -40,6 +41,8 @@ struct MapReduce : Strategy {
   base::Slot<IntermediateStorage> storage{storages(), "memory"};
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
+  std::optional<double> bucket_bytes;
+  std::int64_t credits = default_credits;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
@@ -51,6 +54,8 @@ struct MapReduce : Strategy {
  private:
   // Splits (mapreduce_splits.cpp).
   void map_splits(Worker& worker) const;
+  void refuse_buckets(base::Describer& d) const;
+  UnitBuckets buckets(const training::Learning& learning) const;
   void reduce_splits(Server& server) const;
   bool deals_splits(const training::Participant& self) const;
   /// The flops of mapping a split.

@@ -30,6 +30,12 @@ void MapReduce::describe(base::Describer& d) {
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that reducers send instead of parameters");
+  describe_bucket_size(
+      d, bucket_bytes,
+      "sums are sent in buckets of layers, of at least so many bytes on the wire, as the backward pass "
+      "gets them, and each is reduced and broadcast by itself; left out: all at once");
+  describe_credits(d, credits, bucket_bytes);
+  if (bucket_bytes) refuse_buckets(d);
   if (!compression->exact() && !combiner)
     d.refuse("compression",
              "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "
@@ -64,7 +70,23 @@ void MapReduce::describe(base::Describer& d) {
              "= true, or leave slow_factor out");
 }
 
+void MapReduce::refuse_buckets(base::Describer& d) const {
+  const auto refuse = [&](const char* option, const std::string& written) {
+    d.refuse(option, fmt::format("bucket_size sends a worker's sum while the backward pass makes it, which {} does not "
+                                 "allow; leave one of them out",
+                                 written));
+  };
+  if (job != Job::gradient) refuse("job", "job = \"k_means\"");
+  if (!combiner) refuse("combiner", "combiner = false");
+  if (splits > 1) refuse("splits", fmt::format("splits = {}", splits));
+  if (storage.kind() != "memory") refuse("storage", fmt::format("storage = \"{}\"", storage.kind()));
+  if (broadcast.kind() != collectives::FlatBroadcast::about.kind)
+    refuse("broadcast", fmt::format("broadcast = \"{}\"", broadcast.kind()));
+}
+
 std::optional<Refusal> MapReduce::refusal(const Circumstances& circumstances) const {
+  if (bucket_bytes)
+    if (auto refusal = bucket_updates_refusal(circumstances)) return refusal;
   if (auto refusal = job_refusal(job, circumstances)) return refusal;
   if (reducers > circumstances.parameters)
     return Refusal{

@@ -65,7 +65,7 @@ class StepCosts {
     return MicroBatch{op.micro, numbers_.micro_batches()}.count(terms_.batch);
   }
   double output_bytes(std::size_t unit, std::int64_t rows) const {
-    const double number = values::wire_format(travels_as(terms_.precision)).bytes_per_number;
+    const double number = terms_.bytes.wire;
     const auto count = static_cast<double>(rows);
     return number * std::round(count * units_[unit].output_numbers + count * units_[unit].output_bytes / number);
   }

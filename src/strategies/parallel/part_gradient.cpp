@@ -22,7 +22,7 @@ PartGradient::PartGradient(const training::Worker& worker, bool followed)
 
 Tensor zeros_on_the_wire(const training::Learning& learning, double numbers, double bytes) {
   const values::Format format = travels_as(learning.precision());
-  const double all = numbers + bytes / values::wire_format(format).bytes_per_number;
+  const double all = numbers + bytes / learning.number_bytes().wire;
   return values::rounded(learning.dispatcher().zeros(std::llround(all)), format);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cluster/ranks/side_stream.h"
 #include "collectives/lengths.h"
+#include "strategies/buckets/buckets.h"
 #include "strategies/circumstances.h"
 #include "strategies/micro_batches.h"
 #include "strategies/replicas/compressed_sum.h"
@@ -36,11 +37,10 @@ struct Bucket {
 
 void Allreduce::describe(base::Describer& d) {
   d.component("algorithm", algorithm, "how the sum is made");
-  d.quantity(
-      "bucket_size", bucket_bytes, base::Unit::bytes,
-      "gradients are summed in buckets of at least so many bytes, as the backward pass gets them, beside the rest of "
-      "it; left out: all at once, after it",
-      base::Bounds::above_zero());
+  describe_bucket_size(
+      d, bucket_bytes,
+      "gradients are summed in buckets of at least so many bytes on the wire, as the backward pass gets "
+      "them, beside the rest of it; left out: all at once, after it");
   describe_compression(d, compression);
   describe_micro_batches(d, micro_batches, no_sync);
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
@@ -83,14 +83,13 @@ void Allreduce::in_buckets(Worker& worker) const {
   CompressedSum bucket_sum(*compression, *algorithm, worker);
   SideStream beside(worker.comm());
   const bool one_collective = bucket_sum.is_one_collective(worker.comm());
-  const double number_bytes = training::number_bytes(worker.learning().precision()).gradient;
+  const double number_bytes = bytes_on_wire(worker.number_bytes(), *compression);
   collectives::Stretches of_buckets;
   State state = worker.start();
   // Buckets are copies, so that a gradient may be added to while it is sent.
   worker.memory().hold(record::MemoryPart::buckets,
                        worker.number_bytes().gradient * static_cast<double>(state.w.size()));
-  if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1)
-    worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
+  if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1) note_single_bucket(worker);
   while (worker.continues(state)) {
     Tensor g, not_summed;
     for (const MicroBatch micro : micro_batches_of(micro_batches)) {

@@ -16,9 +16,18 @@ void DataParallel::describe(base::Describer& d) {
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that the master sends instead of parameters");
+  describe_bucket_size(
+      d, bucket_bytes,
+      "gradients are gathered in buckets of layers, of at least so many bytes on the wire, as the "
+      "backward pass gets them, and parameters dealt out as the forward pass needs them; left out: all "
+      "at once");
+  describe_credits(d, credits, bucket_bytes);
 }
 
-void DataParallel::operator()(Worker& worker) const { worker.rank() == 0 ? lead(worker) : follow(worker); }
+void DataParallel::operator()(Worker& worker) const {
+  if (bucket_bytes) return worker.rank() == 0 ? lead_in_buckets(worker) : follow_in_buckets(worker);
+  worker.rank() == 0 ? lead(worker) : follow(worker);
+}
 
 void DataParallel::lead(Worker& master) const {
   const std::int64_t row_bytes = master.learning().row_bytes() + 8;  // and its target

@@ -3,9 +3,12 @@
 ///
 /// Source: S. Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020,
 /// section 2.2 (DataParallel). Cost per step: 2 alpha + (2(P-1) M + bytes of the others' rows) beta + t_c + (P-1) M
-/// gamma + t_update; all of it through the master's link.
+/// gamma + t_update; all of it through the master's link. In buckets the master deals out and computes at once.
 #pragma once
 
+#include <optional>
+
+#include "strategies/buckets/buckets.h"
 #include "strategies/compression.h"
 
 namespace simgrad::strategies {
@@ -19,6 +22,8 @@ struct DataParallel : Strategy {
 
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
+  std::optional<double> bucket_bytes;
+  std::int64_t credits = default_credits;
 
   void describe(base::Describer& d) override;
   Traits traits(int /*P*/) const override { return {.holder = Holder::master}; }
@@ -30,6 +35,9 @@ struct DataParallel : Strategy {
  private:
   void lead(Worker& master) const;
   void follow(Worker& device) const;
+  UnitBuckets buckets(const training::Learning& learning) const;
+  void lead_in_buckets(Worker& master) const;
+  void follow_in_buckets(Worker& device) const;
 };
 
 }  // namespace simgrad::strategies

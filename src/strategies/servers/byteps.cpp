@@ -1,16 +1,20 @@
 #include "strategies/servers/byteps.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "cluster/ranks/communicator.h"
+#include "cluster/ranks/side_stream.h"
+#include "strategies/buckets/buckets.h"
+#include "strategies/servers/service_exchange.h"
 #include "strategies/servers/summation_service.h"
-#include "strategies/servers/summation_shares.h"
+#include "training/learning/learning.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
 
 using base::Bounds;
+using cluster::Communicator;
 using cluster::Pending;
 
 void BytePs::describe(base::Describer& d) {
@@ -22,6 +26,13 @@ void BytePs::describe(base::Describer& d) {
   describe_compression(d, compression);
   d.component("answer_compression", answer_compression,
               "the code that services send instead of sums; with error feedback both ways (DoubleSqueeze)");
+  describe_bucket_size(
+      d, bucket_bytes,
+      "gradients are pushed in buckets of layers, of at least so many bytes on the wire, as the backward "
+      "pass gets them; left out: in equal partitions, after it");
+  if (bucket_bytes && d.given("partitions"))
+    d.refuse("partitions",
+             "partitions cuts the whole vector, but with bucket_size every bucket is a piece; leave one of them out");
 }
 
 Traits BytePs::traits(int P) const {
@@ -37,40 +48,56 @@ std::optional<Refusal> BytePs::refusal(const Circumstances& circumstances) const
   return refusal ? refusal : compression_refusal(answer_compression, circumstances, "answer_compression");
 }
 
+std::vector<SummedPiece> BytePs::pieces(const training::Learning& learning) const {
+  if (!bucket_bytes) return cut({0, learning.parameters()}, partitions);
+  std::vector<SummedPiece> pieces;
+  const double number_bytes = bytes_on_wire(learning.number_bytes(), *compression);
+  for (const Stretch& bucket : buckets_of(learning.layers(), *bucket_bytes, number_bytes))
+    pieces.push_back({bucket.first, bucket.count});
+  std::ranges::reverse(pieces);
+  return pieces;
+}
+
 void BytePs::operator()(Worker& worker) const {
-  const int n = worker.workers();
+  if (bucket_bytes) return work_in_buckets(worker);
   training::Encoder gradients(*compression, worker);
-  const training::Encoder sums_code(*answer_compression, worker);
+  const training::Encoder sums(*answer_compression, worker);
+  ServiceExchange services(worker, gradients, sums);
   State state = worker.start();
-  const std::vector<SummedPiece> all = cut({0, state.w.size()}, partitions);
+  const std::vector<SummedPiece> all = pieces(worker.learning());
   while (worker.continues(state)) {
     const Tensor g = worker.gradient(state.w);
-    std::vector<Pending> answers;
-    for (const SummedPiece& partition : all) {
-      const auto shares = summation_shares(n, worker.servers() - n, partition.count);
-      std::vector<Pending> pushes;
-      for (int j = 0; j < worker.servers(); ++j)
-        for (const SummedPiece& message : messages_of(partition, shares[static_cast<std::size_t>(j)])) {
-          answers.push_back(worker.comm().start_receive(worker.server() + j));
-          const Tensor part = values::slice(g, message.first, message.count);
-          const Tensor code = gradients(worker.comm(), part, message.first);
-          pushes.push_back(worker.comm().start_send(worker.server() + j, code));
-        }
-      for (Pending& push : pushes) push.wait();
-    }
-    std::vector<Tensor> sums;
-    std::int64_t received = 0;
-    for (Pending& answer : answers) {
-      const Tensor code = answer.wait().tensor;
-      sums.push_back(sums_code.decoded(worker.comm(), code, std::exchange(received, received + code.size())));
-    }
-    worker.update(state, values::concatenate(sums));
+    for (const SummedPiece& partition : all) services.push(worker.comm(), g, partition);
+    worker.update(state, services.sum(worker.comm(), false));
+  }
+}
+
+/// The side actor pushes bucket after bucket; the sums come in meanwhile.
+void BytePs::work_in_buckets(Worker& worker) const {
+  training::Encoder gradients(*compression, worker);
+  const training::Encoder sums(*answer_compression, worker);
+  ServiceExchange services(worker, gradients, sums);
+  cluster::SideStream beside(worker.comm());
+  State state = worker.start();
+  const std::vector<SummedPiece> all = pieces(worker.learning());
+  if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1) note_single_bucket(worker);
+  while (worker.continues(state)) {
+    std::size_t next = 0;
+    worker.gradient(state.w, [&](const Tensor& g, const models::Layer& layer) {
+      if (layer.first != all[next].first) return;
+      beside.start([&services, g, piece = all[next++]](const Communicator& comm) {
+        services.push(comm, g, piece);
+        return Tensor();
+      });
+    });
+    beside.start([&services](const Communicator& comm) { return services.sum(comm, true); });
+    worker.update(state, beside.wait_for_all().back());
   }
 }
 
 void BytePs::operator()(Server& server) const {
   const int n = server.workers();
-  SummationService service(server, partitions, *compression, *answer_compression);
+  SummationService service(server, pieces(server.learning()), *compression, *answer_compression);
   if (!service.works()) return;  // spare hosts do everything
   std::vector<Pending> answers;
   auto pushes = service.expect(0);

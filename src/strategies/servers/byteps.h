@@ -7,10 +7,14 @@
 /// and pulls overlap as far as the vector is cut in partitions: c of them take (c+1) alpha and, for k = 0, exactly 2
 /// (n-1) M beta / n; with spare hosts 1 + 1/c times the optimum, because the first push and the last pull of a spare
 /// host overlap with nothing. These times are exact where the ratio of the shares is a ratio of few messages, and
-/// approximate elsewhere.
+/// approximate elsewhere. In buckets: each is a partition, which is pushed as soon as the backward pass has it.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "strategies/compression.h"
+#include "strategies/servers/summation_shares.h"
 
 namespace simgrad::strategies {
 
@@ -30,12 +34,18 @@ struct BytePs : Strategy {
   std::int64_t partitions = 8;
   Compression compression = no_compression();
   Compression answer_compression = no_compression();
+  std::optional<double> bucket_bytes;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& service) const override;
+
+ private:
+  /// The pieces of the vector that are pushed and answered one after the other.
+  std::vector<SummedPiece> pieces(const training::Learning& learning) const;
+  void work_in_buckets(Worker& worker) const;
 };
 
 }  // namespace simgrad::strategies

@@ -25,16 +25,19 @@ Traits ParameterServer::traits(int P) const {
   // Where messages are taken in the order of their arrival, a server receives from every worker at all times; and a
   // worker from every server where new parameters interrupt it.
   const int receiving = lockstep ? 0 : (restarts() ? 2 : 1);
+  const int streams = bucket_bytes ? 1 : 0;  // a worker's to all servers, and a server's to each worker
   return {.pace = lockstep ? Pace::lockstep : Pace::server_updates,
           .gradients_an_update = k_batch.value_or(stale() ? 1 : 0),
           .holder = Holder::servers,
           .servers = servers,
           .hosts = hosts_of_servers(placement, P, servers),
           .sharding = dealt_by,
+          .dealt_in_pieces = dealt_in_buckets(),
           .many_to_many = servers > 1,
           .pairs = 2 * pairs,
-          .taking_actors = receiving * pairs,
-          .recoveries = stale() ? training::every_recovery() : training::recoveries_by_generation()};
+          .answering_actors = streams * (P + pairs),
+          .taking_actors = (streams > 0 ? 1 : receiving) * pairs,
+          .recoveries = stale() && !bucket_bytes ? training::every_recovery() : training::recoveries_by_generation()};
 }
 
 std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstances) const {
@@ -53,7 +56,10 @@ std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstanc
                    fmt::format("backup_workers = {}, but cluster.workers = {}, which leaves no gradient to "
                                "wait for; expected fewer backup workers than workers",
                                backup_workers, circumstances.workers)};
-  if (const std::string whole = circumstances.needs_whole_gradient(); shards > 1 && !whole.empty())
+  if (bucket_bytes && !stale() && backup_workers == 0)
+    if (auto refusal = bucket_updates_refusal(circumstances)) return refusal;
+  const std::string whole = circumstances.needs_whole_gradient();
+  if (shards > 1 && !whole.empty())
     return Refusal{"servers",
                    fmt::format("servers = {}, but under {} the update of one parameter depends on "
                                "others, which another server holds; set servers = 1, or take an optimizer that "
@@ -64,6 +70,7 @@ std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstanc
 
 void ParameterServer::operator()(Worker& worker) const {
   if (restarts()) return work_and_restart(worker);
+  if (bucket_bytes) return work_in_buckets(worker);
   ParameterStore store(worker, *compression, *parameter_compression);
   for (;;) {  // the training ends it, while it waits for an answer
     const Pulled at = store.pull();
@@ -78,6 +85,7 @@ void ParameterServer::operator()(Server& server) const {
   if (stale()) return serve_ssp(server);
   if (k_batch) return serve_first_k(server);
   if (backup_workers > 0) return serve_first_of_all(server);
+  if (bucket_bytes) return serve_bsp_in_buckets(server);
   serve_bsp(server);
 }
 

@@ -8,12 +8,20 @@
 /// Distributed Deep Learning", IJCAI 2016; delay compensation: S. Zheng et al., "Asynchronous Stochastic Gradient
 /// Descent with Delay Compensation", ICML 2017. Cost per step, bsp, P workers, s equal shards on servers of their own:
 /// t_c + 2 (alpha + max(1, P/s) M beta) + P M/s gamma + t_update/s; colocated, s = P: t_c + 2 (alpha + (P-1)/P M beta)
-/// + M gamma + t_update/P.
+/// + M gamma + t_update/P. In buckets: bucketed_store.h.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "strategies/buckets/buckets.h"
 #include "strategies/compression.h"
 
 namespace simgrad::strategies {
+
+struct Bucketing;
+struct BucketTravel;
 
 enum class Consistency {
   bsp,  ///< a step's gradients are all summed before the parameters change
@@ -30,6 +38,12 @@ enum class Placement {
 enum class Part {
   sum,  ///< 1: the parts of all workers add up to one gradient
   mean  ///< P
+};
+
+/// The parameters that a worker waits for before a pass, where gradients are pushed in buckets.
+enum class Pulls {
+  by_layer,  ///< those of the bucket whose layers the forward pass comes to
+  at_once    ///< all, which servers send once all of them are updated
 };
 
 /// The hosts of P workers and of servers placed so; empty: each on its own.
@@ -56,6 +70,9 @@ struct ParameterServer : Strategy {
   Part part = Part::sum;
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
+  std::optional<double> bucket_bytes;
+  std::int64_t credits = default_credits;
+  Pulls pull = Pulls::by_layer;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
@@ -69,7 +86,13 @@ struct ParameterServer : Strategy {
   bool restarts() const { return consistency == Consistency::bsp && k_batch; }
   bool stale() const { return consistency == Consistency::asp || (consistency == Consistency::ssp && bound() > 0); }
   void refuse_contradictions(base::Describer& d) const;
+  UnitBuckets buckets(const training::Learning& learning) const;
+  BucketTravel travel() const;
+  Bucketing bucketing(const Server& server) const;
+  std::function<std::vector<std::int64_t>(const training::Learning&)> dealt_in_buckets() const;
   void work_and_restart(Worker& worker) const;
+  void work_in_buckets(Worker& worker) const;
+  void serve_bsp_in_buckets(Server& server) const;
   void serve_bsp(Server& server) const;
   void serve_first_of_all(Server& server) const;
   void serve_first_k(Server& server) const;

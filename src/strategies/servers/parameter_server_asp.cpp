@@ -12,7 +12,7 @@ namespace simgrad::strategies {
 /// asp: every push is applied (K-batch-async: every K pushes) and answered with the parameters as they are then.
 void ParameterServer::serve_asp(Server& server) const {
   const std::size_t K = static_cast<std::size_t>(k_batch.value_or(1));
-  PushService service(server, *compression, *parameter_compression);
+  PushService service(server, *compression, *parameter_compression, cluster::Inbox::OnLoss::silent, bucketing(server));
   LateGradients late(*this, service);
   while (service.continues()) {
     std::vector<LateGradient> parts;
@@ -28,7 +28,8 @@ void ParameterServer::serve_asp(Server& server) const {
 /// ssp: the same, but a worker that is more than the bound ahead of the slowest waits for its answer. The bound is of
 /// clocks, while staleness counts updates, as under asp.
 void ParameterServer::serve_ssp(Server& server) const {
-  PushService service(server, *compression, *parameter_compression, cluster::Inbox::OnLoss::reported);
+  PushService service(server, *compression, *parameter_compression, cluster::Inbox::OnLoss::reported,
+                      bucketing(server));
   LateGradients late(*this, service);
   StalenessBound workers(server.workers(), bound(), [&](int worker) { service.answer(worker); });
   service.notify(workers);

@@ -75,7 +75,7 @@ class ArrivedGradients {
 /// the present step.
 void ParameterServer::serve_first_of_all(Server& server) const {
   const std::int64_t enough = std::max<std::int64_t>(1, server.workers() - backup_workers);
-  PushService service(server, *compression, *parameter_compression);
+  PushService service(server, *compression, *parameter_compression, Inbox::OnLoss::silent, bucketing(server));
   while (service.continues()) {
     ArrivedGradients arrived(service);
     std::vector<int> in_time;

@@ -9,12 +9,9 @@ namespace simgrad::strategies {
 
 using cluster::Pending;
 
-SummationService::SummationService(const Server& service, std::int64_t partitions,
+SummationService::SummationService(const Server& service, std::vector<SummedPiece> partitions,
                                    const training::Compressor& gradients, const training::Compressor& sums)
-    : service_(service),
-      partitions_(cut({0, service.learning().parameters()}, partitions)),
-      gradients_(gradients, service),
-      sums_(sums, service) {}
+    : service_(service), partitions_(std::move(partitions)), gradients_(gradients, service), sums_(sums, service) {}
 
 SummationService::Pushes SummationService::expect(std::size_t q) const {
   Pushes pushes(messages(q).size());

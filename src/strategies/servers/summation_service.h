@@ -13,7 +13,7 @@ namespace simgrad::strategies {
 class SummationService {
  public:
   /// gradients, sums: the codes that are sent instead of them.  All must outlive it.
-  SummationService(const Server& service, std::int64_t partitions, const training::Compressor& gradients,
+  SummationService(const Server& service, std::vector<SummedPiece> partitions, const training::Compressor& gradients,
                    const training::Compressor& sums);
 
   /// Whether it has anything to sum.

@@ -15,21 +15,6 @@ namespace simgrad::strategies {
 
 using collectives::ring_shard;
 
-std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
-                                double number_bytes) {
-  std::vector<Stretch> buckets;
-  std::int64_t count = 0;
-  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
-    count += layer->count;
-    const bool full = bytes && number_bytes * static_cast<double>(count) >= *bytes;
-    if (!full && layer + 1 != layers.rend()) continue;
-    buckets.push_back({layer->first, count});
-    count = 0;
-  }
-  std::ranges::reverse(buckets);
-  return buckets;
-}
-
 std::vector<Stretch> stretches_of(std::span<const training::ModelUnit> units) {
   std::vector<Stretch> stretches;
   for (const training::ModelUnit& unit : units) stretches.push_back({unit.first, unit.count});

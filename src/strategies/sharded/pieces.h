@@ -8,6 +8,7 @@
 
 #include "collectives/split.h"
 #include "models/cut_model.h"
+#include "strategies/buckets/buckets.h"
 #include "strategies/strategy.h"
 #include "training/learning/units.h"
 
@@ -17,11 +18,6 @@ class Communicator;
 
 namespace simgrad::strategies {
 
-using collectives::Stretch;
-
-/// Layers from the last on, in pieces of at least so many bytes of gradients; none: one piece.
-std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
-                                double number_bytes);
 /// The units of the model.
 std::vector<Stretch> stretches_of(std::span<const training::ModelUnit> units);
 

@@ -51,7 +51,7 @@ std::vector<Stretch> Zero::stretches(const std::vector<models::Layer>& layers, d
 
 Traits Zero::traits(int P) const {
   Traits traits = sharded_traits(P, [zero = *this](const training::Learning& learning) {
-    return zero.stretches(learning.layers(), training::number_bytes(learning.precision()).gradient);
+    return zero.stretches(learning.layers(), learning.number_bytes().wire);
   });
   traits.gathers_units = stage == 3;
   traits.meets_in_rings = true;
@@ -77,7 +77,7 @@ record::MemoryParts Zero::memory(const training::MemoryTerms& terms) const {
       .micro_batches = micro_batches,
       .accumulates = micro_batches > 1,
       .optimizer_share = host.takes_optimizer() ? 0.0 : 1.0 / static_cast<double>(terms.workers)};
-  const std::vector<Stretch> pieces = stretches(terms.layers, terms.bytes.gradient);
+  const std::vector<Stretch> pieces = stretches(terms.layers, terms.bytes.wire);
   if (stage == 1 && bucket_bytes) its.bucket_numbers = largest(pieces);
   if (stage == 2 && !whole_gradient && !terms.mesh)
     for (const Stretch& piece : pieces) its.dropped.push_back(piece.count);
@@ -88,7 +88,7 @@ void Zero::operator()(Worker& worker) const {
   if (stage == 3)
     return train_by_units(
         worker, {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync, .host = host});
-  const Pieces pieces(stretches(worker.learning().layers(), worker.number_bytes().gradient), worker.workers());
+  const Pieces pieces(stretches(worker.learning().layers(), worker.number_bytes().wire), worker.workers());
   PieceSums sums(worker, pieces, stage == 2 && !(no_sync && micro_batches > 1) && !worker.adds_up_micro_batches());
   if (stage == 1 && bucket_bytes)
     worker.memory().hold(MemoryPart::buckets, worker.number_bytes().gradient * largest(pieces.stretches()));

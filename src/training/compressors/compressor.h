@@ -72,6 +72,11 @@ class Compressor : public base::Described {
   virtual bool of_matrices() const { return false; }
   /// Whether vectors are sent unchanged.
   virtual bool exact() const { return false; }
+  /// Whether a code is some of the numbers, with their places.
+  virtual bool sparse() const { return false; }
+  /// The bytes of a number in its message, where the code is a format of numbers.  uncompressed: those of a number that
+  /// is sent as it is.
+  virtual double bytes_per_number(double uncompressed) const { return uncompressed; }
   /// The reason why the gradients of such a model cannot be compressed, or empty.
   virtual std::string refusal(std::int64_t /*parameters*/, std::span<const models::Layer> /*layers*/) const {
     return {};

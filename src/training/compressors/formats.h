@@ -1,6 +1,8 @@
 /// Number formats of fewer bytes. Numbers are rounded when encoded, and again in every sum on the way, as by hardware.
 #pragma once
 
+#include <algorithm>
+
 #include "training/compressors/compressor.h"
 
 namespace simgrad::training {
@@ -44,6 +46,9 @@ class Rounded : public Compressor {
     return {values::decoded(all(own)), values::decoded(own)};
   }
   bool keeps_parameters() const override { return true; }
+  double bytes_per_number(double uncompressed) const override {
+    return std::min(uncompressed, values::wire_format(format_).bytes_per_number);
+  }
 
  private:
   values::Format format_;

@@ -30,6 +30,7 @@ struct RandomK : Compressor {
   bool sums() const override { return true; }
   Summed summed(const values::Tensor& x, const Occasion& occasion, CompressorMemory&,
                 const SumOverRanks& all) const override;
+  bool sparse() const override { return true; }
   std::string refusal(std::int64_t parameters, std::span<const models::Layer>) const override {
     return kept.refusal(parameters);
   }

@@ -29,6 +29,7 @@ struct TopK : Compressor {
   double add_flops(std::int64_t n, const Occasion& occasion) const override {
     return static_cast<double>(kept.of(n, occasion));
   }
+  bool sparse() const override { return true; }
   std::string refusal(std::int64_t parameters, std::span<const models::Layer>) const override {
     return kept.refusal(parameters);
   }

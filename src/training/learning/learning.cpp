@@ -79,7 +79,7 @@ const data::Dataset& Learning::evaluation_set() const {
 std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
   State state{.w = dispatcher_.zeros(parameters_)};
   optimizer.start(state);
-  return static_cast<std::int64_t>(std::ceil(bytes_of(state, number_bytes(precision()))));
+  return static_cast<std::int64_t>(std::ceil(bytes_of(state, training::number_bytes(precision()))));
 }
 
 double Learning::gradient_flops(int part, int parts) const { return gradient_flops(batches_.count(part, parts)); }

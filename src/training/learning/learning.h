@@ -62,6 +62,7 @@ class Learning {
     Trajectory* trajectory = nullptr;
     Recompute recompute = Recompute::none;
     Precision precision = Precision::float64;
+    Wire wire = Wire::as_precision;
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
   /// The same data, batches and formats for a part of the model.
@@ -91,6 +92,7 @@ class Learning {
   /// Bytes of a row on a disk.
   std::int64_t row_bytes() const { return setup_.model->sample_bytes(setup_.problem); }
   Precision precision() const { return setup_.precision; }
+  NumberBytes number_bytes() const { return training::number_bytes(setup_.precision, setup_.wire); }
   /// Bytes of a checkpoint: the parameters and the optimizer's vectors.
   std::int64_t state_bytes(const Optimizer& optimizer) const;
   values::Dispatcher& dispatcher() const { return dispatcher_; }

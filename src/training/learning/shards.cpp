@@ -1,5 +1,6 @@
 #include "training/learning/shards.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -19,14 +20,21 @@ std::vector<int> hashed(std::int64_t parameters, int servers) {
   return owner;
 }
 
+/// Range `server` of so many numbers: the ranges' lengths differ by at most one, the longer ones first.
+Shards::Stretch range(std::int64_t numbers, int servers, int server) {
+  const std::int64_t each = numbers / servers, longer = numbers % servers;
+  return {server * each + std::min<std::int64_t>(server, longer), each + (server < longer ? 1 : 0)};
+}
+
 }  // namespace
 
 Shards::Shards(Sharding sharding, int servers, std::int64_t parameters, values::Dispatcher& dispatcher)
     : dispatcher_(&dispatcher), first_(static_cast<std::size_t>(servers) + 1) {
   if (sharding == Sharding::range || servers == 1) {
-    for (int j = 0; j < servers; ++j)
-      first_[static_cast<std::size_t>(j) + 1] =
-          first_[static_cast<std::size_t>(j)] + parameters / servers + (j < parameters % servers ? 1 : 0);
+    for (int j = 0; j < servers; ++j) {
+      const Stretch its = range(parameters, servers, j);
+      first_[static_cast<std::size_t>(j) + 1] = its.first + its.count;
+    }
     return;
   }
   const std::vector<int> owner = hashed(parameters, servers);
@@ -44,12 +52,58 @@ Shards::Shards(Sharding sharding, int servers, std::int64_t parameters, values::
   place_ = std::move(place);
 }
 
+Shards::Shards(int servers, const std::vector<std::int64_t>& lengths, values::Dispatcher& dispatcher)
+    : dispatcher_(&dispatcher), first_(static_cast<std::size_t>(servers) + 1), pieces_(lengths.size() + 1) {
+  std::partial_sum(lengths.begin(), lengths.end(), pieces_.begin() + 1);
+  for (int j = 0; j < servers; ++j) {
+    std::int64_t& end = first_[static_cast<std::size_t>(j) + 1];
+    end = first(j);
+    for (const std::int64_t length : lengths) end += range(length, servers, j).count;
+  }
+}
+
+Shards::Stretch Shards::stretch(int server, std::size_t piece) const {
+  const std::int64_t begin = pieces_.at(piece);
+  const Stretch its = range(pieces_.at(piece + 1) - begin, servers(), server);
+  return {begin + its.first, its.count};
+}
+
+Shards::Stretch Shards::in_part(int server, std::size_t piece) const {
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < piece; ++i) begin += stretch(server, i).count;
+  return {begin, stretch(server, piece).count};
+}
+
+std::vector<Tensor> Shards::split_pieces(const Tensor& x) const {
+  std::vector<Tensor> parts;
+  for (int j = 0; j < servers(); ++j) {
+    std::vector<Tensor> its;
+    for (std::size_t piece = 0; piece + 1 < pieces_.size(); ++piece)
+      its.push_back(values::slice(x, stretch(j, piece).first, stretch(j, piece).count));
+    parts.push_back(values::concatenate(its));
+  }
+  return parts;
+}
+
+Tensor Shards::whole_of_pieces(std::span<const Tensor> parts) const {
+  std::vector<Tensor> all;
+  std::vector<std::int64_t> next(parts.size());
+  for (std::size_t piece = 0; piece + 1 < pieces_.size(); ++piece)
+    for (std::size_t j = 0; j < parts.size(); ++j) {
+      const std::int64_t count = stretch(static_cast<int>(j), piece).count;
+      all.push_back(values::slice(parts[j], next[j], count));
+      next[j] += count;
+    }
+  return values::concatenate(all);
+}
+
 std::int64_t Shards::count(int server) const {
   return first_.at(static_cast<std::size_t>(server) + 1) - first_.at(static_cast<std::size_t>(server));
 }
 
 std::vector<Tensor> Shards::split(const Tensor& x) const {
   if (servers() == 1) return {x};
+  if (!pieces_.empty()) return split_pieces(x);
   const Tensor dealt = dealt_ ? permuted("deal", x, dealt_) : x;
   std::vector<Tensor> parts;
   for (int j = 0; j < servers(); ++j)
@@ -59,6 +113,7 @@ std::vector<Tensor> Shards::split(const Tensor& x) const {
 
 Tensor Shards::whole(std::span<const Tensor> parts) const {
   if (servers() == 1) return parts.front();
+  if (!pieces_.empty()) return whole_of_pieces(parts);
   const Tensor dealt = values::concatenate(parts);
   return place_ ? permuted("undeal", dealt, place_) : dealt;
 }

@@ -45,6 +45,8 @@ Generation::Generation(int number, const Terms& terms, const std::vector<bool>& 
 
 Shards Generation::dealt() const {
   const bool deals = terms_.traits.deals_parameters();
+  if (deals && terms_.traits.dealt_in_pieces)
+    return {servers(), terms_.traits.dealt_in_pieces(terms_.learning), terms_.learning.dispatcher()};
   return {deals ? terms_.traits.sharding : Sharding::range, deals ? servers() : 1, terms_.learning.parameters(),
           terms_.learning.dispatcher()};
 }

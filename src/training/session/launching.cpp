@@ -184,7 +184,10 @@ double Training::bytes_of_state_that_one_writes() const {
   if (traits_.state_shards > 1) return std::ceil(bytes / traits_.state_shards);
   if (traits_.sharding == Sharding::keys) return bytes / world_.servers();
   if (!traits_.deals_parameters() || world_.servers() <= 1) return bytes;
-  const Shards shards(traits_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());
+  const Shards shards =
+      traits_.dealt_in_pieces
+          ? Shards(world_.servers(), traits_.dealt_in_pieces(learning_), learning_.dispatcher())
+          : Shards(traits_.sharding, world_.servers(), learning_.parameters(), learning_.dispatcher());
   std::int64_t most = 0;
   for (int server = 0; server < world_.servers(); ++server) most = std::max(most, shards.count(server));
   return bytes * static_cast<double>(most) / static_cast<double>(learning_.parameters());

@@ -47,7 +47,7 @@ MemoryTerms memory_terms(const cluster::Cluster& cluster, const Learning& learni
                          int workers) {
   const std::int64_t batch = learning.batches().batch();
   return {.layers = learning.layers(),
-          .bytes = number_bytes(learning.precision()),
+          .bytes = learning.number_bytes(),
           .recompute = learning.recompute(),
           .workers = workers,
           .rows = (batch + workers - 1) / workers,
@@ -95,7 +95,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
   if (traits_.may_stand_in && all_are_alike()) let_ranks_stand_in();
   if (times_alone())
     if (cluster::BesideMessages* const beside = world_.computed_collectives().beside_messages()) beside->leave_out();
-  world_.set_travels_as(travels_as(setup_.options.precision));
+  world_.set_travels_as(setup_.options.travels_as());
   world_.ranks().set_number_bytes(number_bytes(setup_.options.precision).gradient);
   const std::vector<double>& speeds = cluster.options().relative_speeds;
   for (int rank = 0; rank < world_.size(); ++rank) {

@@ -1,0 +1,85 @@
+#include "strategies/buckets/buckets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "strategies/circumstances.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
+
+namespace simgrad::strategies {
+
+namespace {
+
+/// Parts of a model from the last on, in pieces of at least so many numbers; ascending.  last: by part, the place of
+/// its piece, counted from the last one.
+template <class Part>
+std::vector<Stretch> pieces_of(std::span<const Part> parts, const auto& full, std::vector<std::size_t>* places) {
+  std::vector<Stretch> pieces;
+  std::int64_t count = 0;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    count += part->count;
+    if (places) places->push_back(pieces.size());
+    if (!full(count) && part + 1 != parts.rend()) continue;
+    pieces.push_back({part->first, count});
+    count = 0;
+  }
+  std::ranges::reverse(pieces);
+  return pieces;
+}
+
+}  // namespace
+
+std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
+                                double number_bytes) {
+  const auto full = [&](std::int64_t count) { return bytes && number_bytes * static_cast<double>(count) >= *bytes; };
+  return pieces_of(layers, full, nullptr);
+}
+
+void describe_bucket_size(base::Describer& d, std::optional<double>& bucket_bytes, std::string_view meaning) {
+  d.quantity("bucket_size", bucket_bytes, base::Unit::bytes, meaning, base::Bounds::above_zero());
+}
+
+void describe_credits(base::Describer& d, std::int64_t& credits, const std::optional<double>& bucket_bytes) {
+  d.integer("credits", credits,
+            "buckets of a rank that are under way at a time; of those that wait, the first layers' goes first",
+            base::Bounds::between(1, 10'000));
+  if (!bucket_bytes && d.given("credits"))
+    d.refuse("credits",
+             "credits bounds the buckets that are under way, but without bucket_size there are none; give bucket_size, "
+             "or leave credits out");
+}
+
+double bytes_on_wire(const training::NumberBytes& bytes, const training::Compressor& compressor) {
+  return compressor.bytes_per_number(bytes.wire);
+}
+
+std::optional<Refusal> bucket_updates_refusal(const Circumstances& circumstances) {
+  if (const std::string whole = circumstances.needs_whole_gradient(); !whole.empty())
+    return Refusal{
+        "bucket_size",
+        fmt::format("bucket_size updates each bucket as soon as its sum is there, but under {} the update of "
+                    "one parameter depends on all; leave bucket_size out, or take an optimizer that works "
+                    "element by element, without clip_norm",
+                    whole)};
+  if (circumstances.precision == training::Precision::float16)
+    return Refusal{"bucket_size",
+                   "bucket_size updates each bucket as soon as its sum is there, but under precision = \"float16\" an "
+                   "overflow anywhere leaves the whole update out; take precision = \"bfloat16\", or leave bucket_size "
+                   "out"};
+  return {};
+}
+
+void note_single_bucket(Worker& worker) {
+  worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
+}
+
+UnitBuckets::UnitBuckets(const std::vector<training::ModelUnit>& units, double bytes, double number_bytes) {
+  const auto full = [&](std::int64_t count) { return number_bytes * static_cast<double>(count) >= bytes; };
+  stretches_ = pieces_of(std::span(units), full, &of_unit_);
+  std::ranges::reverse(of_unit_);
+  for (std::size_t& bucket : of_unit_) bucket = stretches_.size() - 1 - bucket;
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,33 @@
+/// A server that updates each bucket of its parameters as soon as all workers' gradients of it have come.
+#pragma once
+
+#include <functional>
+
+#include "strategies/servers/push_service.h"
+
+namespace simgrad::strategies {
+
+/// The lengths of a server's stretches of the buckets.
+std::vector<std::int64_t> lengths_of_stretches(const Server& server, std::size_t buckets);
+/// Those of whole buckets, for Traits::dealt_in_pieces.
+std::vector<std::int64_t> lengths_of(const UnitBuckets& buckets);
+
+struct BucketService {
+  const training::Compressor& gradients;  ///< the codes that are sent instead of them, and of parameters
+  const training::Compressor& parameters;
+  Bucketing bucketing;
+  double weight = 1.0;                         ///< of the sum of the workers' gradients
+  std::function<void()> after_step = nullptr;  ///< called after the last bucket's update; or null
+};
+
+/// A worker of such servers: pushes and pulls buckets beside its passes until the training ends, which is while it
+/// waits for an answer.  batch_of_version: whether a gradient is over the batch of the step that its parameters are of.
+void work_in_buckets(Worker& worker, const UnitBuckets& buckets, const BucketTravel& travel,
+                     const training::Compressor& gradients, const training::Compressor& parameters,
+                     bool batch_of_version = false);
+
+/// Runs until the training ends. Every step each worker pushes each bucket once.  Virtual time: decoding, additions and
+/// the update of a bucket, once its last gradient has come; the answers go beside.
+void serve_in_buckets(Server& server, const BucketService& service);
+
+}  // namespace simgrad::strategies

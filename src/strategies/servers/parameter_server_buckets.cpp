@@ -1,0 +1,45 @@
+/// Parameter servers whose workers push and pull buckets of layers beside their passes.
+#include "strategies/servers/bucket_service.h"
+#include "strategies/servers/parameter_server.h"
+#include "training/learning/learning.h"
+
+namespace simgrad::strategies {
+
+UnitBuckets ParameterServer::buckets(const training::Learning& learning) const {
+  return {learning.units(), *bucket_bytes, bytes_on_wire(learning.number_bytes(), *compression)};
+}
+
+BucketTravel ParameterServer::travel() const { return {.credits = credits, .pulls_whole = pull == Pulls::at_once}; }
+
+Bucketing ParameterServer::bucketing(const Server& server) const {
+  if (!bucket_bytes) return {};
+  return {.buckets = buckets(server.learning()).count(), .travel = travel()};
+}
+
+std::function<std::vector<std::int64_t>(const training::Learning&)> ParameterServer::dealt_in_buckets() const {
+  if (!bucket_bytes) return nullptr;
+  return [options = *this](const training::Learning& learning) {
+    const UnitBuckets all = options.buckets(learning);
+    return lengths_of(all);
+  };
+}
+
+void ParameterServer::work_in_buckets(Worker& worker) const {
+  const UnitBuckets all = buckets(worker.learning());
+  strategies::work_in_buckets(worker, all, travel(), *compression, *parameter_compression, backup_workers > 0);
+}
+
+void ParameterServer::serve_bsp_in_buckets(Server& server) const {
+  const int P = server.workers();
+  const auto count_fresh = [&] {
+    for (int worker = 0; worker < P; ++worker) server.count_staleness(worker, 0);
+  };
+  serve_in_buckets(server,
+                   {.gradients = *compression,
+                    .parameters = *parameter_compression,
+                    .bucketing = bucketing(server),
+                    .weight = part == Part::mean ? P : 1.0,
+                    .after_step = consistency == Consistency::ssp ? std::function<void()>(count_fresh) : nullptr});
+}
+
+}  // namespace simgrad::strategies

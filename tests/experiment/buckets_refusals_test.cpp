@@ -1,0 +1,81 @@
+// Refusals of buckets of gradients and of formats on the wire: options contradict each other, the optimizer, the model.
+#include "experiment/refused.h"
+
+namespace buckets_refusals_test {
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+
+namespace {
+
+void check_refused(const std::string& strategy, const std::string& why, const std::string& training = "") {
+  check_refused_text(small + "[training]\n" + training + "[[strategy]]\n" + strategy, why);
+}
+
+void check_accepted(const std::string& strategy, const std::string& training = "") {
+  CAPTURE(strategy, training);
+  CHECK(planned(small + "[training]\n" + training + "[[strategy]]\n" + strategy).runs.size() == 1);
+}
+
+const std::string servers = "kind = \"parameter_server\"\nbucket_size = \"1MB\"\n";
+const std::string reducers = "kind = \"mapreduce\"\nbucket_size = \"1MB\"\n";
+const std::string neighbours = "kind = \"gossip\"\nbucket_size = \"1MB\"\n";
+
+}  // namespace
+
+TEST_CASE("options of buckets without a bucket_size are refused") {
+  for (const char* kind : {"parameter_server", "mapreduce", "data_parallel"})
+    check_refused("kind = \"" + std::string(kind) + "\"\ncredits = 2\n", "without bucket_size there are none");
+  check_refused("kind = \"parameter_server\"\npull = \"at_once\"\n",
+                "without bucket_size they are pulled before them; give bucket_size, or leave pull out");
+  check_refused(servers + "credits = 0\n", "credits");
+  check_refused("kind = \"allreduce\"\nbucket_size = \"0B\"\n", "bucket_size");
+}
+
+TEST_CASE("buckets that a strategy cannot send while the backward pass goes on are refused with both options") {
+  check_refused(servers + "k_batch = 2\n", "k_batch under bsp gives it up when new parameters come");
+  check_refused(servers + "servers = 2\nsharding = \"hash\"\n", "sharding = \"hash\" tears layers apart");
+  check_refused("kind = \"byteps\"\nbucket_size = \"1MB\"\npartitions = 4\n",
+                "with bucket_size every bucket is a piece; leave one of them out");
+  check_refused(neighbours + "overlap = true\n", "overlap = true sends all parameters when the gradient begins");
+  check_refused(neighbours + "compression = { kind = \"top_k\", k = 1 }\n",
+                "compression = \"top_k\" is of differences to copies of whole replicas here");
+  check_refused(reducers + "combiner = false\n", "which combiner = false does not allow");
+  check_refused(reducers + "splits = 2\n", "which splits = 2 does not allow");
+  check_refused(reducers + "storage = \"disk\"\n", "which storage = \"disk\" does not allow");
+  check_refused(reducers + "broadcast = \"binomial\"\n", "which broadcast = \"binomial\" does not allow");
+  check_accepted(servers);
+  check_accepted(servers + "consistency = \"asp\"\nk_batch = 2\npull = \"at_once\"\ncredits = 7\n");
+  check_accepted(neighbours + "update = \"gradient_exchange\"\ncompression = { kind = \"top_k\", k = 1 }\n");
+}
+
+TEST_CASE("buckets that are updated one by one are refused where an update needs the whole gradient") {
+  for (const std::string& strategy : {servers, reducers, neighbours + "update = \"adapt_then_combine\"\n"}) {
+    check_refused(strategy, "under optimizer = \"lamb\" the update of one parameter depends on all",
+                  "optimizer = \"lamb\"\n");
+    check_refused(strategy, "under training.clip_norm the update of one parameter depends on all", "clip_norm = 1.0\n");
+    check_refused(strategy, "an overflow anywhere leaves the whole update out", "precision = \"float16\"\n");
+  }
+  check_accepted(servers + "consistency = \"asp\"\n", "optimizer = \"lamb\"\n");
+  check_accepted(neighbours, "clip_norm = 1.0\n");
+}
+
+TEST_CASE("a wire format that shortens nothing, or that codes do not travel in, is refused") {
+  check_refused("kind = \"allreduce\"\n",
+                "wire = \"float64\" is no shorter than the numbers of precision = \"float32\", which have 4 bytes",
+                "precision = \"float32\"\nwire = \"float64\"\n");
+  check_refused("kind = \"allreduce\"\n", "wire = \"float16\" is no shorter",
+                "precision = \"bfloat16\"\nwire = \"float16\"\n");
+  check_refused("kind = \"allreduce\"\ncompression = { kind = \"top_k\", k = 1 }\n",
+                "a sparse code has numbers and places of its own formats", "wire = \"float16\"\n");
+  check_refused("kind = \"allreduce\"\ncompression = { kind = \"random_k\", k = 1 }\n",
+                "a sparse code has numbers and places of its own formats", "wire = \"float32\"\n");
+  check_refused("kind = \"allreduce\"\ncompression = \"float32\"\n",
+                "numbers of 4 bytes, but training.wire sends all numbers in 2", "wire = \"bfloat16\"\n");
+  check_refused("kind = \"allreduce\"\n", "wire", "wire = \"int8\"\n");
+  check_accepted("kind = \"allreduce\"\n", "precision = \"float32\"\nwire = \"float32\"\n");
+  check_accepted("kind = \"allreduce\"\n", "precision = \"float32\"\nwire = \"bfloat16\"\n");
+  check_accepted("kind = \"allreduce\"\ncompression = \"int8\"\n", "wire = \"float32\"\n");
+}
+
+}  // namespace buckets_refusals_test
