@@ -209,6 +209,10 @@ Tensor all_gather(const cluster::Communicator& comm, const Tensor& vector, std::
   return all_gather(comm, x, Split({length, x.wire_format()}, comm.size()));
 }
 
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, const Extent& whole) {
+  return all_gather(comm, x, Split(whole, comm.size()));
+}
+
 Stretch ring_shard(std::int64_t length, int P, int member) { return Split(Extent(length), P).chunk((member + 1) % P); }
 
 Tensor sum_shard(const cluster::Communicator& comm, const Tensor& vector) {

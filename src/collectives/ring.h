@@ -39,6 +39,8 @@ values::Tensor all_gather(const cluster::Communicator& comm, const values::Tenso
                           std::span<const std::int64_t> lengths);
 /// Where the lengths are those of the P chunks of a vector of that length.
 values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t length);
+/// Where they are those of the P chunks of that vector, whose format all members know.
+values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x, const Extent& whole);
 
 /// The two halves of Ring apart: gather_shards(sum_shard(x)) is its sum, bit for bit. Member r keeps `ring_shard`,
 /// chunk r + 1 of the vector, because an allreduce's ring begins with chunk r on member r.

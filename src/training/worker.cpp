@@ -125,7 +125,7 @@ void Worker::gradient(UnitVisitor& visitor, MicroBatch micro) {
   Passes(*this, micro).run(visitor);
 }
 
-void Worker::gradient(UnitVisitor& visitor, std::int64_t step) {
+void Worker::gradient_of_step(UnitVisitor& visitor, std::int64_t step) {
   iteration_ = step;
   gradient(visitor, MicroBatch{});
 }

@@ -209,7 +209,7 @@ class Worker : public Participant {
   /// The next batch's gradient by passes that read the parameters of one unit after the other, as the visitor has them.
   void gradient(UnitVisitor& visitor, MicroBatch micro);
   /// Likewise over that step's batch.
-  void gradient(UnitVisitor& visitor, std::int64_t step);
+  void gradient_of_step(UnitVisitor& visitor, std::int64_t step);
   /// The visits of such passes, in a micro-batch.
   UnitVisits unit_visits() const;
   /// Makes the gradients of a rank that holds a part of the model, together with the others of its replica.

@@ -81,7 +81,7 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 22> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 23> later_options{{{"cluster", "device", "\"none\""},
                                                      {"cluster", "frame", "\"standard\""},
                                                      {"cluster", "window", "\"4MiB\""},
                                                      {"device", "launch", "\"0s\""},
@@ -94,6 +94,7 @@ constexpr std::array<LaterOption, 22> later_options{{{"cluster", "device", "\"no
                                                      {"model", "timed_as", "\"itself\""},
                                                      {"training", "precision", "\"float64\""},
                                                      {"training", "wire", "\"precision\""},
+                                                     {"strategy", "codes", "\"gather\""},
                                                      {"strategy", "credits", "4"},
                                                      {"strategy", "pull", "\"by_layer\""},
                                                      {"training", "recompute", "\"none\""},

@@ -8,7 +8,6 @@
 
 #include "cluster/ranks/storage.h"
 #include "collectives/flat.h"
-#include "strategies/servers/bucket_service.h"
 #include "strategies/single.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
@@ -23,10 +22,7 @@ Traits MapReduce::traits(int P) const {
   return {.holder = Holder::servers,
           .servers = static_cast<int>(reducers),
           .sharding = Sharding::range,
-          .dealt_in_pieces = bucket_bytes ? std::function([options = *this](const training::Learning& learning) {
-            return lengths_of(options.buckets(learning));
-          })
-                                          : nullptr,
+          .dealt_in_pieces = dealt_in_buckets(),
           .many_to_many = reducers > 1,
           .answering_actors = bucket_bytes ? P + reducers * P : 0,
           .taking_actors = bucket_bytes ? reducers * P : 0,
@@ -39,10 +35,6 @@ std::shared_ptr<const Strategy> MapReduce::alone() const {
   auto single = std::make_shared<Single>();
   single->job = job;
   return single;
-}
-
-UnitBuckets MapReduce::buckets(const training::Learning& learning) const {
-  return {learning.units(), *bucket_bytes, bytes_on_wire(learning.number_bytes(), *compression)};
 }
 
 bool MapReduce::deals_splits(const training::Participant& self) const { return splits > 1 || self.keeps_going(); }
@@ -75,9 +67,7 @@ void MapReduce::use_disk(const training::Participant& self, double bytes) const 
 }
 
 void MapReduce::operator()(Worker& worker) const {
-  if (bucket_bytes)
-    return work_in_buckets(worker, buckets(worker.learning()), {.credits = credits}, *compression,
-                           *parameter_compression);
+  if (bucket_bytes) return map_in_buckets(worker);
   if (deals_splits(worker)) return map_splits(worker);
   training::Encoder sum_code(*compression, worker);
   const training::Encoder parameter_code(*parameter_compression, worker);
@@ -110,11 +100,7 @@ Tensor MapReduce::parameters(Worker& worker, const training::Encoder& code) cons
 }
 
 void MapReduce::operator()(Server& server) const {
-  if (bucket_bytes)
-    return serve_in_buckets(
-        server, {.gradients = *compression,
-                 .parameters = *parameter_compression,
-                 .bucketing = {.buckets = buckets(server.learning()).count(), .travel = {.credits = credits}}});
+  if (bucket_bytes) return reduce_in_buckets(server);
   if (deals_splits(server)) return reduce_splits(server);
   const int P = server.workers();
   std::vector<int> members(static_cast<std::size_t>(P));

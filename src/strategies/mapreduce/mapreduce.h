@@ -54,7 +54,11 @@ struct MapReduce : Strategy {
  private:
   // Splits (mapreduce_splits.cpp).
   void map_splits(Worker& worker) const;
-  void refuse_buckets(base::Describer& d) const;
+  // Buckets (mapreduce_buckets.cpp).
+  void describe_buckets(base::Describer& d);
+  void map_in_buckets(Worker& worker) const;
+  void reduce_in_buckets(Server& server) const;
+  std::function<std::vector<std::int64_t>(const training::Learning&)> dealt_in_buckets() const;
   UnitBuckets buckets(const training::Learning& learning) const;
   void reduce_splits(Server& server) const;
   bool deals_splits(const training::Participant& self) const;

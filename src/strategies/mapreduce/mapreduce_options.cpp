@@ -30,12 +30,7 @@ void MapReduce::describe(base::Describer& d) {
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that reducers send instead of parameters");
-  describe_bucket_size(
-      d, bucket_bytes,
-      "sums are sent in buckets of layers, of at least so many bytes on the wire, as the backward pass "
-      "gets them, and each is reduced and broadcast by itself; left out: all at once");
-  describe_credits(d, credits, bucket_bytes);
-  if (bucket_bytes) refuse_buckets(d);
+  describe_buckets(d);
   if (!compression->exact() && !combiner)
     d.refuse("compression",
              "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "
@@ -68,20 +63,6 @@ void MapReduce::describe(base::Describer& d) {
     d.refuse("slow_factor",
              "slow_factor says which splits are copied, but speculative = false copies none; set speculative "
              "= true, or leave slow_factor out");
-}
-
-void MapReduce::refuse_buckets(base::Describer& d) const {
-  const auto refuse = [&](const char* option, const std::string& written) {
-    d.refuse(option, fmt::format("bucket_size sends a worker's sum while the backward pass makes it, which {} does not "
-                                 "allow; leave one of them out",
-                                 written));
-  };
-  if (job != Job::gradient) refuse("job", "job = \"k_means\"");
-  if (!combiner) refuse("combiner", "combiner = false");
-  if (splits > 1) refuse("splits", fmt::format("splits = {}", splits));
-  if (storage.kind() != "memory") refuse("storage", fmt::format("storage = \"{}\"", storage.kind()));
-  if (broadcast.kind() != collectives::FlatBroadcast::about.kind)
-    refuse("broadcast", fmt::format("broadcast = \"{}\"", broadcast.kind()));
 }
 
 std::optional<Refusal> MapReduce::refusal(const Circumstances& circumstances) const {

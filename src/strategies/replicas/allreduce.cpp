@@ -9,7 +9,6 @@
 #include "strategies/buckets/buckets.h"
 #include "strategies/circumstances.h"
 #include "strategies/micro_batches.h"
-#include "strategies/replicas/compressed_sum.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
 
@@ -42,6 +41,7 @@ void Allreduce::describe(base::Describer& d) {
       "gradients are summed in buckets of at least so many bytes on the wire, as the backward pass gets "
       "them, beside the rest of it; left out: all at once, after it");
   describe_compression(d, compression);
+  describe_codes_way(d, codes, *compression);
   describe_micro_batches(d, micro_batches, no_sync);
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
 }
@@ -66,7 +66,7 @@ record::MemoryParts Allreduce::memory(const training::MemoryTerms& terms) const 
 
 void Allreduce::operator()(Worker& worker) const {
   if (bucket_bytes) return in_buckets(worker);
-  CompressedSum sum(*compression, *algorithm, worker);
+  CompressedSum sum(*compression, *algorithm, worker, codes);
   State state = worker.start();
   while (worker.continues(state)) {
     Tensor g, not_summed;
@@ -80,7 +80,7 @@ void Allreduce::operator()(Worker& worker) const {
 }
 
 void Allreduce::in_buckets(Worker& worker) const {
-  CompressedSum bucket_sum(*compression, *algorithm, worker);
+  CompressedSum bucket_sum(*compression, *algorithm, worker, codes);
   SideStream beside(worker.comm());
   const bool one_collective = bucket_sum.is_one_collective(worker.comm());
   const double number_bytes = bytes_on_wire(worker.number_bytes(), *compression);

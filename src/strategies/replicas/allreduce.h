@@ -11,6 +11,7 @@
 
 #include "collectives/allreduce.h"
 #include "strategies/compression.h"
+#include "strategies/replicas/compressed_sum.h"
 
 namespace simgrad::strategies {
 
@@ -26,6 +27,7 @@ struct Allreduce : Strategy {
   Compression compression = no_compression();
   std::int64_t micro_batches = 1;
   bool no_sync = false;
+  CodesWay codes = CodesWay::gather;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;

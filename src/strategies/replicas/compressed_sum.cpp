@@ -1,26 +1,98 @@
 #include "strategies/replicas/compressed_sum.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <utility>
 
+#include "base/units.h"
+#include "collectives/all_to_all.h"
 #include "collectives/ring.h"
+#include "collectives/split.h"
 
 namespace simgrad::strategies {
 
 using cluster::Communicator;
-using values::Tensor;
+using collectives::Split;
+using collectives::Stretch;
+
+namespace {
+
+constexpr std::array codes_ways{
+    base::Choice{"gather", "every rank has all ranks' codes: (P-1) m bytes, m a code"},
+    base::Choice{
+        "reduce_scatter",
+        "a rank has the codes of one chunk from all ranks, and all have the codes of the sums: 2 (P-1)/P m bytes"}};
+
+}  // namespace
+
+void describe_codes_way(base::Describer& d, CodesWay& way, const training::Compressor& compressor) {
+  d.choice("codes", way, codes_ways, "how codes that do not add up become a sum on all ranks");
+  if (compressor.sums() && d.given("codes"))
+    d.refuse(
+        "codes",
+        "codes says how codes become a sum that do not add up, but without compression, and with this one, vectors "
+        "add up on their way; leave codes out, or take int8, qsgd, sign or top_k");
+}
 
 Tensor CompressedSum::operator()(const Communicator& comm, Tensor x, std::int64_t first) {
   const training::Compressor& compressor = encoder_.compressor();
   if (compressor.exact() || comm.size() == 1) return algorithm_(comm, std::move(x));
   if (compressor.sums())
     return encoder_.sum(comm, x, first, [&](const Tensor& codes) { return algorithm_(comm, codes); });
+  return way_ == CodesWay::gather ? gathered(comm, x, first) : scattered(comm, x, first);
+}
+
+Tensor CompressedSum::gathered(const Communicator& comm, const Tensor& x, std::int64_t first) {
   const std::int64_t n = x.size();
   const std::int64_t P = comm.size();
   const Tensor code = encoder_(comm, x, first);
+  note_gathering(comm, code);
   const Tensor sum = collectives::gathered_sum(comm, code);
   encoder_.charge_decoding(comm, n, P, first);
   comm.charge_reduction(static_cast<double>(P - 1) * encoder_.add_flops(n, first));
-  return compressor.concluded(sum);
+  return encoder_.compressor().concluded(sum);
+}
+
+void CompressedSum::note_gathering(const Communicator& comm, const Tensor& code) {
+  if (std::exchange(noted_, true) || rank_.rank() != 0) return;
+  const double P = comm.size(), m = static_cast<double>(code.size_bytes());
+  const double plain = 2.0 * (P - 1.0) / P * rank_.number_bytes().wire * static_cast<double>(code.size());
+  const double gathers = (P - 1.0) * m;
+  if (gathers <= plain) return;
+  rank_.note(fmt::format(
+      "compression: {} of codes come to each of {} ranks for a sum, and without compression {}; codes = "
+      "\"reduce_scatter\" takes {}",
+      base::format_quantity(gathers, base::Unit::bytes), comm.size(), base::format_quantity(plain, base::Unit::bytes),
+      base::format_quantity(2.0 * (P - 1.0) / P * m, base::Unit::bytes)));
+}
+
+Tensor CompressedSum::scattered(const Communicator& comm, const Tensor& x, std::int64_t first) {
+  const training::Compressor& compressor = encoder_.compressor();
+  const std::int64_t P = comm.size();
+  const Split split(collectives::Extent(x.size()), comm.size());
+  std::vector<Tensor> codes;
+  for (int member = 0; member < comm.size(); ++member) {
+    const Stretch chunk = split.chunk(member);
+    codes.push_back(encoder_(comm, values::slice(x, chunk.first, chunk.count), first + chunk.first));
+  }
+  const Tensor sent = values::concatenate(codes);
+  const Tensor received = collectives::all_to_all(comm, sent);
+  const Stretch own = split.chunk(comm.rank());
+  const std::int64_t at = first + own.first;
+  std::vector<Tensor> parts;
+  for (std::int64_t member = 0; member < P; ++member)
+    parts.push_back(values::decoded(values::slice(received, member * own.count, own.count)));
+  encoder_.charge_decoding(comm, own.count, P, at);
+  comm.charge_reduction(static_cast<double>(P - 1) * encoder_.add_flops(own.count, at));
+  const Tensor sum = compressor.concluded(values::sum(std::move(parts)));
+  // Codes of one length weigh the same, so that every member knows the others' bytes.
+  const values::WireFormat format{values::Format::encoded,
+                                  static_cast<double>(sent.size_bytes()) / static_cast<double>(sent.size())};
+  const Tensor code = values::encoded(values::decoded(sums_(comm, sum, at)), format.bytes(own.count));
+  const Tensor all = collectives::all_gather(comm, code, collectives::Extent(x.size(), format));
+  encoder_.charge_decoding(comm, x.size(), 1, first);
+  return values::decoded(all);
 }
 
 }  // namespace simgrad::strategies

@@ -34,6 +34,7 @@ void LocalSgd::describe(base::Describer& d) {
            "the fate of the optimizer's vectors at an average; they travel as float64, whatever the compression");
   d.component("algorithm", algorithm, "how the average is made");
   describe_move_compression(d, compression);
+  describe_codes_way(d, codes, *compression);
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
   if (!local_steps && slow())
     d.refuse(
@@ -58,7 +59,7 @@ bool LocalSgd::averages_after(const Worker& worker, std::int64_t step) const {
 }
 
 void LocalSgd::operator()(Worker& worker) const {
-  CompressedSum moves(*compression, *algorithm, worker);
+  CompressedSum moves(*compression, *algorithm, worker, codes);
   State state = worker.start();
   if (slow() && state.own.empty()) state.own = {state.w, 0.0 * state.w};
   if (!compression->exact() && state.own.empty()) state.own = {state.w};

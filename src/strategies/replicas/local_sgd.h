@@ -32,6 +32,7 @@ struct LocalSgd : Strategy {
   MemoryAtAverage optimizer_memory = MemoryAtAverage::keep;
   base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
   Compression compression = no_compression();
+  CodesWay codes = CodesWay::gather;
 
   void describe(base::Describer& d) override;
   Traits traits(int /*P*/) const override {

@@ -27,7 +27,7 @@ void work_in_buckets(Worker& worker, const UnitBuckets& buckets, const BucketTra
   for (;;) {
     const std::int64_t version = store.begin();
     if (batch_of_version)
-      worker.gradient(store, version);
+      worker.gradient_of_step(store, version);
     else
       worker.gradient(store, training::MicroBatch());
     store.end();

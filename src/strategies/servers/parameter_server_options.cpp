@@ -17,12 +17,6 @@ constexpr std::array parameter_shardings{
     Choice{"range", "contiguous stretches whose lengths differ by at most one"},
     Choice{"hash", "each parameter by a fixed hash of its place: uneven, as hashing is"}};
 
-constexpr std::array pull_choices{
-    Choice{"by_layer", "those of a bucket, as the forward pass comes to its layers; servers answer bucket by bucket"},
-    Choice{
-        "at_once",
-        "all, before the forward pass; servers answer when all are updated, as TensorFlow's synchronous replicas do"}};
-
 }  // namespace
 
 void ParameterServer::describe(base::Describer& d) {
@@ -51,16 +45,7 @@ void ParameterServer::describe(base::Describer& d) {
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that servers send instead of parameters");
-  describe_bucket_size(d, bucket_bytes,
-                       "gradients are pushed in buckets of whole layers, of at least so many bytes on the wire, as the "
-                       "backward pass gets them, and pulled as the next forward pass needs them; every server holds a "
-                       "stretch of each bucket; left out: all at once");
-  describe_credits(d, credits, bucket_bytes);
-  d.choice("pull", pull, pull_choices, "with bucket_size, the parameters that a worker waits for");
-  if (!bucket_bytes && d.given("pull"))
-    d.refuse("pull",
-             "pull says how parameters are pulled beside the passes, but without bucket_size they are pulled before "
-             "them; give bucket_size, or leave pull out");
+  describe_buckets(d);
   refuse_contradictions(d);
 }
 
@@ -107,16 +92,6 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
     d.refuse("delay_compensation",
              "delay_compensation changes how large a gradient's numbers are, but compression by a majority "
              "vote takes their signs alone; leave it out, or set scale = \"l1_mean\"");
-  if (bucket_bytes && restarts())
-    d.refuse(
-        "bucket_size",
-        "bucket_size pushes a gradient while it is computed, but k_batch under bsp gives it up when new parameters "
-        "come; leave bucket_size out, or set consistency = \"asp\"");
-  if (bucket_bytes && dealt_by == Sharding::hash)
-    d.refuse(
-        "sharding",
-        "sharding = \"hash\" tears layers apart, but with bucket_size every server holds a stretch of each bucket; "
-        "leave one of them out");
   if (dealt_by == Sharding::hash && compression->of_matrices())
     d.refuse("sharding",
              fmt::format("sharding = \"hash\" tears the layers' matrices apart, which compression = \"{}\" looks at; "

@@ -1,0 +1,107 @@
+// Codes that do not add up, as an all-to-all and an all-gather of codes: times, bytes, numbers, and the note about
+// gathering.
+#include <algorithm>
+#include <cmath>
+
+#include "strategies/compressed.h"
+
+namespace scattered_codes_test {
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using strategies::CodesWay;
+
+namespace {
+
+training::Program ring(const Compressor& compression, CodesWay way, std::optional<double> bucket_bytes = {}) {
+  auto strategy = std::make_shared<strategies::Allreduce>();
+  strategy->compression = compression.slot();
+  strategy->codes = way;
+  strategy->bucket_bytes = bucket_bytes;
+  return strategies::program(strategy);
+}
+
+record::Record timed(const training::Program& program, std::int64_t features, int P) {
+  Trial trial{.program = program, .workers = P, .rows = 16, .features = features, .flops_a_row = 0.0};
+  trial.stop.steps = 10;
+  trial.training.numbers = false;
+  record::Record record = trial.run().record;
+  REQUIRE(record.error.empty());
+  return record;
+}
+
+Trial small(const training::Program& program, std::int64_t features = 9) {
+  Trial trial{.program = program, .workers = 4, .rows = 48, .features = features};
+  trial.stop.steps = 30;
+  return trial;
+}
+
+}  // namespace
+
+TEST_CASE("scattered codes take an all-to-all and an all-gather of one code, and two encodings") {
+  for (const int P : {2, 4, 16}) {
+    const double flop = 1.0 / speed, n = 16 * 60'000;
+    const double chunk = n / P, bytes = chunk / 8.0 + 4.0;  // of the signs of a chunk
+    const double messages_s = 2.0 * (P - 1) * (alpha + bytes / B);
+    const double flops = 2.0 * n + P * chunk + (P - 1.0) * chunk + 2.0 * chunk + n + 2.0 * n;
+    const record::Record record = timed(ring(Compressor("sign"), CodesWay::reduce_scatter), 16 * 60'000, P);
+    CAPTURE(P);
+    CHECK(record.simulated_s / 10.0 == Approx(messages_s + flops * flop).epsilon(1e-9));
+    CHECK(static_cast<double>(record.bytes) == Approx(10.0 * 2.0 * P * (P - 1) * bytes).epsilon(1e-12));
+    CHECK(record.messages == 10 * 2 * P * (P - 1));
+  }
+}
+
+TEST_CASE("scattered int8 sends a quarter of float32's bytes, whatever the number of ranks") {
+  const std::int64_t n = 16 * 60'000;
+  for (const int P : {4, 16}) {
+    const auto bytes = [&](const Compressor& compression, CodesWay way) {
+      return static_cast<double>(timed(ring(compression, way), n, P).bytes);
+    };
+    const double plain = bytes(Compressor("float32"), CodesWay::gather);
+    CHECK(bytes(Compressor("int8"), CodesWay::reduce_scatter) == Approx(plain / 4.0).epsilon(1e-3));
+    CHECK(bytes(Compressor("int8"), CodesWay::gather) == Approx(plain / 8.0 * P).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("codes that leave nothing out sum to the same scattered and gathered, in buckets and in short vectors") {
+  for (const std::int64_t features : {3, 9, 10})
+    for (const std::optional<double> bucket : {std::optional<double>(), std::optional(1.0)}) {
+      const Compressor all("top_k", {.k = features});
+      const Outcome gathered = small(ring(all, CodesWay::gather, bucket), features).run();
+      const Outcome scattered = small(ring(all, CodesWay::reduce_scatter, bucket), features).run();
+      REQUIRE(scattered.record.error.empty());
+      CAPTURE(features, bucket.has_value());
+      CHECK(relative_distance(scattered.evaluated.back(), gathered.evaluated.back()) < 1e-12);
+    }
+}
+
+TEST_CASE("scattered codes with error feedback train as far as gathered ones, and all replicas stay equal") {
+  for (const char* kind : {"int8", "sign", "top_k"}) {
+    Compressor compression(kind);
+    compression.options.error_feedback = true;
+    if (compression.kind == "top_k") compression.options.k = 5;
+    const auto last_loss = [&](CodesWay way) {
+      Trial trial = small(ring(compression, way));
+      trial.stop.steps = 200;
+      const Outcome outcome = trial.run();
+      REQUIRE(outcome.record.error.empty());
+      for (const auto& row : outcome.record.curve) CHECK(row.divergence.value_or(0.0) == 0.0);
+      return outcome.losses().back();
+    };
+    CAPTURE(kind);
+    CHECK(last_loss(CodesWay::reduce_scatter) < 1.2 * last_loss(CodesWay::gather) + 0.01);
+  }
+}
+
+TEST_CASE("gathering says what it costs where it takes more bytes than no compression") {
+  const auto notes = [](int P, CodesWay way) { return timed(ring(Compressor("int8"), way), 16 * 100, P).notes; };
+  CHECK(notes(4, CodesWay::gather).empty());
+  CHECK(notes(16, CodesWay::reduce_scatter).empty());
+  const std::vector<std::string> told = notes(32, CodesWay::gather);
+  REQUIRE(told.size() == 1);
+  CHECK(told.front().find("of codes come to each of 32 ranks for a sum, and without compression") != std::string::npos);
+  CHECK(told.front().find("codes = \"reduce_scatter\" takes") != std::string::npos);
+}
+
+}  // namespace scattered_codes_test
