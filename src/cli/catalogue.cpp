@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "cluster/collective_ways.h"
 #include "cluster/options.h"
 #include "collectives/allreduce.h"
 #include "collectives/broadcast.h"
@@ -67,6 +68,9 @@ std::vector<Kind> everything() {
   all.push_back({"network_models", "network_model", "cluster.network_model", {}});
   for (const base::Choice& choice : cluster::network_model_choices())
     all.back().items.push_back({{.kind = choice.name, .summary = choice.meaning, .cost = "", .source = ""}, nullptr});
+  all.push_back({"collective_ways", "collective_way", "cluster.collectives", {}});
+  for (const base::About& about : cluster::collective_ways())
+    all.back().items.push_back({about, [] { return cluster::collective_way_options(); }});
   all.push_back(kind("optimizers", "optimizer", "training.optimizer", training::optimizers()));
   all.push_back(kind("schedules", "schedule", "training.schedule", training::learning_rate_schedules()));
   all.push_back(kind("pipeline_schedules", "pipeline_schedule", "parallel.schedule", strategies::pipeline_schedules()));

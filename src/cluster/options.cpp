@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 
 #include "cluster/against_computing.h"
+#include "cluster/collective_ways.h"
 
 namespace simgrad::cluster {
 
@@ -50,6 +53,78 @@ constexpr std::array sharings{
         "gang",
         "jobs take turns, each on all of its hosts, as Pathways schedules them; time until a turn counts as waiting"}};
 
+/// The options beside the kind of `collectives`.
+struct CollectiveOptions : base::Described {
+  CollectiveOptions(std::string& file, std::optional<std::int64_t>& ranks_of_file)
+      : measured(file), ranks(ranks_of_file) {}
+
+  void describe(base::Describer& d) override {
+    if (listed || d.given("measured") || !measured.empty())  // without a file the echo is the kind's name alone
+      d.path("measured", measured,
+             "a file of measured times, which collectives then take: CSV of ranks, bytes, seconds and perhaps "
+             "collective (allreduce, reduce_scatter, all_gather), or the output of nccl-tests or of OSU's "
+             "micro-benchmarks; other collectives are simulated");
+    d.integer("ranks", ranks, "the ranks of a measured file that does not say them, as OSU's output",
+              Bounds::between(2, most_ranks));
+    if (ranks && measured.empty())
+      d.refuse("ranks", "\"ranks\" are those of a file of measured times; give \"measured\", or leave it out");
+  }
+
+  std::string& measured;
+  std::optional<std::int64_t>& ranks;
+  bool listed = false;
+};
+
+/// Where there are defaults alone, for listings.
+struct CollectiveDefaults : base::Described {
+  void describe(base::Describer& d) override {
+    CollectiveOptions options(measured, ranks);
+    options.listed = true;
+    options.describe(d);
+  }
+
+  std::string measured;
+  std::optional<std::int64_t> ranks;
+};
+
+/// The way of collectives as a component: a name, or a table with the file of measured times.
+class CollectiveSlot final : public base::AnySlot {
+ public:
+  explicit CollectiveSlot(Options& options) : options_(options), object_(options.measured, options.measured_ranks) {}
+
+  std::vector<base::About> kinds() const override { return collective_ways(); }
+  std::string_view kind() const override {
+    return collectives_choices.at(static_cast<std::size_t>(options_.collectives)).name;
+  }
+  bool choose(std::string_view kind) override {
+    const auto* const found = std::ranges::find(collectives_choices, kind, &Choice::name);
+    if (found == collectives_choices.end()) return false;
+    options_.collectives = static_cast<Collectives>(found - collectives_choices.begin());
+    options_.measured.clear();
+    options_.measured_ranks.reset();
+    return true;
+  }
+  base::Described* object() override { return &object_; }
+  std::unique_ptr<base::Described> example(std::string_view) const override { return collective_way_options(); }
+
+ private:
+  Options& options_;
+  CollectiveOptions object_;
+};
+
+/// Measured times know nothing of a rank that is lost, and of no part of a call.
+void check_measured(base::Describer& d, const Options& options) {
+  if (options.measured.empty()) return;
+  if (options.failures.any())
+    d.refuse("collectives",
+             "\"collectives.measured\" says how long calls take that end, but ranks are lost under \"failures\"; leave "
+             "one of them out");
+  if (options.link_bins != 0)
+    d.refuse("link_bins",
+             "\"link_bins\" are intervals of each link's use, but \"collectives.measured\" does not say when in a call "
+             "its bytes are sent; leave one of them out");
+}
+
 void check_jitter(base::Describer& d, const Options& options) {
   if (!options.jitter || !options.jitter->disturbs()) return;
   if (options.network_model != NetworkModel::ideal)
@@ -80,6 +155,15 @@ void check_ethernet(base::Describer& d, const Options& options) {
 }
 
 }  // namespace
+
+std::vector<base::About> collective_ways() {
+  std::vector<base::About> all;
+  for (const Choice& choice : collectives_choices)
+    all.push_back({.kind = choice.name, .summary = choice.meaning, .cost = {}, .source = {}});
+  return all;
+}
+
+std::unique_ptr<base::Described> collective_way_options() { return std::make_unique<CollectiveDefaults>(); }
 
 /// A frame of Ethernet has 38 bytes on the wire beside its packet: preamble 8, header 14, check sequence 4, gap 12. The
 /// packet has headers of 20 bytes (IP) and 32 (TCP with time stamps).
@@ -157,7 +241,8 @@ void Options::describe(base::Describer& d) {
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("latency", host_spec.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
   describe_links(d, *this);
-  d.choice("collectives", collectives, collectives_choices, "how an allreduce and its like are simulated");
+  CollectiveSlot of_collectives(*this);
+  d.component("collectives", of_collectives, "how an allreduce and its like are simulated");
   d.numbers("relative_speeds", relative_speeds,
             "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1", Bounds::above_zero());
   d.component("stragglers", stragglers, "the ranks or hosts that are slow, and when");
@@ -190,6 +275,7 @@ void Options::describe(base::Describer& d) {
     d.refuse("relative_speeds", fmt::format("{} relative speeds for {} workers; give at most one a worker",
                                             relative_speeds.size(), workers));
   check_host_classes(d, host_classes, workers);
+  check_measured(d, *this);
   check_jitter(d, *this);
   check_ethernet(d, *this);
   if (sharing != Sharing::gang && d.given("quantum"))

@@ -82,7 +82,9 @@ struct Options : base::Described {
   Frame frame = Frame::standard;            ///< of `ethernet`
   double window_bytes = 4.0 * 1024 * 1024;  ///< of `ethernet`: most bytes of a flow that are not acknowledged
   Collectives collectives = Collectives::automatic;
-  std::vector<double> relative_speeds;  ///< speeds of ranks 0, 1, ...; the rest run at 1
+  std::string measured;                        ///< a file of measured collectives; empty: none
+  std::optional<std::int64_t> measured_ranks;  ///< the ranks of that file's rows where it does not say them
+  std::vector<double> relative_speeds;         ///< speeds of ranks 0, 1, ...; the rest run at 1
   base::Slot<Stragglers> stragglers{cluster::stragglers(), "none"};
   base::Slot<Jitter> jitter{jitters(), "none"};
   std::vector<BackgroundFlow> background;

@@ -4,6 +4,9 @@
 #include <vector>
 
 #include "base/by_rank.h"
+#include "collectives/computed_only.h"
+#include "collectives/hosts.h"
+#include "collectives/trees_at_once.h"
 #include "collectives/two_trees.h"
 
 namespace simgrad::collectives {
@@ -16,12 +19,12 @@ namespace {
 /// Chunk i goes along an edge two rounds after chunk i - 1; first all the way up, then all the way down.
 class TwoTreesSchedule final : public JointSchedule {
  public:
-  TwoTreesSchedule(const Extent& x, int P, int chunks)
-      : JointSchedule(Split(x, 2)), chunks_(chunks), trees_(TwoTrees::of(P)) {
+  TwoTreesSchedule(const Extent& x, int P, int chunks, std::string_view name)
+      : JointSchedule(Split(x, 2)), name_(name), chunks_(chunks), trees_(TwoTrees::of(P)) {
     for (int half = 0; half < 2; ++half) halves_.push_back(Split(split().chunk(half).count, chunks));
   }
 
-  std::string_view name() const override { return "double_binary_tree"; }
+  std::string_view name() const override { return name_; }
   /// Chunks of many rounds are under way together: which of two comes first is decided by their last digits, and all
   /// later shares with it.
   bool may_share_links() const override { return false; }
@@ -75,6 +78,7 @@ class TwoTreesSchedule final : public JointSchedule {
     return sum;
   }
 
+  std::string_view name_;
   int chunks_;
   std::shared_ptr<const TwoTrees> trees_;
   base::ByRank<Split> halves_;
@@ -85,12 +89,28 @@ class TwoTreesSchedule final : public JointSchedule {
 void DoubleBinaryTree::describe(base::Describer& d) {
   d.quantity("chunk", chunk_bytes, base::Unit::bytes, "the largest interval that travels at a time",
              base::Bounds::between(64, 1e15));
+  d.flag("overlap", overlap,
+         "whether chunks go down while later ones go up, each as soon as it can, as in NCCL, and the members of a host "
+         "are a chain; the links are divided evenly among the trees' hops; then it is always computed at the last "
+         "arrival, and sees nothing else that is on its links");
+}
+
+std::string DoubleBinaryTree::refusal(const cluster::Options& cluster) const {
+  return overlap ? computed_only_refusal("overlap = true", cluster) : std::string();
+}
+
+Tensor DoubleBinaryTree::combine(const cluster::Communicator& comm, Tensor x, Combination how) const {
+  if (!overlap || comm.size() == 1) return ScheduledAllreduce::combine(comm, std::move(x), how);
+  const Extent extent(x);
+  return run_computed_only(
+      comm, "overlap = true",
+      [&] { return timing_of_trees(trees_of_hosts(hosts_of(comm)), extent, chunk_bytes, called, how); }, std::move(x));
 }
 
 std::shared_ptr<const JointSchedule> DoubleBinaryTree::schedule(const Extent& x, int P) const {
   const double half = static_cast<double>(x.wire.bytes((x.length + 1) / 2));
   const int chunks = std::max(1, static_cast<int>(std::ceil(half / chunk_bytes)));
-  return std::make_shared<TwoTreesSchedule>(x, P, chunks);
+  return std::make_shared<TwoTreesSchedule>(x, P, chunks, called);
 }
 
 }  // namespace simgrad::collectives

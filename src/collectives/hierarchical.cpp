@@ -21,12 +21,21 @@ using values::Tensor;
 
 namespace {
 
-std::shared_ptr<const cluster::CollectiveTiming> ring_timing(const Extent& x, int P, Combination how) {
-  return timing_of(Ring().schedule(x, P), how);
+Ring ring_in(std::int64_t slices) {
+  Ring ring;
+  ring.slices = slices;
+  return ring;
+}
+
+template <class Run>
+Tensor with_name(const Communicator& comm, record::Work work, const Run& run) {
+  const cluster::WorkScope work_scope(comm, work);
+  return run();
 }
 
 /// Inside every host, then among the members at one place of all hosts, then inside every host.
-cluster::CollectivePhases phases(const cluster::LocalGroups& hosts, const Extent& x, Combination how) {
+cluster::CollectivePhases phases(const cluster::LocalGroups& hosts, const Extent& x, Combination how,
+                                 std::int64_t slices) {
   const std::size_t devices = hosts.groups.front().size();
   const Split split(x, static_cast<int>(devices));
   const std::int64_t largest = split.bytes(split.largest());
@@ -36,21 +45,27 @@ cluster::CollectivePhases phases(const cluster::LocalGroups& hosts, const Extent
     cluster::CollectivePhase& phase = all.phases.emplace_back();
     for (const std::vector<int>& host : hosts.groups) phase.push_back({host, timing, bytes});
   };
-  if (devices > 1) inside(ring_reduce_scatter(split), split.bytes(split.whole()));
+  if (devices > 1) inside(ring_reduce_scatter(split, slices), split.bytes(split.whole()));
   if (hosts.groups.size() > 1) {
     cluster::CollectivePhase& across = all.phases.emplace_back();
     for (std::size_t d = 0; d < devices; ++d) {
       std::vector<int> peers;
       for (const std::vector<int>& host : hosts.groups) peers.push_back(host[d]);
       const Extent chunk(split.chunk(static_cast<int>(d)).count, x.wire);
-      across.push_back({peers, ring_timing(chunk, static_cast<int>(peers.size()), how), x.wire.bytes(chunk.length)});
+      const auto timing = timing_of(ring_in(slices).schedule(chunk, static_cast<int>(peers.size())), how);
+      across.push_back({peers, timing, x.wire.bytes(chunk.length)});
     }
   }
-  if (devices > 1) inside(ring_all_gather(split), largest);
+  if (devices > 1) inside(ring_all_gather(split, slices), largest);
   return all;
 }
 
 }  // namespace
+
+void Hierarchical::describe(base::Describer& d) {
+  d.integer("slices", slices, "the slices in which each chunk of its rings travels, as the ring's option; 1: in rounds",
+            base::Bounds::between(1, 64));
+}
 
 std::string Hierarchical::refusal(const cluster::Options& cluster) const {
   if (cluster.platform.empty() && cluster.topology->has_localities()) return {};
@@ -70,10 +85,10 @@ Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how
   const Extent extent(x);
   if (hosts.even && comm.may_compute()) {
     const auto key = [&] {
-      return fmt::format("hierarchical {} of {} {}", extent.length, extent.wire.bytes_per_number,
-                         static_cast<int>(how));
+      return fmt::format("hierarchical {} of {} {} in {}", extent.length, extent.wire.bytes_per_number,
+                         static_cast<int>(how), slices);
     };
-    const auto its_phases = [&] { return phases(hosts, extent, how); };
+    const auto its_phases = [&] { return phases(hosts, extent, how, slices); };
     return comm.compute_in_phases(std::cref(key), std::cref(its_phases), std::move(x));
   }
   const Communicator inside = comm.subgroup(hosts.around(comm.rank()));
@@ -81,11 +96,19 @@ Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how
   for (const auto& group : hosts.groups)
     peers.push_back(group[hosts.even ? static_cast<std::size_t>(inside.rank()) : 0]);
   if (hosts.even) {
-    const Tensor chunk = reduce_scatter(inside, x, how);
-    return all_gather(inside, Ring().combine(comm.subgroup(peers), chunk, how), x.size());
+    const Split split(extent, inside.size());
+    const Tensor chunk = with_name(inside, record::Work::reduce_scatter, [&] {
+      return run_collective(
+          inside, [&] { return ring_reduce_scatter(split, slices); }, x, how);
+    });
+    const Tensor sum = ring_in(slices).combine(comm.subgroup(peers), chunk, how);
+    return with_name(inside, record::Work::all_gather, [&] {
+      return run_collective(
+          inside, [&] { return ring_all_gather(split, slices); }, sum);
+    });
   }
   Tensor total = reduce(inside, 0, x, how);
-  if (inside.rank() == 0) total = Ring().combine(comm.subgroup(peers), total, how);
+  if (inside.rank() == 0) total = ring_in(slices).combine(comm.subgroup(peers), total, how);
   return BinomialBroadcast()(inside, 0, total, x.size()).tensor;
 }
 

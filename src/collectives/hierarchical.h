@@ -18,6 +18,9 @@ struct Hierarchical : Allreduce {
       .cost = "N hosts of g: 2(g-1) alpha_i + 2(g-1)/g M beta_i inside, 2(N-1) alpha + 2(N-1)/N M beta across",
       .source = "X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018"};
 
+  std::int64_t slices = 1;
+
+  void describe(base::Describer& d) override;
   std::string refusal(const cluster::Options& cluster) const override;
 
   bool is_one_collective(const cluster::Communicator& comm) const override;

@@ -6,6 +6,7 @@
 #include "collectives/flat.h"
 #include "collectives/hierarchical.h"
 #include "collectives/naive.h"
+#include "collectives/nccl.h"
 #include "collectives/ring.h"
 #include "collectives/van_de_geijn.h"
 
@@ -21,6 +22,7 @@ const base::Registry<Allreduce>& allreduces() {
       base::entry<Allreduce, Hierarchical>(),
       base::entry<Allreduce, BCube>(),
       base::entry<Allreduce, Naive>(),
+      base::entry<Allreduce, Nccl>(),
   });
   return table;
 }

@@ -1,15 +1,23 @@
 #include "collectives/ring.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "base/by_rank.h"
+#include "cluster/ranks/local_groups.h"
 #include "cluster/recording/work_scope.h"
+#include "collectives/computed_only.h"
 #include "collectives/lengths.h"
+#include "collectives/measured.h"
 #include "collectives/ring_walk.h"
+#include "collectives/rings.h"
+#include "collectives/sliced_ring.h"
 
 namespace simgrad::collectives {
 
+using cluster::Measured;
 using values::Combination;
 using values::Tensor;
 
@@ -109,10 +117,10 @@ class RingAllGather : public Around {
 /// The allreduce: one after the other, without a barrier between them. Its sum is never cut into chunks.
 class Sequence final : public JointSchedule {
  public:
-  Sequence(RingReduceScatter first, RingAllGather second)
-      : JointSchedule(first.split()), first_(std::move(first)), second_(std::move(second)) {}
+  Sequence(RingReduceScatter first, RingAllGather second, std::string_view name)
+      : JointSchedule(first.split()), name_(name), first_(std::move(first)), second_(std::move(second)) {}
 
-  std::string_view name() const override { return "ring"; }
+  std::string_view name() const override { return name_; }
   int rounds() const override { return first_.rounds() + second_.rounds(); }
   Exchange exchange(int round, int r) const override {
     return round < first_.rounds() ? first_.exchange(round, r) : second_.exchange(round - first_.rounds(), r);
@@ -137,6 +145,7 @@ class Sequence final : public JointSchedule {
   }
 
  private:
+  std::string_view name_;
   RingReduceScatter first_;
   RingAllGather second_;
 };
@@ -163,25 +172,60 @@ class GatheredSum final : public RingAllGather {
 
 }  // namespace
 
+void Ring::describe(base::Describer& d) {
+  d.integer("slices", slices,
+            "the slices in which each chunk travels, each of which goes on as soon as it has come, as in NCCL, so that "
+            "latencies are paid by the hop; 1: in rounds, each as long as its slowest hop, as in MPI",
+            base::Bounds::between(1, 64));
+  d.integer(
+      "rings", rings,
+      "the rings at once, each with a part of the vector, in other orders within hosts, so that as many NICs of a "
+      "host are used; their links are divided evenly among them; they need slices of at least 2, are always "
+      "computed at the last arrival, and see nothing else that is on their links",
+      base::Bounds::between(1, 64));
+  if (rings > 1 && slices == 1)
+    d.refuse("rings",
+             fmt::format("rings = {} go in slices, as NCCL's do, but slices = 1; give slices = 2 or more", rings));
+}
+
+std::string Ring::refusal(const cluster::Options& cluster) const {
+  return rings == 1 ? std::string() : computed_only_refusal(fmt::format("rings = {}", rings), cluster);
+}
+
+Tensor Ring::combine(const cluster::Communicator& comm, Tensor x, Combination how) const {
+  if (rings == 1 || comm.size() == 1) return ScheduledAllreduce::combine(comm, std::move(x), how);
+  const Extent extent(x);
+  return run_computed_only(
+      comm, fmt::format("rings = {}", rings),
+      [&] { return timing_of_rings(comm.local_groups().groups, extent, static_cast<int>(rings), slices, called, how); },
+      std::move(x));
+}
+
 std::shared_ptr<const JointSchedule> Ring::schedule(const Extent& x, int P) const {
   const Split split(x, P);
-  return std::make_shared<Sequence>(RingReduceScatter(split, 1), RingAllGather(split, 1));
+  const auto in_rounds = std::make_shared<Sequence>(RingReduceScatter(split, 1), RingAllGather(split, 1), called);
+  if (slices == 1) return in_rounds;
+  return in_slices(in_rounds, 0, P - 1, slices);
 }
 
-std::shared_ptr<const JointSchedule> ring_reduce_scatter(const Split& split) {
-  return std::make_shared<RingReduceScatter>(split);
+std::shared_ptr<const JointSchedule> ring_reduce_scatter(const Split& split, std::int64_t slices) {
+  const auto in_rounds = std::make_shared<RingReduceScatter>(split);
+  if (slices == 1) return in_rounds;
+  return in_slices(in_rounds, -1, split.chunks() - 1, slices);
 }
 
-std::shared_ptr<const JointSchedule> ring_all_gather(const Split& split) {
-  return std::make_shared<RingAllGather>(split);
+std::shared_ptr<const JointSchedule> ring_all_gather(const Split& split, std::int64_t slices) {
+  const auto in_rounds = std::make_shared<RingAllGather>(split);
+  if (slices == 1) return in_rounds;
+  return in_slices(in_rounds, 0, 0, slices);
 }
 
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& vector, Combination how) {
   const Tensor x = comm.on_wire(vector);
   const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
   const Split split(Extent(x), comm.size());
-  return run_collective(
-      comm, [&] { return ring_reduce_scatter(split); }, x, how);
+  return run_or_take_measured(
+      comm, Measured::reduce_scatter, [&] { return ring_reduce_scatter(split); }, x, how);
 }
 
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduction reduction) {
@@ -193,8 +237,8 @@ namespace {
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, const Split& split) {
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
-  return run_collective(
-      comm, [&] { return ring_all_gather(split); }, x);
+  return run_or_take_measured(
+      comm, Measured::all_gather, [&] { return ring_all_gather(split); }, x);
 }
 
 }  // namespace
@@ -219,24 +263,24 @@ Tensor sum_shard(const cluster::Communicator& comm, const Tensor& vector) {
   const Tensor x = comm.on_wire(vector);
   const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
   const Split split(Extent(x), comm.size());
-  return run_collective(
-      comm, [&] { return std::make_shared<RingReduceScatter>(split, 1); }, x);
+  return run_or_take_measured(
+      comm, Measured::reduce_scatter, [&] { return std::make_shared<RingReduceScatter>(split, 1); }, x);
 }
 
 Tensor gather_shards(const cluster::Communicator& comm, const Tensor& own, std::int64_t length) {
   const Tensor shard = comm.on_wire(own);
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   const Split split({length, shard.wire_format()}, comm.size());
-  return run_collective(
-      comm, [&] { return std::make_shared<RingAllGather>(split, 1); }, shard);
+  return run_or_take_measured(
+      comm, Measured::all_gather, [&] { return std::make_shared<RingAllGather>(split, 1); }, shard);
 }
 
 Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& vector) {
   const Tensor x = comm.on_wire(vector);
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   const Extent extent(x);
-  return run_collective(
-      comm, [&] { return std::make_shared<GatheredSum>(extent, comm.size()); }, x);
+  return run_or_take_measured(
+      comm, Measured::all_gather, [&] { return std::make_shared<GatheredSum>(extent, comm.size()); }, x);
 }
 
 }  // namespace simgrad::collectives

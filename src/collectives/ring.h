@@ -13,19 +13,31 @@
 
 namespace simgrad::collectives {
 
+/// With slices = 1 in rounds: every member waits for its neighbours in each. Else see sliced_ring.h.
 struct Ring : ScheduledAllreduce {
   static constexpr base::About about{
       .kind = "ring",
       .summary = "reduce-scatter, then all-gather, around a ring: least bytes, but a latency that grows with P",
-      .cost = "2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank",
+      .cost =
+          "2(P-1) alpha + 2(P-1)/P M beta + (P-1)/P M gamma; 2(P-1)/P M bytes sent a rank; in slices of c bytes: the "
+          "alpha + c beta of the 2(P-1) hops of a chunk, or the slowest hop's bytes where they take longer",
       .source = "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009"};
 
+  std::int64_t slices = 1;
+  std::int64_t rings = 1;
+  std::string_view called = about.kind;  ///< its name in results
+
+  void describe(base::Describer& d) override;
+  std::string refusal(const cluster::Options& cluster) const override;
+  /// That of one ring.
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
+  /// With several rings see rings.h.
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };
 
 /// The schedules of reduce_scatter and all_gather below.
-std::shared_ptr<const JointSchedule> ring_reduce_scatter(const Split& split);
-std::shared_ptr<const JointSchedule> ring_all_gather(const Split& split);
+std::shared_ptr<const JointSchedule> ring_reduce_scatter(const Split& split, std::int64_t slices = 1);
+std::shared_ptr<const JointSchedule> ring_all_gather(const Split& split, std::int64_t slices = 1);
 
 /// Chunk r of the members' vectors combined, on member r; chunks as Split cuts them.  x: (d).  Returns (d/P, rounded).
 values::Tensor reduce_scatter(const cluster::Communicator& comm, const values::Tensor& x,

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "cluster/computed/collective_log.h"
+#include "cluster/computed/network_routes.h"
+#include "cluster/ranks/world.h"
 #include "collectives/flow_walk.h"
 #include "collectives/run.h"
 #include "collectives/schedule_walk.h"
@@ -24,13 +26,7 @@ class ScheduleTiming final : public CollectiveTiming {
       : schedule_(std::move(schedule)), how_(how) {}
 
   std::string_view name() const override { return schedule_->name(); }
-  std::string signature() const override {
-    const Split& split = schedule_->split();
-    std::string text = fmt::format("{} {} of {}", schedule_->name(), split.length(), split.wire().bytes_per_number);
-    if (split.even()) return text;
-    for (int k = 0; k < split.chunks(); ++k) text += fmt::format(" {}", split.chunk(k).count);
-    return text;
-  }
+  std::string signature() const override { return schedule_->signature(); }
   std::vector<MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
                                     const cluster::Until& until) const override {
     return schedule_->timings(costs, arrivals, until);
@@ -40,10 +36,10 @@ class ScheduleTiming final : public CollectiveTiming {
   }
   double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
               cluster::TimingObserver& observer) const override {
-    if (costs.flows_share_links()) return FlowWalk(*schedule_, costs, arrivals, until).show(observer);
-    return ScheduleWalk(*schedule_, costs, arrivals, until).show(observer);
+    return schedule_->show(costs, arrivals, until, observer);
   }
   bool may_share_links() const override { return schedule_->may_share_links(); }
+  bool pays_by_hop() const override { return schedule_->pays_by_hop(); }
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
     return schedule_->results(std::move(brought), how_);
   }
@@ -75,6 +71,19 @@ SentByPair JointSchedule::sent(const AlphaBetaGamma& costs, std::span<const doub
   return ScheduleWalk(*this, costs, arrivals, until).sent();
 }
 
+double JointSchedule::show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
+                           cluster::TimingObserver& observer) const {
+  if (costs.flows_share_links()) return FlowWalk(*this, costs, arrivals, until).show(observer);
+  return ScheduleWalk(*this, costs, arrivals, until).show(observer);
+}
+
+std::string JointSchedule::signature() const {
+  std::string text = fmt::format("{} {} of {}", name(), split().length(), split().wire().bytes_per_number);
+  if (split().even()) return text;
+  for (int k = 0; k < split().chunks(); ++k) text += fmt::format(" {}", split().chunk(k).count);
+  return text;
+}
+
 Tensor run_collective(const cluster::Communicator& comm,
                       const std::function<std::shared_ptr<const JointSchedule>()>& make, Tensor x,
                       values::Combination how) {
@@ -86,12 +95,27 @@ Tensor run_collective(const cluster::Communicator& comm,
       [&] { return schedule->by_messages(comm, std::move(x), how); });
 }
 
+namespace {
+
+/// The time of a call on an idle network.
+double predicted_s(const cluster::Communicator& comm, const CollectiveTiming& timing, const AlphaBetaGamma& costs) {
+  if (!timing.pays_by_hop()) return timing.alone_s(costs, static_cast<std::size_t>(comm.size()));
+  std::vector<int> members;
+  for (int m = 0; m < comm.size(); ++m) members.push_back(comm.world_rank(m));
+  cluster::LinkNumbers numbers(comm.world().cluster());
+  AlphaBetaGamma by_hop = costs;
+  by_hop.routes = std::make_shared<cluster::NetworkRoutes>(
+      comm.world(), std::make_shared<const std::vector<int>>(std::move(members)), numbers);
+  return timing.alone_s(by_hop, static_cast<std::size_t>(comm.size()));
+}
+
+}  // namespace
+
 Tensor record_call(const cluster::Communicator& comm, std::string_view name, std::int64_t bytes,
                    const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,
                    const std::function<Tensor()>& by_messages) {
-  cluster::CollectiveCalls& calls = comm.collective(name, bytes, [&](const AlphaBetaGamma& costs) {
-    return timing()->alone_s(costs, static_cast<std::size_t>(comm.size()));
-  });
+  cluster::CollectiveCalls& calls =
+      comm.collective(name, bytes, [&](const AlphaBetaGamma& costs) { return predicted_s(comm, *timing(), costs); });
   calls.arrive(comm.rank(), comm.now(), comm.actor());
   Tensor result = by_messages();
   calls.leave(comm.rank(), comm.now(), comm.actor());

@@ -20,10 +20,14 @@ class JointSchedule : public Schedule {
   using Schedule::Schedule;
 
   virtual std::string_view name() const = 0;
+  /// As CollectiveTiming::signature.
+  virtual std::string signature() const;
   /// Every member's result, combined in the order in which the messages would combine it.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought, values::Combination how) const = 0;
-  /// As CollectiveTiming::may_share_links.
+  // As the functions of CollectiveTiming.
+
   virtual bool may_share_links() const { return true; }
+  virtual bool pays_by_hop() const { return false; }
   /// One member's part, message by message.
   virtual values::Tensor by_messages(const cluster::Communicator& comm, values::Tensor x,
                                      values::Combination how) const;
@@ -33,13 +37,15 @@ class JointSchedule : public Schedule {
                                                      const cluster::Until& until) const;
   virtual cluster::SentByPair sent(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                    double until) const;
+  virtual double show(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
+                      cluster::TimingObserver& observer) const;
 };
 
 /// An allreduce that is such a schedule.
 class ScheduledAllreduce : public Allreduce {
  public:
   virtual std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const = 0;
-  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const final;
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
   bool is_one_collective(const cluster::Communicator& /*comm*/) const final { return true; }
 };
 

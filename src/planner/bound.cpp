@@ -76,10 +76,11 @@ bool sums_whole_gradients(const Candidate& candidate) {
   return plain && (candidate.run.kind == "allreduce" || candidate.run.kind == "zero" || candidate.run.kind == "fsdp");
 }
 
-/// Whether all that a host sends or receives goes over one network card, as fast as every other one.
+/// Whether all that a host sends or receives goes over one network card, as fast as every other one, in the time that
+/// the card needs.
 bool alike_links(const Settings& settings) {
-  return settings.cluster.platform.empty() && settings.cluster.topology.kind() == "star" &&
-         settings.cluster.topology->even_latencies();
+  return settings.cluster.platform.empty() && settings.cluster.measured.empty() &&
+         settings.cluster.topology.kind() == "star" && settings.cluster.topology->even_latencies();
 }
 
 }  // namespace

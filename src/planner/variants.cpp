@@ -27,6 +27,7 @@ std::optional<RunPlan> planned(const Candidate& candidate, const Document& docum
   settings->nominal_flops_per_s = candidate.settings->nominal_flops_per_s;
   settings->platform_contents = candidate.settings->platform_contents;
   settings->failure_contents = candidate.settings->failure_contents;
+  settings->measured_contents = candidate.settings->measured_contents;
   settings->trace_contents = candidate.settings->trace_contents;
   if (settings->training.numbers) settings->data_contents = candidate.settings->data_contents;
   RunPlan run = experiment::plan_run(settings, candidate.strategy, candidate.parameters, seed);

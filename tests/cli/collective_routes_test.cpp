@@ -40,6 +40,38 @@ TEST_CASE("a run whose groups may meet on a link goes message by message, and sa
   CHECK(by_messages == 3);  // hierarchical: a ring for each place in a rack, all of them through the racks' uplinks
 }
 
+TEST_CASE("a run says what NCCL chooses for each length, and when measured times are extrapolated") {
+  const Scratch scratch;
+  scratch.write("t.csv", "ranks,bytes,seconds\n4,8,1e-3\n4,16,2e-3\n");
+  scratch.write("x.toml", R"([cluster]
+workers = 16
+topology = { kind = "gpu_hosts", devices = 8 }
+bandwidth = "100Gbps"
+[data]
+samples = 64
+features = 1000000
+[model]
+kind = "least_squares"
+[training]
+numbers = false
+[stop]
+steps = 1
+[[strategy]]
+kind = "allreduce"
+algorithm = "nccl"
+)");
+  const auto run = [&](const std::string& options) {
+    REQUIRE(program("run x.toml --quiet --no-why --no-baseline --force " + options, scratch).exit_code == 0);
+    return results_in(scratch, "out/x")["runs"][0];
+  };
+  CHECK(notes_have(run(""), "nccl chose ring LL128 for vectors of 8.00 MB among 16 ranks"));
+  const Json measured = run("--set cluster.workers=4 --set cluster.collectives.measured=t.csv");
+  CHECK(notes_have(measured, "measured allreduce among 4 ranks: vectors beyond the largest one measured"));
+  CHECK(measured["collectives"][0]["name"] == "measured allreduce");
+  // Latency and bandwidth of the last two sizes: 1 ms for 8 bytes, on top of nothing.
+  CHECK(measured["collectives"][0]["simulated_s"].get<double>() == Approx(1e-3 / 8 * 8e6).epsilon(1e-9));
+}
+
 TEST_CASE("a run of many ranks says what keeps its collectives from being computed") {
   const Scratch scratch;
   scratch.write("x.toml", R"([cluster]

@@ -47,6 +47,9 @@ std::vector<double> expected(int P, std::int64_t d, Reduction reduction) {
   return all;
 }
 
+/// Slices of a ring follow each other as precisely as SimGrid's events.
+double precision_s(std::string_view algorithm) { return algorithm == "nccl" ? 1e-10 : 1e-15; }
+
 Group staggered(int P) {
   Group group{.P = P};
   for (int r = 0; r < P; ++r) {
@@ -97,7 +100,7 @@ TEST_CASE("at the last arrival and message by message every rank's times, bytes 
         group.numbers = d < 2000;
         const Group::Outcome messages = allreduce(group, algorithm, d);
         group.collectives = cluster::Collectives::automatic;
-        check_equal(allreduce(group, algorithm, d), messages);
+        check_equal(allreduce(group, algorithm, d), messages, precision_s(algorithm));
       }
 }
 
@@ -113,7 +116,7 @@ TEST_CASE("a world that ends in the middle of a collective is cut the same on bo
         CAPTURE(algorithm, P, fraction);
         Group::Outcome messages = allreduce(group, algorithm, 100'000);
         group.collectives = cluster::Collectives::automatic;
-        check_equal(allreduce(group, algorithm, 100'000), messages);
+        check_equal(allreduce(group, algorithm, 100'000), messages, precision_s(algorithm));
       }
 }
 
@@ -124,7 +127,7 @@ TEST_CASE("a world that ends before the last rank has come is cut the same on bo
     const Group::Outcome messages = allreduce(group, algorithm, 100'000);
     CHECK(messages.messages > 0);
     group.collectives = cluster::Collectives::automatic;
-    check_equal(allreduce(group, algorithm, 100'000), messages);
+    check_equal(allreduce(group, algorithm, 100'000), messages, precision_s(algorithm));
   }
 }
 
@@ -137,7 +140,7 @@ TEST_CASE("with an efficiency and a limit of each flow a collective is the same 
       group.flow_limit = limit;
       const Group::Outcome messages = allreduce(group, algorithm, 10'000);
       group.collectives = cluster::Collectives::automatic;
-      check_equal(allreduce(group, algorithm, 10'000), messages);
+      check_equal(allreduce(group, algorithm, 10'000), messages, precision_s(algorithm));
     }
 }
 

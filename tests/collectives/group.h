@@ -42,6 +42,7 @@ struct Group {
   std::optional<base::Slot<cluster::Topology>> topology = {};  ///< none: star
   std::vector<cluster::SlowLink> slow_links = {};
   cluster::NetworkModel network_model = cluster::NetworkModel::ideal;
+  std::string measured = {};  ///< a file of measured collectives
 
   struct Member {
     std::vector<double> result;
@@ -109,6 +110,7 @@ struct Group {
     if (topology) options.topology = *topology;
     options.slow_links = slow_links;
     options.network_model = network_model;
+    options.measured = measured;
     cluster::Cluster cluster(options, P);
     cluster::World world(cluster, "group", P, 0);
     values::Dispatcher dispatcher({.numbers = numbers, .label = {}});

@@ -77,6 +77,11 @@ TEST_CASE("models that do not write, or cannot be cut so, are refused") {
   check_refused_text(serving("", "experts = 4\n"), "take a dense model");
   check_refused_text(serving("", "kv_heads = 1\n"), "kv_heads");
   check_refused_text(serving("allreduce = \"naive\"\n"), "take one that is a single schedule");
+  check_refused_text(serving("allreduce = { kind = \"ring\", slices = 2, rings = 2 }\n"), "leave rings out");
+  check_refused_text(serving("allreduce = { kind = \"double_binary_tree\", overlap = true }\n"), "leave overlap out");
+  check_refused_text(serving("", "", "collectives.measured = \"t.csv\"\n"),
+                     "computed from their links under [serving]");
+  CHECK_NOTHROW(planned(serving("allreduce = { kind = \"ring\", slices = 2 }\n")));
   check_refused_text(serving("memory_bandwidth = \"1GBps\"\n",
                              "[training]\nnumbers = false\nprecision = \"bfloat16\"\n", "device = \"h100\"\n"),
                      "memory_bandwidth beside a device");

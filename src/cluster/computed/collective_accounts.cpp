@@ -83,7 +83,9 @@ void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times,
     call.arrive(times.arrivals[m]);
     call.end(times.arrivals[m], times.timings[m].end_s, collective.awaited_since_s[part.position(m)]);
   }
-  const auto alone_s = [&] { return part.timing->alone_s(all.idle, all.members->size()); };
+  const auto alone_s = [&] {
+    return part.timing->alone_s(part.timing->pays_by_hop() ? all.apart : all.idle, all.members->size());
+  };
   if (!part.calls || !part.bytes)
     part.calls = &world_.collective_log().calls(all.members, all.generation, part.timing->name(), bytes, alone_s);
   part.calls->add(call, groups);

@@ -82,6 +82,10 @@ void CollectiveCalls::arrive(int member, double now, ActorState* actor) {
   if (its.come == use_.members) its.lateness = {now, arrivals_[member].since};
 }
 
+double CollectiveCalls::arrived_s(int member, int of) const {
+  return arrived_[member] >= arrived_[of] ? arrivals_[member].at_s : std::numeric_limits<double>::infinity();
+}
+
 void CollectiveCalls::explain(Arrival& arrival, const Lateness& lateness, double now) const {
   ActorState& actor = *std::exchange(arrival.actor, nullptr);
   const double wait_s = actor.parts(now).sum(record::Activity::wait) - arrival.parts.sum(record::Activity::wait);

@@ -86,6 +86,8 @@ class CollectiveCalls {
   /// So many whole calls, of groups that are alike.
   void add(const CollectiveCall& call, std::int64_t groups = 1);
 
+  /// When a member has come to the call in which `of` is; infinity: it has not come yet.
+  double arrived_s(int member, int of) const;
   const record::CollectiveUse& use() const { return use_; }
   bool holds(const Members& members) const { return members_ == members; }
 

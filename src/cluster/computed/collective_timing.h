@@ -86,6 +86,11 @@ class CollectiveTiming {
   /// Whether its time is a steady function of the links' shares. Else the collective goes message by message where its
   /// transfers share links.
   virtual bool may_share_links() const { return true; }
+  /// Whether each hop's own latency and bandwidth decide, and not the slowest hop's, so that predictions need its
+  /// routes.
+  virtual bool pays_by_hop() const { return false; }
+  /// Whether its time is that of its transfers. Else nothing else on their links changes it.
+  virtual bool follows_links() const { return true; }
   /// Every member's result, from the inputs of all.
   virtual std::vector<values::Tensor> results(std::vector<values::Tensor> brought) const = 0;
 };

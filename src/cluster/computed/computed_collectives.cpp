@@ -10,6 +10,7 @@
 #include "cluster/computed/collective_plan.h"
 #include "cluster/computed/contention_check.h"
 #include "cluster/computed/idle_costs.h"
+#include "cluster/computed/network_routes.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/after_collective.h"
 #include "cluster/ranks/scopes.h"
@@ -45,6 +46,8 @@ double last_end_s(std::span<const MemberTiming> timings) {
 ComputedCollectives::ComputedCollectives(World& world) : world_(world) {
   const Options& options = world.cluster().options();
   if (options.computes_collectives() && !options.alike_routes()) contention_ = std::make_unique<ContentionCheck>(world);
+  if (!contention_ && options.platform.empty() && !options.alike_routes())
+    own_numbers_ = std::make_unique<LinkNumbers>(world.cluster());
   if (options.computes_collectives()) beside_ = std::make_unique<BesideMessages>(world, contention_.get());
 }
 
@@ -65,6 +68,7 @@ CollectiveGroup& ComputedCollectives::group(const Members& members, int generati
   found->number = static_cast<int>(groups_.size());
   found->idle = found->apart = idle_costs(world_, *members);
   if (contention_) found->apart.routes = contention_->routes(members);
+  if (own_numbers_) found->apart.routes = std::make_shared<NetworkRoutes>(world_, members, *own_numbers_);
   known_[{generation, members.get()}] = found.get();
   return *found;
 }
@@ -72,7 +76,7 @@ CollectiveGroup& ComputedCollectives::group(const Members& members, int generati
 /// The costs of a collective, by whether its transfers share links.
 const AlphaBetaGamma& ComputedCollectives::costs(CollectiveGroup& group, const CollectiveTiming& timing,
                                                  const std::string& signature) const {
-  if (!contention_) return group.apart;
+  if (!contention_ || !timing.follows_links()) return group.apart;
   if (const auto known = group.decided.find(signature); known != group.decided.end()) return known->second;
   const std::vector at_once(group.members->size(), 0.0);
   const auto decision = contention_->claim(group.number, *group.members, *group.apart.routes,
@@ -157,10 +161,15 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
   return result(all, collective, self);
 }
 
+/// Whether other messages on its links may matter.
+bool ComputedCollectives::meets_others(const Collective& collective) const {
+  return beside_ && collective.plan->phases.front().parts.front().timing->follows_links();
+}
+
 void ComputedCollectives::arrive(const Call& call, CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
                                  Tensor brought) const {
   const auto self = static_cast<std::size_t>(call.position);
-  beside_->enter(all.world_rank(self), call.side, all, *collective);
+  if (meets_others(*collective)) beside_->enter(all.world_rank(self), call.side, all, *collective);
   if (collective->by_one) {  // all come with it, and bring the same
     std::ranges::fill(collective->arrivals, world_.now());
     std::ranges::fill(collective->since, call.actor.since_collective(world_.now()));
@@ -180,7 +189,7 @@ void ComputedCollectives::arrive(const Call& call, CollectiveGroup& all, const s
 /// The result of a member that has left.
 Tensor ComputedCollectives::result(CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
                                    std::size_t member) const {
-  beside_->leave(all.world_rank(member), *collective);
+  if (meets_others(*collective)) beside_->leave(all.world_rank(member), *collective);
   if (std::cmp_equal(++collective->left, all.members->size())) {
     collective->times->each([&](const PlannedPart& part, const PartTimes& times) { count(part, times, *collective); });
     std::erase(all.live, collective);
@@ -207,6 +216,7 @@ void ComputedCollectives::complete(CollectiveGroup& all, const std::shared_ptr<C
   find_lateness(all, collective, *collective.times);
   if (collective.by_one) note_spread(collective);
   collective.times->each([&](const PlannedPart& part, const PartTimes& times) {
+    if (!part.timing->follows_links()) return;
     CollectiveGroup& its = *part.group;
     // Transfers that may meet those of the collective before must not begin before it has ended.
     if (!its.meeting_on.empty() &&

@@ -21,6 +21,7 @@ class AfterCollective;
 class BesideMessages;
 class CollectiveTimes;
 class ContentionCheck;
+class LinkNumbers;
 class Traffic;
 class World;
 struct CollectiveGroup;
@@ -98,6 +99,7 @@ class ComputedCollectives {
   void arrive(const Call& call, CollectiveGroup& group, const std::shared_ptr<Collective>& collective,
               values::Tensor brought) const;
   void complete(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
+  bool meets_others(const Collective& collective) const;
   void note_spread(const Collective& collective) const;
   static void combine(const PlannedPhase& phase, std::vector<values::Tensor>& tensors);
   void wake(CollectiveGroup& group, const std::shared_ptr<Collective>& collective) const;
@@ -115,6 +117,7 @@ class ComputedCollectives {
 
   World& world_;
   std::unique_ptr<ContentionCheck> contention_;  ///< null: transfers meet at hosts alone
+  std::unique_ptr<LinkNumbers> own_numbers_;     ///< where there is no check; null: no routes are asked for
   std::unique_ptr<BesideMessages> beside_;       ///< null: nothing is computed
   std::map<std::pair<int, std::vector<int>>, std::shared_ptr<CollectiveGroup>> groups_;
   std::map<std::pair<int, const std::vector<int>*>, CollectiveGroup*> known_;  ///< found without looking at the members

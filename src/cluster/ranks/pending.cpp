@@ -84,6 +84,24 @@ void Pending::block(int peer) {
   if (lost) throw PeerLost(peer);
 }
 
+void Pending::wait_until(double at_s) {
+  World& world = communicator_->world();
+  if (!(at_s > world.now())) return;
+  const int self = communicator_->world_rank(communicator_->rank()), peer = communicator_->world_rank(peer_);
+  BlockedScope blocked(world.cluster(), communicator_->actor(),
+                       {.kind = landing_ ? BlockedOn::Kind::receiving : BlockedOn::Kind::sending,
+                        .ends_by_itself = true,
+                        .peer = peer,
+                        .transfer = &transfer_,
+                        .other_end = other_end_});
+  if (blocked.track())
+    blocked.label({landing_ ? world.recording().transfer_work(peer, self, record::Work::receive)
+                            : world.recording().transfer_work(self, peer, record::Work::send),
+                   peer, bytes_});
+  sg4::this_actor::sleep_until(at_s);
+  blocked.started(transfer_.start_s());
+}
+
 Packet Pending::wait() {
   base::check(under_way(), "a transfer is waited for once");
   World& world = communicator_->world();

@@ -36,6 +36,8 @@ class Pending {
   Packet wait();
   /// As wait(); nothing if the peer is lost under recovery = "continue". Otherwise: PeerLost.
   std::optional<Packet> wait_unless_lost();
+  /// Blocks until that time while the transfer is under way. Whether it is over then is not asked for.
+  void wait_until(double at_s);
   /// Whether wait() is still to be called.
   bool under_way() const { return static_cast<bool>(transfer_); }
   /// Whether wait() would not block.

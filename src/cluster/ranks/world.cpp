@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "cluster/computed/collective_log.h"
 #include "cluster/computed/computed_collectives.h"
+#include "cluster/computed/measured.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/deadlock.h"
 #include "cluster/ranks/equal_work.h"
@@ -30,6 +31,12 @@ std::vector<int> own_hosts(int ranks) {
   return hosts;
 }
 
+/// Null: nothing was measured.
+std::unique_ptr<const MeasuredCollectives> measured_of(const Options& options) {
+  if (options.measured.empty()) return nullptr;
+  return std::make_unique<const MeasuredCollectives>(read_measured(options.measured, options.measured_ranks));
+}
+
 }  // namespace
 
 World::World(Cluster& cluster, std::string name, int workers, int servers, std::vector<int> hosts)
@@ -47,6 +54,7 @@ World::World(Cluster& cluster, std::string name, int workers, int servers, std::
       messenger_(std::make_unique<Messenger>(*this)),
       localities_(std::make_unique<Localities>(*this)),
       collective_log_(std::make_unique<CollectiveLog>()),
+      measured_(measured_of(cluster.options())),
       computed_collectives_(std::make_unique<ComputedCollectives>(*this)) {
   cluster_.admit(*this);
 }
@@ -110,6 +118,7 @@ void World::fill(record::Record& record) const {
   record.link_bins = at_end_->link_bins;
   record.wires = at_end_->wires;
   record.notes = at_end_->notes;
+  if (measured_) record.notes.insert(record.notes.end(), measured_->notes().begin(), measured_->notes().end());
   record.collectives = collective_log_->uses();
   record.timelines = recording_->timelines();
 }

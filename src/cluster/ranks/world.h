@@ -19,6 +19,7 @@ namespace simgrad::cluster {
 class Cluster;
 class CollectiveLog;
 class ComputedCollectives;
+class MeasuredCollectives;
 class Membership;
 class Messenger;
 class Ranks;
@@ -63,6 +64,9 @@ class World final : public Tenant {
 
   /// Whether collectives are computed as long as no others are on their links; see ComputedCollectives.
   bool computes_collectives() const;
+
+  /// The collectives that take the time that was measured; null: none do.
+  const MeasuredCollectives* measured() const { return measured_.get(); }
 
   /// Some ranks stand for others, which have no actors. Before the beginning.
   void set_stand_ins(std::unique_ptr<const StandIns> stand_ins);
@@ -123,6 +127,7 @@ class World final : public Tenant {
   std::unique_ptr<Messenger> messenger_;
   std::unique_ptr<Localities> localities_;
   std::unique_ptr<CollectiveLog> collective_log_;
+  std::unique_ptr<const MeasuredCollectives> measured_;
   std::unique_ptr<ComputedCollectives> computed_collectives_;
 };
 

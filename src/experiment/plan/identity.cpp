@@ -70,6 +70,7 @@ void identify_model(ordered_json& model, const Settings& settings) {
 void identify_cluster(ordered_json& cluster, const Settings& settings) {
   cluster["platform"] = settings.platform_contents;
   if (!settings.cluster.stragglers->files().empty()) cluster["stragglers"]["file"] = settings.trace_contents;
+  if (!settings.measured_contents.empty()) cluster["collectives"]["measured"] = settings.measured_contents;
   if (!settings.failure_contents.empty()) cluster["failures"]["hosts"]["path"] = settings.failure_contents;
 }
 
@@ -105,11 +106,25 @@ constexpr std::array<LaterOption, 23> later_options{{{"cluster", "device", "\"no
                                                      {"strategy", "rows", "\"as_the_model\""},
                                                      {"strategy", "sizes", "\"equal\""}}};
 
+constexpr std::array<std::pair<const char*, const char*>, 3> later_options_of_algorithms{
+    {{"slices", "1"}, {"rings", "1"}, {"overlap", "false"}}};
+
 void leave_out_later_options(ordered_json& table, std::string_view name) {
   if (!table.is_object()) return;
   for (const LaterOption& option : later_options)
     if (name == option.table && table.contains(option.key) && table[option.key].dump() == option.value)
       table.erase(option.key);
+}
+
+/// An allreduce without other options is its name, as earlier.
+void leave_out_later_options_of_algorithms(ordered_json& options) {
+  for (const char* const slot : {"algorithm", "allreduce"}) {
+    if (!options.contains(slot) || !options[slot].is_object()) continue;
+    ordered_json& option = options[slot];
+    for (const auto& [key, value] : later_options_of_algorithms)
+      if (option.contains(key) && option[key].dump() == value) option.erase(key);
+    if (option.size() == 1) option = ordered_json(option["kind"]);
+  }
 }
 
 /// The devices of the cluster and of its classes of hosts.
@@ -136,6 +151,7 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
     identify_requests(all["serving"], settings);
   else
     leave_out(all, "serving");
+  if (all.contains("serving")) leave_out_later_options_of_algorithms(all["serving"]);
   if (!settings.parallel.cuts()) all.erase("parallel");
   if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
   if (all.contains("parallel")) all["parallel"].erase("automatic");  // the layout that was found is there
@@ -162,6 +178,7 @@ const std::string& text_of(const Members& members, std::string_view key) {
 Members identity_of(const RunPlan& run, Members sections) {
   ordered_json options = run.options;
   leave_out_later_options(options, "strategy");
+  leave_out_later_options_of_algorithms(options);
   for (auto& option : options)  // a file counts by its contents
     if (option.is_object() && option.contains("path"))
       option["path"] = base::hash(outputs::read_file(option["path"].get<std::string>()));
@@ -185,6 +202,7 @@ std::shared_ptr<const Settings> alone(const Settings& of_run) {
   settings->platform_contents.clear();
   settings->failure_contents.clear();
   settings->trace_contents.clear();
+  settings->measured_contents.clear();
   // The price is that of the first worker's host.
   if (const cluster::HostClass* first = cluster::class_of(cluster.host_classes, cluster.workers, 0)) {
     settings->cluster.host_classes = {*first};

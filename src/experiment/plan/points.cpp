@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/hash.h"
+#include "cluster/computed/measured.h"
 #include "cluster/fabric/cluster.h"
 #include "experiment/checks/recoveries.h"
 #include "experiment/plan/equal_points.h"
@@ -166,6 +167,14 @@ void look_at_traces(Settings& settings, Files& files, Faults& faults) {
       for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
     }
   }
+  if (const std::string& file = settings.cluster.measured; !file.empty()) {
+    settings.measured_contents = files.hash(file);
+    try {
+      cluster::read_measured(file, settings.cluster.measured_ranks);
+    } catch (const base::ScenarioError& error) {
+      for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
+    }
+  }
   for (const std::string& file : settings.cluster.stragglers->files()) {
     settings.trace_contents += files.hash(file);
     try {
@@ -213,6 +222,7 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
         own.nominal_flops_per_s = settings->nominal_flops_per_s;
         own.platform_contents = settings->platform_contents;
         own.trace_contents = settings->trace_contents;
+        own.measured_contents = settings->measured_contents;
         look_at_data(own, files);
       }
     all.push_back({.settings = std::move(settings), .faults = std::move(found)});

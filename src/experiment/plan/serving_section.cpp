@@ -8,7 +8,8 @@
 #include "base/child_process.h"
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
-#include "collectives/timed_schedule.h"
+#include "collectives/double_binary_tree.h"
+#include "collectives/ring.h"
 #include "experiment/plan/places.h"
 #include "experiment/saved/served_model.h"
 #include "models/transformer.h"
@@ -147,6 +148,16 @@ class ServingCheck {
     if (cluster.collectives == cluster::Collectives::messages)
       fault("cluster.collectives",
             "collectives = \"messages\": sums among tensor ranks are computed under [serving]; leave collectives out");
+    if (!cluster.measured.empty())
+      fault(
+          "cluster.collectives",
+          "collectives.measured: sums among tensor ranks are computed from their links under [serving]; leave it out");
+    const auto* const allreduce = options_.allreduce.operator->();
+    if (const auto* const ring = dynamic_cast<const collectives::Ring*>(allreduce); ring && ring->rings > 1)
+      fault("serving.allreduce", "sums among tensor ranks go around one ring under [serving]; leave rings out");
+    if (const auto* const trees = dynamic_cast<const collectives::DoubleBinaryTree*>(allreduce);
+        trees && trees->overlap)
+      fault("serving.allreduce", "sums among tensor ranks go up, then down, under [serving]; leave overlap out");
     if (options_.memory_bandwidth_bytes_per_s && cluster.device_of(0))
       fault("serving.memory_bandwidth", "memory_bandwidth beside a device, which has its own; leave one of them out");
     if (!dynamic_cast<const collectives::ScheduledAllreduce*>(options_.allreduce.operator->()))

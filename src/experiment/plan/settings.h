@@ -95,6 +95,7 @@ struct Settings : base::Described {
   std::string data_contents;         ///< a hash of each file; empty without one
   std::string failure_contents;      ///< a hash; empty without a trace of failures
   std::string platform_contents;     ///< a hash; empty without a platform
+  std::string measured_contents;     ///< a hash of the file of measured collectives; empty without one
   std::string trace_contents;        ///< a hash of each file of speeds; empty without one
   std::string requests_contents;     ///< a hash of the trace of requests; empty without one
   std::string served_contents;       ///< a hash of serving.model; empty without one

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "cluster/against_computing.h"
 #include "cluster/computed/beside_messages.h"
@@ -78,6 +80,25 @@ std::string note_on_left_out(cluster::World& world, const record::Record& record
       "rank's time ({:.2g} %), and neither makes the other slower here: cluster.collectives = \"messages\" takes that "
       "into account",
       outputs::duration(left_out_s), 100.0 * left_out_s / record.simulated_s);
+}
+
+std::vector<std::string> notes_on_nccl(const record::Record& record) {
+  constexpr std::string_view by_nccl = "nccl ";
+  std::map<std::pair<std::string, std::int64_t>, std::pair<std::int64_t, std::int64_t>> bytes_of;
+  for (const record::CollectiveUse& use : record.collectives) {
+    if (!use.name.starts_with(by_nccl)) continue;
+    auto& [least, most] = bytes_of.try_emplace({use.name, use.members}, use.bytes, use.bytes).first->second;
+    least = std::min(least, use.bytes);
+    most = std::max(most, use.bytes);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [choice, bytes] : bytes_of) {
+    const std::string least = outputs::byte_count(static_cast<double>(bytes.first));
+    const std::string most = outputs::byte_count(static_cast<double>(bytes.second));
+    notes.push_back(fmt::format("nccl chose {} for vectors of {} among {} ranks", choice.first.substr(by_nccl.size()),
+                                least == most ? least : least + " - " + most, choice.second));
+  }
+  return notes;
 }
 
 RunPlan another_way(const RunPlan& run, const std::string& link) {

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "experiment/plan/plan.h"
 
@@ -34,5 +35,8 @@ std::string note_on_way(cluster::World& world, const record::Record& record);
 /// The note of a run of times alone whose ranks have messages, or a second collective, on links of their collectives;
 /// empty if there are none.
 std::string note_on_left_out(cluster::World& world, const record::Record& record);
+
+/// Notes on what algorithm = "nccl" has chosen, one for each choice and number of ranks.
+std::vector<std::string> notes_on_nccl(const record::Record& record);
 
 }  // namespace simgrad::experiment

@@ -111,6 +111,14 @@ constexpr Translation note_texts[] = {
     {"every rank was simulated: a vector does not divide into equal chunks among the ranks of a group, so that one of "
      "them cannot stand for the others to nine digits",
      "每个秩都被模拟：有向量不能在一组秩之间等分，因此其中一个不能以九位数字的精度代表其余的秩"},
+    {"nccl chose {} for vectors of {} among {} ranks", "nccl 为 {2} 个节点之间 {1} 的向量选择了 {0}"},
+    {"measured {} among {} ranks: vectors beyond the largest one measured take the latency and bandwidth of the two "
+     "largest",
+     "{1} 个节点之间测得的 {0}：比测过的最大向量更大的向量按最大两个的延迟和带宽计算"},
+    {"measured {} among {} ranks: vectors below the smallest one measured take as long as it",
+     "{1} 个节点之间测得的 {0}：比测过的最小向量更小的向量与它用时相同"},
+    {"measured {}: {} ranks were not measured, and the time goes on as between {} and {} ranks",
+     "测得的 {0}：没有测过 {1} 个节点，时间按 {2} 个与 {3} 个节点之间的规律推算"},
     {"collectives were computed at their last arrival: no two of their transfers can be on one link at one time",
      "集合通信在最后一个成员到达时计算：其传输中没有两个会同时经过同一条链路"},
     {"collectives were computed at their last arrival: transfers on one link share it fairly",

@@ -1,0 +1,112 @@
+#include "collectives/nccl.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "cluster/against_computing.h"
+#include "cluster/computed/network_routes.h"
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/ranks.h"
+#include "cluster/ranks/scopes.h"
+#include "cluster/ranks/world.h"
+#include "collectives/double_binary_tree.h"
+#include "collectives/hosts.h"
+
+namespace simgrad::collectives {
+
+using cluster::Communicator;
+using values::Combination;
+using values::Tensor;
+
+namespace {
+
+constexpr std::array insides{base::Choice{"nvlink", "NVLink: the protocol LL128 is used"},
+                             base::Choice{"pcie", "PCI Express: LL and Simple alone"}};
+constexpr std::array generations{base::Choice{"volta", "V100"}, base::Choice{"ampere", "A100"},
+                                 base::Choice{"hopper", "H100"}};
+
+/// The bandwidth of a message between two members.
+double bandwidth_between(const Communicator& comm, int member, int other) {
+  const int from = comm.world_rank(member), to = comm.world_rank(other);
+  if (comm.world().same_host(from, to)) return std::numeric_limits<double>::infinity();
+  cluster::LinkNumbers numbers(comm.world().cluster());
+  return cluster::route_of_ranks(comm.world(), from, to, numbers).alone_bytes_per_s();
+}
+
+/// Whether trees may be computed from their routes; else they go in rounds.
+bool trees_overlap(const Communicator& comm) {
+  const cluster::World& world = comm.world();
+  return cluster::against_computing(world.cluster().options()).empty() && world.ranks().own_hosts() &&
+         world.cluster().tenants() <= 1;
+}
+
+}  // namespace
+
+void Nccl::describe(base::Describer& d) {
+  d.choice("inside", inside, insides, "the links inside a host, for NCCL's choice");
+  d.choice("generation", generation, generations, "the GPUs, for NCCL's choice");
+  d.integer("channels", channels,
+            "NCCL's channels, for its choice; left out: one for each 20 GB/s of the ring, two at "
+            "least",
+            base::Bounds::between(1, 64));
+  d.integer("slices", slices, "the slices in which each chunk of a ring travels", base::Bounds::between(2, 64));
+  d.integer("rings", rings, "the rings at once, as the ring's option: one for each NIC of a host",
+            base::Bounds::between(1, 64));
+  d.quantity(
+      "call", call_s, base::Unit::seconds,
+      "the time of a call before its first byte; left out: 6.6 us (ring LL), 8.4 us (ring Simple), 14 us (LL128), "
+      "6.8 us (tree LL), 0 s (tree Simple), as NCCL's model has it",
+      base::Bounds::between(0, 1e6));
+  d.quantity("chunk", chunk_bytes, base::Unit::bytes, "the largest interval that travels at a time along a tree",
+             base::Bounds::between(64, 1e15));
+}
+
+NcclFabric Nccl::fabric(const Communicator& comm) const {
+  const std::vector<std::vector<int>> groups = hosts_of(comm);
+  double bus = std::numeric_limits<double>::infinity();
+  const auto largest = std::ranges::max_element(groups, {}, [](const auto& host) { return host.size(); });
+  if (largest->size() > 1) bus = std::min(bus, bandwidth_between(comm, (*largest)[0], (*largest)[1]));
+  if (groups.size() > 1)
+    bus = std::min(bus, static_cast<double>(rings) * bandwidth_between(comm, groups[0].back(), groups[1].front()));
+  const double own_channels = std::isfinite(bus) ? std::clamp(std::ceil(bus / 20e9), 2.0, 64.0) : 2.0;
+  return {.ranks = comm.size(),
+          .hosts = static_cast<int>(groups.size()),
+          .bus_bytes_per_s = bus,
+          .channels = static_cast<int>(channels.value_or(static_cast<std::int64_t>(own_channels))),
+          .inside = inside,
+          .generation = generation};
+}
+
+Tensor Nccl::combine(const Communicator& comm, Tensor x, Combination how) const {
+  if (comm.size() == 1) return x;
+  const Extent extent(x);
+  const NcclChoice choice = nccl_choice(fabric(comm), static_cast<double>(extent.wire.bytes(extent.length)));
+  {
+    const cluster::BusyScope calling(comm.world().cluster(), comm.actor(), record::TimePart::communicate_transfer,
+                                     {.work = record::Work::allreduce});
+    cluster::pause(call_s.value_or(choice.call_s));
+  }
+  if (choice.tree) {
+    DoubleBinaryTree tree;
+    tree.chunk_bytes = chunk_bytes;
+    tree.called = choice.name();
+    tree.overlap = trees_overlap(comm);
+    return tree.combine(comm, std::move(x), how);
+  }
+  Ring chosen = ring();
+  chosen.called = choice.name();
+  return chosen.combine(comm, std::move(x), how);
+}
+
+Ring Nccl::ring() const {
+  Ring its;
+  its.slices = slices;
+  its.rings = rings;
+  return its;
+}
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,45 @@
+/// NCCL's all-reduce: a ring in slices or a double binary tree, whichever NCCL expects to be faster.
+#pragma once
+
+#include <optional>
+
+#include "collectives/allreduce.h"
+#include "collectives/nccl_tuning.h"
+#include "collectives/ring.h"
+
+namespace simgrad::collectives {
+
+/// The choice follows NCCL's published latencies and bandwidths (nccl_tuning.h) at the bandwidths of this cluster's
+/// routes. The chosen algorithm is then simulated on the cluster's own links: the protocol decides the choice alone.
+/// Trees go up and down at once (double_binary_tree with overlap), or in rounds where they cannot be computed.
+struct Nccl : Allreduce {
+  static constexpr base::About about{
+      .kind = "nccl",
+      .summary = "ring in slices or double binary tree, as NCCL chooses by bytes, ranks and hosts",
+      .cost =
+          "0 to 14 us of the call (6.6 us ring LL, 8.4 us ring Simple), then that of ring or double_binary_tree; a "
+          "note "
+          "says which was chosen",
+      .source = "NVIDIA, NCCL 2.22, src/graph/tuning.cc, 2024"};
+
+  NcclInside inside = NcclInside::nvlink;
+  NcclGeneration generation = NcclGeneration::ampere;
+  std::optional<std::int64_t> channels;  ///< none: one for each 20 GB/s of the bus, two at least
+  std::int64_t slices = 2;
+  std::int64_t rings = 1;
+  double chunk_bytes = 256.0 * 1024.0;
+  std::optional<double> call_s;  ///< of a call before its first byte; none: as in NCCL's model
+
+  void describe(base::Describer& d) override;
+  std::string refusal(const cluster::Options& cluster) const override { return ring().refusal(cluster); }
+  bool is_one_collective(const cluster::Communicator& /*comm*/) const override { return call_s == 0.0; }
+  values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
+
+  /// The facts of these members.
+  NcclFabric fabric(const cluster::Communicator& comm) const;
+
+ private:
+  Ring ring() const;
+};
+
+}  // namespace simgrad::collectives

@@ -1,0 +1,42 @@
+/// The choice between ring and tree that NCCL makes by its own model of time.
+///
+/// Source: NVIDIA, NCCL 2.22, src/graph/tuning.cc (its latencies, its limits by channel, its corrections; CPUs of
+/// Intel).
+#pragma once
+
+#include <string_view>
+
+namespace simgrad::collectives {
+
+enum class NcclGeneration : unsigned char { volta, ampere, hopper };
+/// The links inside a host.
+enum class NcclInside : unsigned char { nvlink, pcie };
+enum class NcclProtocol : unsigned char { ll, ll128, simple };
+
+/// The facts about a communicator that NCCL's choice depends on.
+struct NcclFabric {
+  int ranks = 2;
+  int hosts = 1;
+  double bus_bytes_per_s = 1.0;  ///< of a ring through all ranks: the slower one of links inside hosts and between them
+  int channels = 2;
+  NcclInside inside = NcclInside::nvlink;
+  NcclGeneration generation = NcclGeneration::ampere;
+};
+
+struct NcclChoice {
+  bool tree = false;
+  NcclProtocol protocol = NcclProtocol::simple;
+  double seconds = 0.0;  ///< that NCCL expects
+  double call_s = 0.0;   ///< of these, those before the first hop
+
+  /// As in "nccl ring LL128".
+  std::string_view name() const;
+};
+
+/// NCCL's choice for an all-reduce of so many bytes: the least of the times that it expects.
+NcclChoice nccl_choice(const NcclFabric& fabric, double bytes);
+
+/// The time that NCCL expects of an algorithm under a protocol; infinite where it does not use the protocol.
+double nccl_seconds(const NcclFabric& fabric, bool tree, NcclProtocol protocol, double bytes);
+
+}  // namespace simgrad::collectives

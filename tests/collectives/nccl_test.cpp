@@ -1,0 +1,75 @@
+// NCCL's choice between ring and tree, and the time of what was chosen.
+#include "collectives/nccl.h"
+
+#include "collectives/double_binary_tree.h"
+#include "collectives/group.h"
+#include "collectives/ring.h"
+
+namespace nccl_test {
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using cluster::Communicator;
+using collectives::NcclFabric;
+using collectives::NcclProtocol;
+using values::Dispatcher;
+
+namespace {
+
+double end_s(const Group& group, const collectives::Allreduce& algorithm, std::int64_t d) {
+  const auto outcome =
+      group.run([&](const Communicator& comm, Dispatcher& dispatcher) { return algorithm(comm, dispatcher.zeros(d)); });
+  double last = 0.0;
+  for (const auto& member : outcome.members) last = std::max(last, member.end_s);
+  return last;
+}
+
+}  // namespace
+
+TEST_CASE("the times that NCCL expects are those of its model, by hand") {
+  const NcclFabric one_host{.ranks = 8, .hosts = 1, .bus_bytes_per_s = 200e9, .channels = 10};
+  // Ring, Simple: 8.4 us, 14 hops of 3.4 us, 14/8 of the bytes at 200 GB/s.
+  CHECK(collectives::nccl_seconds(one_host, false, NcclProtocol::simple, 8e6) ==
+        Approx(8.4e-6 + 14 * 3.4e-6 + 1.75 * 8e6 / 200e9).epsilon(1e-12));
+  // Ring, LL: a quarter of the bandwidth.
+  CHECK(collectives::nccl_seconds(one_host, false, NcclProtocol::ll, 1e3) ==
+        Approx(6.6e-6 + 14 * 0.6e-6 + 1.75 * 1e3 / 50e9).epsilon(1e-12));
+  // Tree, LL, on 4 hosts of 8 behind 12.5 GB/s: 7 hops in the host, lg 4 between hosts, up and down; 2^9 numbers of 64
+  // bytes get 0.7 of the bandwidth.
+  const NcclFabric four_hosts{.ranks = 32, .hosts = 4, .bus_bytes_per_s = 12.5e9, .channels = 2};
+  CHECK(collectives::nccl_seconds(four_hosts, true, NcclProtocol::ll, 32768) ==
+        Approx(6.8e-6 + 2 * (7 * 0.6e-6 + 2 * 5e-6) + 32768 / (0.7 * 0.5 * 0.92 * 12.5e9 / 3.8)).epsilon(1e-12));
+  // Ring, Simple, between hosts: 8 of 62 hops cross, the others take 3.4 us; long chunks make latencies 1.4 times as
+  // long.
+  CHECK(collectives::nccl_seconds(four_hosts, false, NcclProtocol::simple, 1e9) ==
+        Approx(1.4 * (8.4e-6 + 54 * 3.4e-6 + 8 * 14e-6) + 62.0 / 32 * 1e9 / 12.5e9).epsilon(1e-12));
+  const NcclFabric pcie{.ranks = 8, .bus_bytes_per_s = 12e9, .inside = collectives::NcclInside::pcie};
+  CHECK(std::isinf(collectives::nccl_seconds(pcie, false, NcclProtocol::ll128, 1e6)));
+}
+
+TEST_CASE("NCCL takes trees for short vectors among many hosts, and rings for long ones") {
+  const NcclFabric fabric{.ranks = 256, .hosts = 32, .bus_bytes_per_s = 25e9, .channels = 2};
+  CHECK(collectives::nccl_choice(fabric, 1e3).name() == "nccl tree LL");
+  CHECK(collectives::nccl_choice(fabric, 4e9).name() == "nccl ring Simple");
+  const NcclFabric two{.ranks = 2, .hosts = 1, .bus_bytes_per_s = 200e9, .channels = 10};
+  CHECK(collectives::nccl_choice(two, 1e9).name() == "nccl ring Simple");
+}
+
+TEST_CASE("the chosen algorithm takes its own time on the cluster's links, after that of the call") {
+  for (const auto way : {cluster::Collectives::messages, cluster::Collectives::automatic})
+    for (const std::int64_t d : {10, 4'000'000}) {
+      CAPTURE(d);
+      const Group group{.P = 8, .numbers = false, .collectives = way, .devices = 4};
+      const collectives::Nccl nccl;
+      const NcclFabric fabric{.ranks = 8, .hosts = 2, .bus_bytes_per_s = B, .channels = 2};
+      const auto choice = collectives::nccl_choice(fabric, 8.0 * static_cast<double>(d));
+      collectives::Ring ring;
+      ring.slices = 2;
+      collectives::DoubleBinaryTree tree;
+      tree.overlap = true;
+      const double alone = choice.tree ? end_s(group, tree, d) : end_s(group, ring, d);
+      CHECK(end_s(group, nccl, d) == Approx(choice.call_s + alone).epsilon(1e-9));
+    }
+}
+
+}  // namespace nccl_test
