@@ -91,11 +91,16 @@ void add_calibrate(CLI::App& app, int& exit_code) {
           ->type_name("FILE.csv");
   command->add_option("--bandwidth", *bandwidth, "With --network: a link's bandwidth by its data sheet, as in 10Gbps")
       ->needs(file);
+  auto protocol = std::make_shared<bool>(false);
+  command
+      ->add_flag("--protocol", *protocol,
+                 "With --network: also fits cluster.protocol, a table of factors by the size of messages")
+      ->needs(file);
   auto runs = std::make_shared<CalibrateRuns>();
   add_runs(*command, *runs, file);
-  command->callback([chosen, real_s, network, bandwidth, runs, &exit_code] {
+  command->callback([chosen, real_s, network, bandwidth, protocol, runs, &exit_code] {
     if (!network->empty()) {
-      calibrate_network(*network, *bandwidth);
+      calibrate_network(*network, *bandwidth, *protocol);
       exit_code = Exit::ok;
       return;
     }

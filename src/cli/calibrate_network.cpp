@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "base/errors.h"
 #include "base/units.h"
 #include "experiment/calibration/network_fit.h"
+#include "experiment/calibration/protocol_fit.h"
 #include "outputs/text/number_text.h"
 
 namespace simgrad::cli {
@@ -49,7 +52,21 @@ void print_residuals(const std::vector<experiment::Measured>& measured, const ex
 
 }  // namespace
 
-void calibrate_network(const std::string& path, const std::string& bandwidth) {
+namespace {
+
+/// The table's latencies and bandwidths, as factors of the line's.
+void print_protocol(const experiment::ProtocolFit& table, const experiment::NetworkFit& line, double bytes_per_s) {
+  std::string rows;
+  for (const experiment::FittedRow& row : table.rows)
+    rows += fmt::format("{}\n  {{ from = \"{}\", latency = {:.4g}, bandwidth = {:.4g} }}", rows.empty() ? "" : ",",
+                        base::format_quantity(row.from_bytes, Unit::bytes),
+                        line.latency_s > 0.0 ? row.latency_s / line.latency_s : 1.0, row.bytes_per_s / bytes_per_s);
+  fmt::print("protocol = {{ kind = \"table\", rows = [{}] }}\n", rows);
+}
+
+}  // namespace
+
+void calibrate_network(const std::string& path, const std::string& bandwidth, bool protocol) {
   const auto measured = experiment::read_measurements(path);
   const experiment::NetworkFit fit = experiment::fit_network(measured, path);
   const double nominal = bandwidth.empty() ? fit.link_bytes_per_s : parsed(bandwidth);
@@ -59,6 +76,18 @@ void calibrate_network(const std::string& path, const std::string& bandwidth) {
         fmt::format("{}: {} were measured on a link of --bandwidth {}, which is less; is the bandwidth right?", path,
                     rounded(fit.link_bytes_per_s, Unit::bytes_per_second), bandwidth));
   print_residuals(measured, fit);
+  std::optional<experiment::ProtocolFit> table;
+  if (protocol) {
+    table = experiment::fit_protocol(measured, path);
+    if (!(fit.latency_s > 0.0) && std::ranges::any_of(table->rows, [](const auto& row) { return row.latency_s > 0.0; }))
+      throw base::ScenarioError(
+          fmt::format("{}: one latency for all sizes comes out as 0, of which a table has no factors; expected smaller "
+                      "messages, too",
+                      path));
+    fmt::print("# a table of {} row{} by the size of messages: root mean square {:.2f}%, median {:.2f}%\n",
+               table->rows.size(), table->rows.size() == 1 ? "" : "s", 100.0 * table->rms_relative_error,
+               100.0 * table->median_relative_error);
+  }
   if (!fit.tells_flow_from_link)
     fmt::print(
         "# One flow at a time does not show whether the link or a limit of the flow binds; add rows with collective = "
@@ -69,6 +98,7 @@ void calibrate_network(const std::string& path, const std::string& bandwidth) {
   else
     fmt::print("bandwidth = \"{}\"\nefficiency = {:.4g}\n", base::format_quantity(nominal, Unit::bytes_per_second),
                std::min(1.0, efficiency));
+  if (table) print_protocol(*table, fit, fit.flow_bytes_per_s.value_or(fit.link_bytes_per_s));
   if (fit.flow_bytes_per_s) fmt::print("flow_limit = \"{}\"\n", rounded(*fit.flow_bytes_per_s, Unit::bytes_per_second));
 }
 

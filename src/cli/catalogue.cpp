@@ -62,6 +62,7 @@ std::vector<Kind> everything() {
   all.push_back(kind("devices", "device", "cluster.device, [[cluster.hosts]] device", cluster::devices()));
   all.push_back(kind("stragglers", "straggler", "cluster.stragglers", cluster::stragglers()));
   all.push_back(kind("jitters", "jitter", "cluster.jitter", cluster::jitters()));
+  all.push_back(kind("protocols", "protocol", "cluster.protocol", cluster::protocols()));
   all.push_back(
       kind("failure_processes", "failure_process", "cluster.failures.hosts, links", cluster::failure_processes()));
   all.push_back(kind("repairs", "repair", "cluster.failures.repair, link_repair", cluster::repairs()));

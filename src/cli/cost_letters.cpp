@@ -49,6 +49,10 @@ constexpr auto letter_table = std::to_array<CostLetter>({
     {"", "T_allreduce", "the time of the allreduce"},
     {"", "lg", "the logarithm to base 2"},
     {"jitters", "B", "the bandwidth"},
+    {"protocols", "B", "the bandwidth"},
+    {"protocols", "m", "the bytes of a message"},
+    {"protocols", "l", "the factor of the latency"},
+    {"protocols", "b", "the factor of the bandwidth"},
     {"graphs", "gap", "the spectral gap 1 - |lambda_2| of the mixing matrix"},
 });
 

@@ -136,6 +136,19 @@ void check_jitter(base::Describer& d, const Options& options) {
     d.refuse("jitter", "multiples of latency = \"0s\" are all the same; set latency, or the jitter's transfer");
 }
 
+void check_protocol(base::Describer& d, const Options& options) {
+  if (!options.protocol || !options.protocol->there()) return;
+  const auto refuse = [&](std::string_view with) {
+    d.refuse("protocol", fmt::format("protocol = \"{}\" has factors for each message, which are not simulated with {}; "
+                                     "leave one of them out",
+                                     options.protocol.kind(), with));
+  };
+  if (!options.shares_fairly())
+    refuse(fmt::format("network_model = \"{}\", whose factors are its own", name(options.network_model)));
+  if (options.jitter && options.jitter->disturbs()) refuse("jitter");
+  if (options.failures.links && options.failures.links->happens()) refuse("links that fail (failures.links)");
+}
+
 void check_ethernet(base::Describer& d, const Options& options) {
   if (options.network_model != NetworkModel::ethernet) {
     for (const char* const key : {"frame", "window"})
@@ -207,6 +220,9 @@ void describe_links(base::Describer& d, Options& options) {
   d.list("slow_links", options.slow_links, "links that are slower than the rest: { link, factor }");
   d.list("hosts", options.host_classes, "classes of hosts: { class, count, speed, ... }; workers take them in order");
   d.choice("network_model", options.network_model, network_models, "how bytes become seconds");
+  d.component("protocol", options.protocol,
+              "factors of latency and bandwidth by a message's size, between hosts, under network_model = \"ideal\" or "
+              "\"ethernet\"");
   d.choice("frame", options.frame, frames, "network_model = \"ethernet\": the frames that carry messages");
   d.quantity(
       "window", options.window_bytes, Unit::bytes,
@@ -278,6 +294,7 @@ void Options::describe(base::Describer& d) {
   check_measured(d, *this);
   check_jitter(d, *this);
   check_ethernet(d, *this);
+  check_protocol(d, *this);
   if (sharing != Sharing::gang && d.given("quantum"))
     d.refuse("quantum", "\"quantum\" is how long a turn is under sharing = \"gang\"; set that, or leave it out");
   if (stragglers)
@@ -317,11 +334,12 @@ bool Options::undisturbed() const {
 
 bool Options::constant_network() const {
   return network_model == NetworkModel::ideal && platform.empty() && background.empty() && !jitter->disturbs() &&
-         !failures.any();
+         !failures.any() && !protocol->there();
 }
 
 std::string_view against_computing(const Options& options) {
   if (options.network_model != NetworkModel::ideal) return "network_model";
+  if (options.protocol->there()) return "protocol";
   if (!options.platform.empty()) return "platform";
   if (!options.background.empty()) return "background";
   if (options.jitter->disturbs()) return "jitter";

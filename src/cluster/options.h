@@ -15,6 +15,7 @@
 #include "cluster/fabric/background.h"
 #include "cluster/fabric/host_class.h"
 #include "cluster/fabric/jitter.h"
+#include "cluster/fabric/protocol.h"
 #include "cluster/failures/failures.h"
 #include "cluster/stragglers/stragglers.h"
 #include "cluster/topologies/topology.h"
@@ -79,7 +80,8 @@ struct Options : base::Described {
   std::optional<double> flow_limit_bytes_per_s;  ///< limit of each flow between two hosts
   std::vector<SlowLink> slow_links;
   NetworkModel network_model = NetworkModel::ideal;
-  Frame frame = Frame::standard;            ///< of `ethernet`
+  Frame frame = Frame::standard;  ///< of `ethernet`
+  base::Slot<Protocol> protocol{protocols(), "none"};
   double window_bytes = 4.0 * 1024 * 1024;  ///< of `ethernet`: most bytes of a flow that are not acknowledged
   Collectives collectives = Collectives::automatic;
   std::string measured;                        ///< a file of measured collectives; empty: none

@@ -94,6 +94,7 @@ efficiency = 1.0
 slow_links = []
 hosts = []
 network_model = "ideal"
+protocol = "none"
 collectives = "auto"
 relative_speeds = []
 stragglers = "none"

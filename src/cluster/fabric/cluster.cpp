@@ -65,7 +65,8 @@ Cluster::Sharing Cluster::sharing(int hosts, bool many_to_many, bool few_neighbo
   if (!options_.platform.empty() || (!many_to_many && options_.background.empty())) return Sharing::of_changed_links;
   const bool sparse = few_neighbours && hosts > many_hosts && options_.background.empty();
   const bool even = options_.shares_fairly() && options_.topology->even_latencies();
-  const bool steady = options_.jitter->latency == 0.0 && !options_.failures.links->happens();
+  const bool steady =
+      options_.jitter->latency == 0.0 && !options_.protocol->there() && !options_.failures.links->happens();
   return sparse && even && steady ? Sharing::of_changed_links_and_late_flows : Sharing::of_all_links;
 }
 
@@ -97,8 +98,9 @@ void Cluster::set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors
   else
     load_platform(hosts);
   if (options_.network_model == NetworkModel::infiniband) count_transfers_once();
-  const bool even = options_.platform.empty() && options_.topology->even_latencies();
-  if (options_.shares_fairly() && !even) share_fairly();
+  const bool by_size = options_.protocol->there();
+  const bool even = options_.platform.empty() && options_.topology->even_latencies() && !by_size;
+  if (options_.shares_fairly() && !even) share_fairly(by_size ? protocol_latency(*this) : FlowMultiple());
   if (sharing == Sharing::of_changed_links_and_late_flows) share_links_of_late_flows();
   spare_hosts(*this);
   slow_down_links(options_);

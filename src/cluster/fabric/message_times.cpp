@@ -77,6 +77,7 @@ MessageTimes message_times(const Options& options, const std::vector<std::int64_
   links.flow_limit_bytes_per_s = options.flow_limit_bytes_per_s;
   links.slow_links = options.slow_links;
   links.frame = options.frame;
+  const base::Slot<Protocol> none = links.protocol;
   links.window_bytes = options.window_bytes;
   const auto last = static_cast<int>(links.workers) - 1;
   MessageTimes times;
@@ -84,6 +85,7 @@ MessageTimes message_times(const Options& options, const std::vector<std::int64_
   for (const NetworkModel model :
        {NetworkModel::ideal, NetworkModel::tcp, NetworkModel::infiniband, NetworkModel::ethernet}) {
     links.network_model = model;
+    links.protocol = links.shares_fairly() ? options.protocol : none;
     std::istringstream told(in_a_child([&] {
       Cluster cluster(links, last + 1);
       std::string text;

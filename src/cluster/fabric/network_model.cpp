@@ -180,12 +180,12 @@ void share_fairly(const FlowMultiple& latency_multiple) {
   const auto sharing = fair_sharing();
   auto* const model = network();
   // The factor of latency is asked for while SimGrid creates a flow, which is then the last of its started ones.
-  const auto on_new_flow = [model, sharing, latency_multiple](double, const sg4::Host* source, const sg4::Host* target,
-                                                              const std::vector<sg4::Link*>& links,
-                                                              const std::unordered_set<sg4::NetZone*>&) {
+  const auto on_new_flow = [model, sharing, latency_multiple](
+                               double bytes, const sg4::Host* source, const sg4::Host* target,
+                               const std::vector<sg4::Link*>& links, const std::unordered_set<sg4::NetZone*>&) {
     if (source == target) return 0.0;
     const double latency = latency_of(links);
-    const double multiple = latency_multiple ? latency_multiple(source, target) : 1.0;
+    const double multiple = latency_multiple ? latency_multiple(bytes, source, target) : 1.0;
     sharing->add(model->get_started_action_set()->back(), multiple * latency);
     return multiple;
   };
@@ -236,10 +236,20 @@ void confine_tcp(const Inside& inside) {
 void spare_hosts(const Cluster& cluster) {
   const Options& options = cluster.options();
   if (options.network_model == NetworkModel::tcp && hosts_have_devices(cluster)) confine_tcp(inside_of(cluster));
-  if (options.network_model != NetworkModel::ethernet) return;
+  const bool framed = options.network_model == NetworkModel::ethernet;
+  if (!framed && !options.protocol->there()) return;
   stretch_transfers(
-      [inside = inside_of(cluster), stretch = 1.0 / goodput(options.frame)](
-          const sg4::Host* source, const sg4::Host* target) { return inside(source, target) ? 1.0 : stretch; });
+      [inside = inside_of(cluster), stretch = framed ? 1.0 / goodput(options.frame) : 1.0,
+       protocol = options.protocol.shared()](double bytes, const sg4::Host* source, const sg4::Host* target) {
+        return inside(source, target) ? 1.0 : stretch / protocol->at(bytes).bandwidth;
+      });
+}
+
+FlowMultiple protocol_latency(const Cluster& cluster) {
+  return [inside = inside_of(cluster), protocol = cluster.options().protocol.shared()](
+             double bytes, const sg4::Host* source, const sg4::Host* target) {
+    return inside(source, target) ? 1.0 : protocol->at(bytes).latency;
+  };
 }
 
 double payload_part(const Cluster& cluster, int from, int to) {
@@ -258,9 +268,9 @@ double most_of_flow(const Cluster& cluster, int from, int to) {
 }
 
 void stretch_transfers(const FlowMultiple& multiple) {
-  const auto on_new_flow = [multiple](double, const sg4::Host* source, const sg4::Host* target,
+  const auto on_new_flow = [multiple](double bytes, const sg4::Host* source, const sg4::Host* target,
                                       const std::vector<sg4::Link*>&, const std::unordered_set<sg4::NetZone*>&) {
-    return source == target ? 1.0 : 1.0 / multiple(source, target);
+    return source == target ? 1.0 : 1.0 / multiple(bytes, source, target);
   };
   set_bandwidth_factor(on_new_flow);
 }

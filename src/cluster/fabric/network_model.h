@@ -29,11 +29,16 @@ void share_links_of_late_flows();
 /// from then on this gives every flow the weight 1, so that shares are max-min fair. Call once the platform is built.
 /// Where all latencies are equal so are the weights, and nothing needs repair.
 /// latency_multiple: of a new flow between two hosts; none: 1.
-using FlowMultiple = std::function<double(const simgrid::s4u::Host* source, const simgrid::s4u::Host* target)>;
+using FlowMultiple =
+    std::function<double(double bytes, const simgrid::s4u::Host* source, const simgrid::s4u::Host* target)>;
 void share_fairly(const FlowMultiple& latency_multiple = {});
 
-/// The rules of a model that hold between hosts only: `ethernet` takes the time of frames, and `tcp` leaves the flows
-/// between the devices of a host as `ideal` has them, but for the sharing of links. Call once the hosts are built.
+/// The factors of latency that cluster.protocol has for flows between hosts. Only where there is one.
+FlowMultiple protocol_latency(const Cluster& cluster);
+
+/// The rules of a model that hold between hosts only: `ethernet` takes the time of frames, a protocol has its factors
+/// of the bandwidth, and `tcp` leaves the flows between the devices of a host as `ideal` has them, but for the sharing
+/// of links. Call once the hosts are built.
 void spare_hosts(const Cluster& cluster);
 
 /// The most bytes a second that one flow from a host to another gets: cluster.flow_limit, and under `ethernet` its

@@ -22,7 +22,7 @@ void Cluster::shake_network() {
     if (variation == 0.0) return {};
     const auto counts = std::make_shared<Counts>();
     for (int i = 0; i < hosts_.size(); ++i) counts->number[hosts_[i]] = static_cast<std::uint32_t>(i);
-    return [jitter, variation, what, counts, seed = seed_](const sg4::Host* source, const sg4::Host* target) {
+    return [jitter, variation, what, counts, seed = seed_](double, const sg4::Host* source, const sg4::Host* target) {
       const std::uint64_t from = counts->number[source], to = counts->number[target];
       const std::uint64_t ends = from << 16 | (to & 0xFFFF) | (to >> 16) << 33;  // to 32 bits below 65,536 hosts
       base::Stream stream({.seed = seed,

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "experiment/plan/job_training.h"
+#include "experiment/plan/later_options.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/points.h"
 #include "experiment/plan/serving_section.h"
@@ -72,48 +73,6 @@ void identify_cluster(ordered_json& cluster, const Settings& settings) {
   if (!settings.cluster.stragglers->files().empty()) cluster["stragglers"]["file"] = settings.trace_contents;
   if (!settings.measured_contents.empty()) cluster["collectives"]["measured"] = settings.measured_contents;
   if (!settings.failure_contents.empty()) cluster["failures"]["hosts"]["path"] = settings.failure_contents;
-}
-
-/// An option that came with a later release, and its value that changes nothing.
-struct LaterOption {
-  const char* table;
-  const char* key;
-  const char* value;
-};
-
-/// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 23> later_options{{{"cluster", "device", "\"none\""},
-                                                     {"cluster", "frame", "\"standard\""},
-                                                     {"cluster", "window", "\"4MiB\""},
-                                                     {"device", "launch", "\"0s\""},
-                                                     {"parallel", "scatter_gather", "false"},
-                                                     {"parallel", "refresh_every", "1"},
-                                                     {"parallel", "tensor_shares", "\"equal\""},
-                                                     {"parallel", "copies", "\"none\""},
-                                                     {"failures", "spares", "0"},
-                                                     {"training", "checkpoint_async", "false"},
-                                                     {"model", "timed_as", "\"itself\""},
-                                                     {"training", "precision", "\"float64\""},
-                                                     {"training", "wire", "\"precision\""},
-                                                     {"strategy", "codes", "\"gather\""},
-                                                     {"strategy", "credits", "4"},
-                                                     {"strategy", "pull", "\"by_layer\""},
-                                                     {"training", "recompute", "\"none\""},
-                                                     {"serving", "cache", "\"reserved\""},
-                                                     {"strategy", "micro_batches", "1"},
-                                                     {"strategy", "no_sync", "false"},
-                                                     {"strategy", "schedule", "\"groups\""},
-                                                     {"strategy", "rows", "\"as_the_model\""},
-                                                     {"strategy", "sizes", "\"equal\""}}};
-
-constexpr std::array<std::pair<const char*, const char*>, 3> later_options_of_algorithms{
-    {{"slices", "1"}, {"rings", "1"}, {"overlap", "false"}}};
-
-void leave_out_later_options(ordered_json& table, std::string_view name) {
-  if (!table.is_object()) return;
-  for (const LaterOption& option : later_options)
-    if (name == option.table && table.contains(option.key) && table[option.key].dump() == option.value)
-      table.erase(option.key);
 }
 
 /// An allreduce without other options is its name, as earlier.
