@@ -27,7 +27,8 @@ enum class Purpose : std::uint32_t {
   pairs,
   compression,
   clicks,
-  requests
+  requests,
+  pace
 };
 
 /// A stream of Philox4x32-10 draws.

@@ -35,6 +35,7 @@ struct Options : base::Described {
   std::int64_t warmup_steps = 0;
   std::optional<double> clip_norm;  ///< none: gradients are not clipped
   base::Slot<Partition> partition{partitions(), "iid"};
+  double desynchronise = 0.05;  ///< spread of gradients' times under asynchronous strategies; 0: equal, in phase
   bool numbers = true;
   Recompute recompute = Recompute::none;
   MemoryCheck memory = MemoryCheck::refuse;

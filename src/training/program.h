@@ -54,6 +54,9 @@ struct Traits {
     own_pace
   };
   Pace pace = Pace::lockstep;
+  /// Whether workers compute gradient after gradient, each when it can, and no step waits for all of them. Their
+  /// gradients then begin out of phase and differ in time (training.desynchronise).
+  bool asynchronous = false;
   /// Gradients that an update takes, for learning rate schedules; 0: about P. Unused under lockstep.
   std::int64_t gradients_an_update = 1;
   /// Decides which ranks report states. The reported states are evaluated, and tested against the stopping rules.

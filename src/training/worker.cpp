@@ -18,6 +18,7 @@
 #include "training/learning/task_turn.h"
 #include "training/memory/pass_memory.h"
 #include "training/options.h"
+#include "training/pace.h"
 #include "training/passes.h"
 #include "training/session/generation.h"
 #include "training/session/progress.h"
@@ -35,7 +36,8 @@ Worker::Worker(Session& session, int position)
     : Participant(session, position),
       input_(std::make_unique<InputPipeline>(comm(), session.options().input, session.input(),
                                              session.learning().row_bytes())),
-      iteration_(rounds(rejoins() ? session.latest_step() : session.generation().start_step())) {}
+      iteration_(rounds(rejoins() ? session.latest_step() : session.generation().start_step())),
+      first_(iteration_) {}
 
 Worker::~Worker() = default;
 
@@ -271,14 +273,22 @@ Tensor Worker::task_gradient(const Tensor& w, const TaskTurn& turn) {
   return g;
 }
 
+double Worker::own_pace(std::int64_t step) const {
+  const double spread = session().options().desynchronise;
+  if (!(spread > 0.0) || !session().generation().traits().asynchronous || all_workers() == 1) return 1.0;
+  base::Stream stream = session().stream(base::Purpose::pace, world_rank(), step, given_up_);
+  return multiple_of_gradient(stream, spread, step == first_);
+}
+
 double Worker::stretched(double flops, double whole, std::int64_t step) const {
   const cluster::World& world = session().world();
   const cluster::Stragglers& stragglers = *world.cluster().options().stragglers;
-  if (!stragglers.draws() || !stragglers.concerns(world_rank()) || !(whole > 0.0)) return flops;
+  const double longer = own_pace(step) * flops;
+  if (!stragglers.draws() || !stragglers.concerns(world_rank()) || !(whole > 0.0)) return longer;
   base::Stream stream = session().stream(base::Purpose::straggler, world_rank(), step, given_up_);
   const cluster::Slowdown stretch = stragglers.draw(stream);
   const double speed = world.cluster().speed(world.host(world_rank())) * world.ranks().relative_speed(world_rank());
-  return stretch.factor * flops + stretch.more_s * speed * (flops / whole);
+  return stretch.factor * longer + stretch.more_s * speed * (flops / whole);
 }
 
 void Worker::compute_stretched(double work, double whole, double flops, std::int64_t step, Work kind) const {
@@ -300,7 +310,12 @@ void Worker::pass_over_rows(double work, double flops, std::int64_t step) {
   session().tally().add_computed(rows());
 }
 
-std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor& w) {
+std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor& w,
+                                              std::optional<std::int64_t> of_step) {
+  if (of_step) {
+    iteration_ = *of_step;
+    given_up_ = 0;
+  }
   set_step(iteration_);
   const double flops = learning().gradient_flops(rank(), workers());
   read_rows(rows());
@@ -336,7 +351,7 @@ State Worker::start_alone(const Tensor& w, std::int64_t step) {
   State state{.w = w, .step = step};
   optimizer().start(state);
   learning().round(state);
-  iteration_ = step;
+  iteration_ = first_ = step;
   return state;
 }
 

@@ -243,9 +243,10 @@ class Worker : public Participant {
   double step_work(int micro_batches) const;
   /// Whether a layer's gradient stays in memory until the update (the default), or the strategy accounts for it.
   void keep_gradients(bool keep) { keeps_gradients_ = keep; }
-  /// The next batch's gradient, or nothing if a message comes in before it is done.  Virtual time: flops / speed, or
-  /// until then.
-  std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w);
+  /// The next batch's gradient (that step's, where one is given), or nothing if a message comes in before it is done.
+  /// Virtual time: flops / speed, or until then.
+  std::optional<values::Tensor> gradient_unless(cluster::Inbox& news, const values::Tensor& w,
+                                                std::optional<std::int64_t> of_step = {});
   /// Its gradient of some tasks, where the model has several: zero for what other tasks alone have.  Virtual time: the
   /// work of the turn's layers.
   values::Tensor task_gradient(const values::Tensor& w, const TaskTurn& turn);
@@ -365,9 +366,12 @@ class Worker : public Participant {
                const cluster::EqualWork::Over& over) const;
   /// Charges the work of a pass over that step's rows, which has so many flops.
   void pass_over_rows(double work, double flops, std::int64_t step);
+  /// The multiple of its time that the step's gradient takes because nobody waits for it; else 1.
+  double own_pace(std::int64_t step) const;
 
   std::unique_ptr<InputPipeline> input_;
   std::int64_t iteration_ = 0;  ///< the step whose batch comes next
+  std::int64_t first_ = 0;      ///< the step of its first gradient
   std::uint32_t given_up_ = 0;  ///< gradients of it that were begun and given up: the next one is drawn anew
   std::vector<std::function<void(const State&)>> calls_;
   std::function<void(const State&)> before_;  ///< null: none

@@ -134,6 +134,7 @@ learning_rate_scaling = "none"
 schedule = "constant"
 warmup_steps = 0
 partition = { kind = "iid", shares = "equal" }
+desynchronise = 0.05
 input = { from = "memory" }
 precision = "float64"
 wire = "precision"

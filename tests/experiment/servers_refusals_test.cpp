@@ -94,4 +94,17 @@ TEST_CASE("a batch that leaves ranks without rows is refused where a rank update
   }
 }
 
+TEST_CASE("a spread of gradients is refused where every strategy is synchronous, and where it is no spread") {
+  const auto text = [](const std::string& spread, const std::string& strategy) {
+    return small + "[training]\ndesynchronise = " + spread + "\n[[strategy]]\n" + strategy;
+  };
+  const std::string asp = "kind = \"parameter_server\"\nconsistency = \"asp\"\n", bsp = "kind = \"allreduce\"\n";
+  check_refused_text(text("0.1", bsp), "but every strategy here is synchronous");
+  check_refused_text(text("0.1", "kind = \"easgd\"\nsynchronous = true\n"), "but every strategy here is synchronous");
+  check_refused_text(text("-0.1", asp), "desynchronise must be from 0 to 1");
+  check_refused_text(text("1.5", asp), "desynchronise must be from 0 to 1");
+  CHECK(planned(text("0.1", asp + "[[strategy]]\n" + bsp)).runs.size() == 2);
+  CHECK(planned(text("0", bsp)).runs.size() == 1);
+}
+
 }  // namespace servers_refusals_test

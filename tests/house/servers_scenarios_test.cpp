@@ -28,10 +28,11 @@ TEST_CASE("how_stale: asp is P - 1 updates late on average, ssp half of that, an
   const auto record = [&](const char* label) -> const record::Record& { return run_of(*results, label).record; };
   CHECK(*record("asp").staleness_mean == Approx(7.0).epsilon(0.02));
   CHECK(*record("asp").staleness_max > 20);
-  // Seven others are 1 + 1 gradients ahead of the slow worker's first one; a bound of 4 stops nobody by then, because
-  // it takes four times as long, and they have pushed three.
+  // Seven others are bound + 1 gradients ahead of the slow worker's first one, or not yet: it takes two to six of their
+  // times, phases included.
   CHECK(record("ssp 1").staleness_max == 7.0 * (1 + 1));
-  CHECK(record("ssp 4").staleness_max == 7.0 * 3);
+  CHECK(*record("ssp 4").staleness_max >= 7.0 * (1 + 1));
+  CHECK(*record("ssp 4").staleness_max <= 7.0 * (4 + 1));
   for (const char* label : {"ssp 1", "ssp 4"}) CHECK(*record(label).staleness_mean == Approx(3.5).epsilon(0.03));
   CHECK(*record("asp").ranks[0].staleness_mean > 4 * *record("asp").ranks[1].staleness_mean);
   for (const char* label : {"bsp", "backup", "K-batch-sync"}) CHECK(!record(label).staleness_max);

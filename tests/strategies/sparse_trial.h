@@ -75,6 +75,7 @@ struct SparseTrial {
 
   SparseTrial(training::Program its_program = {}) : program(std::move(its_program)) {  // NOLINT: a program is a trial
     training.learning_rate = 2.0;
+    training.desynchronise = 0.0;
     stop.steps = 12;
     evaluate.every_steps = 1;
   }

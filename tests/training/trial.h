@@ -57,6 +57,13 @@ inline cluster::Options ideal_star() {
   return options;
 }
 
+/// Closed forms are of equal gradients that begin together; tests of asynchronous workers' phases set a spread.
+inline training::Options in_phase() {
+  training::Options options;
+  options.desynchronise = 0.0;
+  return options;
+}
+
 /// compute + communicate + wait + down = simulated, of every rank, and the parts of each add up to it.
 inline void check_partition_of_time(const record::Record& record) {
   for (const record::RankUse& use : record.ranks) {
@@ -137,7 +144,7 @@ struct Trial {
   double kept = 0.0;                       ///< numbers of a row that each of several layers keeps
   int threads = 0;
   cluster::Options cluster = ideal_star();
-  training::Options training = {};
+  training::Options training = in_phase();
   std::vector<double> speeds = {};  ///< speed of each rank's host, for shares by speed
   training::StopOptions stop = {};
   training::EvaluateOptions evaluate = {};

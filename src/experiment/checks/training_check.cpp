@@ -37,6 +37,17 @@ void check_optimizer(const Settings& settings, const Document& document, Faults&
   refuse(training.learning_rate_scaling != training::RateScaling::none, "learning_rate_scaling");
 }
 
+/// Refuses a spread of asynchronous gradients if no strategy is asynchronous.
+void check_desynchronise(const Settings& settings, const Document& document, Faults& faults) {
+  const double spread = settings.training.desynchronise;
+  if (spread == 0.0 || spread == training::Options().desynchronise) return;
+  for (const StrategyEntry& entry : settings.strategies)
+    if (!entry.strategy || entry.as_run()->traits(static_cast<int>(settings.cluster.workers)).asynchronous) return;
+  faults.add(place(document, "training.desynchronise"),
+             "desynchronise spreads the gradients of asynchronous strategies, but every strategy here is synchronous; "
+             "leave it out (cluster.stragglers slow down the ranks of any strategy)");
+}
+
 /// True if w is longer for more classes.
 bool needs_classes(const Settings& settings) {
   const models::Model& model = *settings.model.model;
@@ -179,6 +190,7 @@ void check_tokens(const Settings& settings, const Document& document, Faults& fa
 
 void check_fitness(const Settings& settings, const Document& document, Faults& faults) {
   check_optimizer(settings, document, faults);
+  check_desynchronise(settings, document, faults);
   check_tokens(settings, document, faults);
   check_shares(settings, document, faults);
   check_data(settings, faults);

@@ -20,6 +20,7 @@ void AdPsgd::describe(base::Describer& d) {
 Traits AdPsgd::traits(int P) const {
   Traits traits = OnGraph::traits(P);
   traits.pace = Pace::own_pace;
+  traits.asynchronous = true;
   traits.gradients_an_update = 0;
   traits.recoveries = training::every_recovery();
   if (graph->few_neighbours() || !graph->refusal(P).empty()) return traits;

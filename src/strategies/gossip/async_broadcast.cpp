@@ -75,6 +75,7 @@ class BroadcastReplica final : public AsyncReplica {
 Traits AsyncBroadcast::traits(int P) const {
   const std::int64_t pairs = static_cast<std::int64_t>(P) * (P - 1);
   return {.pace = Pace::own_pace,
+          .asynchronous = true,
           .gradients_an_update = 0,
           .replicas_differ = true,
           .many_to_many = true,

@@ -11,6 +11,7 @@ namespace simgrad::strategies {
 Traits Hogwild::traits(int P) const {
   using cluster::Recovery;
   return {.pace = Pace::server_updates,
+          .asynchronous = true,
           .holder = Holder::memory,
           .hosts = std::vector<int>(static_cast<std::size_t>(P), 0),
           .recoveries = {Recovery::restart, Recovery::wait}};  // a crash of the host leaves no memory

@@ -31,6 +31,7 @@ void Easgd::describe(base::Describer& d) {
 
 Traits Easgd::traits(int) const {
   return {.pace = Pace::server_updates,
+          .asynchronous = !together,
           .holder = Holder::servers,
           .servers = 1,
           .recoveries = together ? training::recoveries_by_generation() : training::every_recovery(),

@@ -27,6 +27,7 @@ Traits ParameterServer::traits(int P) const {
   const int receiving = lockstep ? 0 : (restarts() ? 2 : 1);
   const int streams = bucket_bytes ? 1 : 0;  // a worker's to all servers, and a server's to each worker
   return {.pace = lockstep ? Pace::lockstep : Pace::server_updates,
+          .asynchronous = stale(),
           .gradients_an_update = k_batch.value_or(stale() ? 1 : 0),
           .holder = Holder::servers,
           .servers = servers,

@@ -55,7 +55,8 @@ struct ParameterServer : Strategy {
       .summary = "workers pull parameters from servers, each of which holds a shard, and push gradients to them",
       .cost =
           "bsp, s servers: t_c + 2 (alpha + max(1, P/s) M beta) + P M/s gamma + t_update/s a step; colocated, s = P: "
-          "2 (alpha + (P-1)/P M beta) for both transfers; asp: no waiting, stale gradients",
+          "2 (alpha + (P-1)/P M beta) for both transfers; asp: no waiting, stale gradients, workers out of phase "
+          "(training.desynchronise)",
       .source = "M. Li et al., Scaling Distributed Machine Learning with the Parameter Server, 2014"};
 
   Consistency consistency = Consistency::bsp;

@@ -17,6 +17,7 @@ Traits SparseParameterServer::traits(int P) const {
   std::vector recoveries{Recovery::restart};
   if (stale() && dense == DenseOn::servers) recoveries.push_back(Recovery::keep_going);
   return {.pace = stale() ? Pace::server_updates : Pace::lockstep,
+          .asynchronous = stale() && dense == DenseOn::servers,
           .gradients_an_update = stale() ? 1 : 0,
           .holder = Holder::servers,
           .servers = servers,

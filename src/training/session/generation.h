@@ -42,6 +42,7 @@ class Generation {
              const Generation* before);
 
   int number() const { return number_; }
+  const Traits& traits() const { return terms_.traits; }
   /// The living workers, then the living servers.
   const std::shared_ptr<const std::vector<int>>& members() const { return members_; }
   int workers() const { return workers_; }  ///< P
