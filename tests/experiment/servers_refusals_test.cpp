@@ -31,6 +31,9 @@ TEST_CASE("options of a parameter server that contradict each other are refused 
                 "staleness_bound bounds how far workers run ahead under consistency = \"ssp\"");
   check_refused("consistency = \"asp\"\nbackup_workers = 1\n", "backup_workers are for consistency = \"bsp\"");
   check_refused("backup_workers = 1\nk_batch = 2\n", "backup_workers and k_batch both say how many gradients");
+  check_refused("late = \"cancel\"\n", "late = \"cancel\" gives up the gradients that backup_workers leave behind");
+  check_refused("backup_workers = 1\nlate = \"cancel\"\nplacement = \"colocated\"\n",
+                "placement = \"colocated\" shares cores, which is not modelled for the interrupted gradients of late");
   check_refused("consistency = \"ssp\"\nk_batch = 2\n", "k_batch is for consistency = \"bsp\" or \"asp\"");
   check_refused("k_batch = 2\nplacement = \"colocated\"\n", "placement = \"colocated\" shares cores");
   check_refused("staleness_aware = true\n", "staleness_aware: no gradient is stale under bsp");
@@ -71,6 +74,8 @@ TEST_CASE("more colocated servers than workers are refused") {
 TEST_CASE("a parameter server at the ends of its ranges is accepted") {
   check_accepted("servers = 3\nplacement = \"colocated\"\nsharding = \"hash\"\n");
   check_accepted("backup_workers = 3\n");
+  check_accepted("backup_workers = 3\nlate = \"cancel\"\n");
+  check_accepted("backup_workers = 3\nlate = \"finish\"\nplacement = \"colocated\"\n");
   check_accepted("consistency = \"ssp\"\n");
   check_accepted("k_batch = 9\nservers = 2\n");
   check_accepted("consistency = \"asp\"\nk_batch = 4\ndelay_compensation = 0.5\n");

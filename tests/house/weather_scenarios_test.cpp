@@ -1,4 +1,6 @@
 // The claims of the scenarios about stragglers, jitter and neighbours.
+#include <cmath>
+
 #include "house/results.h"
 
 namespace weather_scenarios_test {
@@ -29,6 +31,10 @@ TEST_CASE("backup_workers: one or two are worth more than none, eight waste work
   const record::Record& all = run_of(*results, "all 16").record;
   // Pareto, a = 2.5: the slowest of 16 takes 4.548 times the shortest possible.
   CHECK(all.simulated_s / static_cast<double>(all.steps) == Approx(0.4548).epsilon(0.1));
+  // Fresh draws in every step: E[X_(15:16)] = G(17) G(2 - 1/a) / (G(2) G(17 - 1/a)) times the shortest.
+  const record::Record& cancelled = run_of(*results, "1 backup, cancelled").record;
+  const double kth = std::tgamma(17.0) * std::tgamma(1.6) / std::tgamma(16.6);
+  CHECK(cancelled.simulated_s / static_cast<double>(cancelled.steps) == Approx(0.1 * kth).epsilon(0.05));
 }
 
 TEST_CASE("two_jobs_one_fabric: both jobs are disturbed, and equally") {

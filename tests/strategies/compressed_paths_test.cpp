@@ -73,6 +73,11 @@ std::vector<Path> asynchronous_paths() {
                                   ps.shards = 2;
                                 }),
           path<ParameterServer>("backup worker", [](auto& ps) { ps.backup_workers = 1; }),
+          path<ParameterServer>("backup worker, cancelled",
+                                [](auto& ps) {
+                                  ps.backup_workers = 1;
+                                  ps.when_late = strategies::Late::cancel;
+                                }),
           path<ParameterServer>("K-batch-sync", [](auto& ps) { ps.k_batch = 2; }),
           path<ParameterServer>("K-batch-async", [](auto& ps) {
             ps.consistency = Consistency::asp;

@@ -49,6 +49,10 @@ std::vector<Entry> every_strategy() {
     ps.shards = 2;
   }));
   all.push_back(entry<ParameterServer>("backup worker", [](auto& ps) { ps.backup_workers = 1; }));
+  all.push_back(entry<ParameterServer>("backup worker, cancelled", [](auto& ps) {
+    ps.backup_workers = 1;
+    ps.when_late = strategies::Late::cancel;
+  }));
   all.push_back(entry<ParameterServer>("K-batch-sync", [](auto& ps) { ps.k_batch = 3; }));
   all.push_back(entry<strategies::MapReduce>("mapreduce, splits", [](auto& mr) {
     mr.splits = 3;

@@ -57,6 +57,7 @@ struct Servers {
   training::Sharding dealt_by = training::Sharding::range;
   std::optional<std::int64_t> staleness_bound = {};
   std::int64_t backup_workers = 0;
+  strategies::Late late = strategies::Late::finish;
   std::optional<std::int64_t> k_batch = {};
   bool staleness_aware = false;
   double delay_compensation = 0.0;
@@ -71,6 +72,7 @@ inline training::Program servers(const Servers& options) {
   strategy->dealt_by = options.dealt_by;
   strategy->staleness_bound = options.staleness_bound;
   strategy->backup_workers = options.backup_workers;
+  strategy->when_late = options.late;
   strategy->k_batch = options.k_batch;
   strategy->staleness_aware = options.staleness_aware;
   strategy->delay_compensation = options.delay_compensation;

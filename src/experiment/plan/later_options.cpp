@@ -14,7 +14,7 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 24> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 25> later_options{{{"cluster", "device", "\"none\""},
                                                      {"cluster", "frame", "\"standard\""},
                                                      {"cluster", "protocol", "\"none\""},
                                                      {"cluster", "window", "\"4MiB\""},
@@ -28,6 +28,7 @@ constexpr std::array<LaterOption, 24> later_options{{{"cluster", "device", "\"no
                                                      {"model", "timed_as", "\"itself\""},
                                                      {"training", "precision", "\"float64\""},
                                                      {"training", "wire", "\"precision\""},
+                                                     {"strategy", "late", "\"finish\""},
                                                      {"strategy", "codes", "\"gather\""},
                                                      {"strategy", "credits", "4"},
                                                      {"strategy", "pull", "\"by_layer\""},

@@ -46,6 +46,12 @@ enum class Pulls {
   at_once    ///< all, which servers send once all of them are updated
 };
 
+/// The gradient that a worker computes while its step's update goes by without it (backup workers).
+enum class Late {
+  finish,  ///< computed to its end, sent, and dropped by the servers; then the worker goes on with the present step
+  cancel   ///< given up when the new parameters come: every step draws all its gradients' times anew
+};
+
 /// The hosts of P workers and of servers placed so; empty: each on its own.
 std::vector<int> hosts_of_servers(Placement placement, int P, int servers);
 
@@ -65,6 +71,7 @@ struct ParameterServer : Strategy {
   Sharding dealt_by = Sharding::range;
   std::optional<std::int64_t> staleness_bound;
   std::int64_t backup_workers = 0;
+  Late when_late = Late::finish;  ///< of backup_workers
   std::optional<std::int64_t> k_batch;
   bool staleness_aware = false;
   double delay_compensation = 0.0;
@@ -84,7 +91,9 @@ struct ParameterServer : Strategy {
  private:
   static constexpr std::int64_t default_bound = 1;
   std::int64_t bound() const { return staleness_bound.value_or(default_bound); }
-  bool restarts() const { return consistency == Consistency::bsp && k_batch; }
+  bool cancels() const { return backup_workers > 0 && when_late == Late::cancel; }
+  /// Whether new parameters interrupt a gradient.
+  bool restarts() const { return cancels() || (consistency == Consistency::bsp && k_batch); }
   bool stale() const { return consistency == Consistency::asp || (consistency == Consistency::ssp && bound() > 0); }
   void refuse_contradictions(base::Describer& d) const;
   void describe_buckets(base::Describer& d);
@@ -97,7 +106,7 @@ struct ParameterServer : Strategy {
   void serve_bsp_in_buckets(Server& server) const;
   void serve_bsp(Server& server) const;
   void serve_first_of_all(Server& server) const;
-  void serve_first_k(Server& server) const;
+  void serve_first(std::int64_t enough, Server& server) const;
   void serve_ssp(Server& server) const;
   void serve_asp(Server& server) const;
 };

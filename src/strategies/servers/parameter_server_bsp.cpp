@@ -71,8 +71,8 @@ class ArrivedGradients {
 
 }  // namespace
 
-/// Backup workers: the first gradients of a step make an update. Later ones are dropped, and their senders go on with
-/// the present step.
+/// Backup workers that finish: the first gradients of a step make an update. Later ones are dropped, and their senders
+/// go on with the present step.
 void ParameterServer::serve_first_of_all(Server& server) const {
   const std::int64_t enough = std::max<std::int64_t>(1, server.workers() - backup_workers);
   PushService service(server, *compression, *parameter_compression, Inbox::OnLoss::silent, bucketing(server));
@@ -93,20 +93,21 @@ void ParameterServer::serve_first_of_all(Server& server) const {
   }
 }
 
-/// K-batch-sync. Any K gradients computed at the present parameters make an update; then everybody is sent the new
-/// parameters.
-void ParameterServer::serve_first_k(Server& server) const {
+/// K-batch-sync, and backup workers that give up. The first so many gradients computed at the present parameters make
+/// an update; then everybody is sent the new parameters.
+void ParameterServer::serve_first(std::int64_t enough, Server& server) const {
   PushService service(server, *compression, *parameter_compression);
   while (service.continues()) {
     ArrivedGradients arrived(service);
-    while (arrived.size() < *k_batch)
+    while (arrived.size() < enough)
       if (const Push push = service.next(); push.version == service.state.step) arrived.add(push);
     arrived.apply();
     service.answer_all();
   }
 }
 
-/// Computes gradient after gradient at the parameters that it has, and gives up the one under way when newer ones come.
+/// Computes gradient after gradient at the parameters that it has (of a backup worker: the step's one), and gives up
+/// the one under way when newer ones come.
 void ParameterServer::work_and_restart(Worker& worker) const {
   training::Encoder gradients(*compression, worker);
   const training::Encoder parameters(*parameter_compression, worker);
@@ -121,7 +122,10 @@ void ParameterServer::work_and_restart(Worker& worker) const {
       versions[shard] = packet.note<Version>().step;
     } while (std::ranges::adjacent_find(versions, std::ranges::not_equal_to{}) != versions.end());
     const Tensor w = worker.shards().whole(parts);
-    while (const auto g = worker.gradient_unless(news, w)) push_shards(worker, gradients, *g, versions);
+    if (!cancels())
+      while (const auto g = worker.gradient_unless(news, w)) push_shards(worker, gradients, *g, versions);
+    else if (const auto g = worker.gradient_unless(news, w, versions.front()))
+      push_shards(worker, gradients, *g, versions);
   }
 }
 

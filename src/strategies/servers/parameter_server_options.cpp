@@ -17,6 +17,14 @@ constexpr std::array parameter_shardings{
     Choice{"range", "contiguous stretches whose lengths differ by at most one"},
     Choice{"hash", "each parameter by a fixed hash of its place: uneven, as hashing is"}};
 
+constexpr std::array late_choices{
+    Choice{"finish",
+           "a late worker finishes its gradient, which is dropped, and goes on with the present step: a step takes "
+           "longer than the k-th of n fresh draws, some of its workers being still late"},
+    Choice{"cancel",
+           "a late worker gives up its gradient as soon as the new parameters come: a step takes the k-th of n fresh "
+           "draws, k = P - backup_workers"}};
+
 }  // namespace
 
 void ParameterServer::describe(base::Describer& d) {
@@ -32,6 +40,7 @@ void ParameterServer::describe(base::Describer& d) {
   d.integer("backup_workers", backup_workers,
             "bsp: an update takes the first P - backup_workers gradients of its step; later ones are dropped",
             Bounds::at_least(0));
+  d.choice("late", when_late, late_choices, "backup_workers: the gradients that come too late");
   d.integer("k_batch", k_batch,
             "an update takes K gradients, from any workers; bsp: computed at the present parameters, and all start "
             "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over "
@@ -63,6 +72,10 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
     d.refuse("backup_workers",
              "backup_workers are for consistency = \"bsp\", where somebody waits for the last; leave "
              "them out, or set that");
+  if (backup_workers == 0 && when_late == Late::cancel)
+    d.refuse("late",
+             "late = \"cancel\" gives up the gradients that backup_workers leave behind, but backup_workers = 0; set "
+             "these, or leave it out");
   if (backup_workers > 0 && k_batch)
     d.refuse("k_batch",
              "backup_workers and k_batch both say how many gradients an update takes; leave one of them out");
@@ -81,9 +94,9 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
              "sharding = \"hash\" deals the parameters to several servers, but servers = 1 holds all; leave "
              "sharding out, or take more servers");
   if (restarts() && placement == Placement::colocated)
-    d.refuse("placement",
-             "placement = \"colocated\" shares cores, which is not modelled for the interrupted gradients of "
-             "k_batch under bsp; set placement = \"dedicated\", or consistency = \"asp\"");
+    d.refuse("placement", fmt::format("placement = \"colocated\" shares cores, which is not modelled for the "
+                                      "interrupted gradients of {}; set placement = \"dedicated\"",
+                                      k_batch ? "k_batch under bsp" : "late = \"cancel\""));
   if (delay_compensation > 0.0 && !parameter_compression->exact())
     d.refuse("delay_compensation",
              "delay_compensation takes the difference to the parameters that a worker has got, but "
