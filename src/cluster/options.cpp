@@ -231,6 +231,32 @@ void describe_links(base::Describer& d, Options& options) {
       Bounds{.least = 0.0, .most = 1e15, .positive = true});
 }
 
+void describe_overlap(base::Describer& d, Options& options) {
+  d.number(
+      "overlap_slowdown", options.overlap_slowdown,
+      "the part of its speed that a host's gradient work loses while a message to or from the host is under way, "
+      "and the part of a link's bandwidth that its messages lose while it does that work: measure a step's products "
+      "with and without messages beside them, such as a profile of DistributedDataParallel inside and outside of "
+      "no_sync(); 0: neither slows the other",
+      Bounds::between(0, 1));
+}
+
+/// Work and messages slow each other down on a cluster's own network only.
+void check_overlap(base::Describer& d, const Options& options) {
+  if (!(options.overlap_slowdown > 0.0) || !options.jitter || !options.stragglers) return;
+  if (options.overlap_slowdown >= 1.0)
+    d.refuse("overlap_slowdown", "overlap_slowdown = 1 leaves no speed beside a message; expected less");
+  if (!options.constant_network())
+    d.refuse("overlap_slowdown",
+             "overlap_slowdown is simulated where network_model = \"ideal\", without platform, background, jitter or "
+             "failures; leave it out, or these");
+  if (options.stragglers->varies())
+    d.refuse(
+        "overlap_slowdown",
+        "overlap_slowdown changes a host's speed with its messages, and these stragglers change it with time; leave "
+        "one of them out");
+}
+
 /// Options that a platform or a device says.
 void refuse_contradictions(base::Describer& d, const Options& options) {
   if (!options.platform.empty())
@@ -264,6 +290,7 @@ void Options::describe(base::Describer& d) {
   d.component("stragglers", stragglers, "the ranks or hosts that are slow, and when");
   d.component("jitter", jitter, "how much equal messages differ");
   d.list("background", background, "other traffic on the links: { from, to, rate, on, off, ... }");
+  describe_overlap(d, *this);
   d.integer("link_bins", link_bins, "intervals of link_utilisation.csv, at most; 0: none", Bounds::between(0, 50));
   d.choice("sharing", sharing, sharings, "how several [[job]]s share hosts");
   d.integer("quantum", quantum, "sharing = \"gang\": steps of a job's turn", Bounds::at_least(1));
@@ -295,6 +322,7 @@ void Options::describe(base::Describer& d) {
   check_jitter(d, *this);
   check_ethernet(d, *this);
   check_protocol(d, *this);
+  check_overlap(d, *this);
   if (sharing != Sharing::gang && d.given("quantum"))
     d.refuse("quantum", "\"quantum\" is how long a turn is under sharing = \"gang\"; set that, or leave it out");
   if (stragglers)
@@ -346,6 +374,7 @@ std::string_view against_computing(const Options& options) {
   if (options.failures.any()) return "failures";
   if (options.link_bins != 0) return "link_bins";
   if (options.stragglers->varies()) return "stragglers";
+  if (options.overlap_slowdown > 0.0) return "overlap_slowdown";
   return {};
 }
 

@@ -90,7 +90,8 @@ struct Options : base::Described {
   base::Slot<Stragglers> stragglers{cluster::stragglers(), "none"};
   base::Slot<Jitter> jitter{jitters(), "none"};
   std::vector<BackgroundFlow> background;
-  std::int64_t link_bins = 0;  ///< intervals of each link's use over time; 0: not kept
+  double overlap_slowdown = 0.0;  ///< part of its speed that a host loses to its messages, and messages to its work
+  std::int64_t link_bins = 0;     ///< intervals of each link's use over time; 0: not kept
   Sharing sharing = Sharing::processor;
   std::int64_t quantum = 1;  ///< steps of a turn
   bool charge_reductions = true;
@@ -117,6 +118,8 @@ struct Options : base::Described {
   /// Whether messages share links max-min fairly, and nothing else ever disturbs them: neither failures nor other
   /// traffic.
   bool constant_network() const;
+  /// Whether messages are flows of the cluster's own network, not SimGrid's.  many_to_many: see Cluster.
+  bool own_network(bool many_to_many) const { return (many_to_many || overlap_slowdown > 0.0) && constant_network(); }
   /// Whether a collective takes the time that its own transfers give: no option disturbs messages.
   bool computes_collectives() const;
   /// Whether a message takes the same time between any two hosts, and never meets another one on a link but at a host

@@ -34,7 +34,7 @@ int Traits::hosts_needed(int P) const {
 }
 
 std::int64_t Traits::side_actors(const cluster::Options& cluster) const {
-  return answering_actors + (many_to_many && cluster.constant_network() ? 0 : taking_actors);
+  return answering_actors + (cluster.own_network(many_to_many) ? 0 : taking_actors);
 }
 
 std::string about_steps(const Traits& traits, std::int64_t steps) {

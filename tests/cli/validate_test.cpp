@@ -100,6 +100,7 @@ relative_speeds = []
 stragglers = "none"
 jitter = "none"
 background = []
+overlap_slowdown = 0.0
 link_bins = 0
 sharing = "processor"
 charge_reductions = true

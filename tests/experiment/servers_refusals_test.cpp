@@ -112,4 +112,12 @@ TEST_CASE("a spread of gradients is refused where every strategy is synchronous,
   CHECK(planned(text("0", bsp)).runs.size() == 1);
 }
 
+TEST_CASE("work and messages that slow each other down are refused where servers share the cores of workers") {
+  const std::string text = std::string(small).replace(small.find("[data]"), 6, "overlap_slowdown = 0.1\n[data]");
+  const std::string server = "[[strategy]]\nkind = \"parameter_server\"\n";
+  check_refused_text(text + server + "placement = \"colocated\"\n",
+                     "overlap_slowdown is not simulated with \"parameter_server");
+  CHECK(planned(text + server + "k_batch = 2\n").runs.size() == 1);
+}
+
 }  // namespace servers_refusals_test

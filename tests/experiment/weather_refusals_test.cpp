@@ -53,6 +53,15 @@ TEST_CASE("impossible jitter and other traffic are refused with their place") {
   check_refused("link_bins = 51", "link_bins must be from 0 to 50");
 }
 
+TEST_CASE("work and messages that slow each other down are refused where that is not simulated") {
+  const std::string some = "overlap_slowdown = 0.2\n";
+  check_refused(some + "network_model = \"tcp\"", "overlap_slowdown is simulated where network_model = \"ideal\"");
+  check_refused(some + "jitter = { kind = \"log_normal\", latency = 0.1 }", "overlap_slowdown is simulated where");
+  check_refused(some + "stragglers = \"markov\"", "overlap_slowdown changes a host's speed with its messages");
+  check_refused("overlap_slowdown = 1.0", "overlap_slowdown = 1 leaves no speed beside a message");
+  check_refused("overlap_slowdown = -0.1", "overlap_slowdown must be from 0 to 1");
+}
+
 TEST_CASE("options of ethernet that nothing would read are refused with their place") {
   check_refused("window = \"1MiB\"", "\"window\" belongs to network_model = \"ethernet\"");
   check_refused("frame = \"jumbo\"\nnetwork_model = \"tcp\"", "\"frame\" belongs to network_model = \"ethernet\"");

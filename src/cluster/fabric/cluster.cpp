@@ -47,7 +47,7 @@ Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint
     throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_ranks));
   const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
   real_deadline_ns_ = real_now_ns() + static_cast<std::int64_t>(allowed_ns);
-  const bool own_flows = many_to_many && options_.constant_network();
+  const bool own_flows = options_.own_network(many_to_many);
   set_up_engine(hosts, own_flows ? Sharing::of_changed_links : sharing(hosts, many_to_many, few_neighbours),
                 side_actors);
   shake_network();

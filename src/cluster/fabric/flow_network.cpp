@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/interference.h"
 #include "cluster/fabric/routes.h"
 
 namespace simgrad::cluster {
@@ -25,19 +26,54 @@ FlowNetwork::FlowNetwork(Cluster& cluster)
     : cluster_(cluster),
       numbers_(cluster),
       sharing_({}, std::numeric_limits<double>::infinity()),
-      put_last_(dates_.end()) {}
+      put_last_(dates_.end()) {
+  const double slowdown = cluster.options().overlap_slowdown;
+  if (!(slowdown > 0.0)) return;
+  ports_.resize(static_cast<std::size_t>(cluster.hosts()));
+  interference_ = std::make_unique<Interference>(cluster, slowdown, [this](int host) { change_ports(host); });
+}
+
+FlowNetwork::~FlowNetwork() = default;
+
+int FlowNetwork::shared_number(int link) {
+  const auto at = static_cast<std::size_t>(link);
+  if (at == shared_numbers_.size()) {
+    sharing_.add_link(numbers_.bandwidth(link));
+    shared_numbers_.push_back(shared_++);
+  }
+  return shared_numbers_[at];
+}
+
+int FlowNetwork::port(int host, int first_link) {
+  std::vector<Port>& ports = ports_[static_cast<std::size_t>(host)];
+  const auto known = std::ranges::find(ports, first_link, &Port::first_link);
+  if (known != ports.end()) return known->number;
+  const double bandwidth = numbers_.bandwidth(first_link);
+  sharing_.add_link(interference_->part_of_bandwidth(host) * bandwidth);
+  ports.push_back({first_link, shared_++, bandwidth});
+  return ports.back().number;
+}
+
+void FlowNetwork::change_ports(int host) {
+  const std::vector<Port>& ports = ports_[static_cast<std::size_t>(host)];
+  for (const Port& port : ports)
+    sharing_.set_bandwidth(port.number, interference_->part_of_bandwidth(host) * port.bandwidth_bytes_per_s);
+  if (!ports.empty() && !cluster_.over()) wake_at(cluster_.now());
+}
 
 const FlowRoute& FlowNetwork::route(int source, int target) {
   FlowRoute& route = routes_.emplace_back();
+  route.source = source;
+  route.target = target;
   route.flow_limit_bytes_per_s = cluster_.options().flow_limit(source, target);
   const auto links = route_between(cluster_.host(source), cluster_.host(target), &route.latency_s);
-  auto* const numbers = static_cast<int*>(links_of_routes_.allocate(links.size() * sizeof(int), alignof(int)));
+  auto* const numbers = static_cast<int*>(links_of_routes_.allocate((links.size() + 1) * sizeof(int), alignof(int)));
   int* end = numbers;
   for (const sg4::Link* const link : links) {
     if (link->get_sharing_policy() == sg4::Link::SharingPolicy::FATPIPE) continue;
-    const int known = numbers_.count();
-    const int number = *end++ = numbers_.of(*link);
-    if (number == known) sharing_.add_link(numbers_.bandwidth(number));
+    const int number = numbers_.of(*link);
+    if (interference_ && end == numbers) *end++ = port(source, number);
+    *end++ = shared_number(number);
   }
   route.links = {numbers, end};
   return route;
@@ -50,6 +86,7 @@ void FlowNetwork::start(Flow& flow, const FlowRoute& route, double bytes) {
   flow.left_bytes_ = bytes;
   flow.route_ = &route;
   flow.under_way_ = true;
+  if (interference_) interference_->begins(route.source, route.target);
   put(flow, now + route.latency_s);
   wake_at_first_date();
 }
@@ -62,6 +99,7 @@ void FlowNetwork::pass(Flow& flow) {
 
 bool FlowNetwork::cancel(Flow& flow) {
   if (!std::exchange(flow.under_way_, false)) return false;
+  if (interference_) interference_->ends(flow.route_->source, flow.route_->target);
   take(flow);
   if (flow.number_ >= 0) {
     leave_links(flow);
@@ -138,6 +176,7 @@ void FlowNetwork::wake() {
         continue;
       }
       if (flow->number_ >= 0) leave_links(*flow);
+      if (interference_) interference_->ends(flow->route_->source, flow->route_->target);
       flow->under_way_ = false;
       flow->finish_s_ = now;
       over.push_back(flow);

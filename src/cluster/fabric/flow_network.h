@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <memory_resource>
 #include <span>
 #include <vector>
@@ -20,11 +21,13 @@ namespace simgrad::cluster {
 
 class Cluster;
 class FlowNetwork;
+class Interference;
 
 /// The links from host to host that flows share.
 struct FlowRoute {
   double latency_s = 0.0;
   double flow_limit_bytes_per_s = 0.0;  ///< of each flow on it; infinite: none
+  int source = 0, target = 0;           ///< hosts
   std::span<const int> links;
 };
 
@@ -73,6 +76,7 @@ class Flow {
 class FlowNetwork {
  public:
   explicit FlowNetwork(Cluster& cluster);
+  ~FlowNetwork();
   FlowNetwork(const FlowNetwork&) = delete;
   FlowNetwork& operator=(const FlowNetwork&) = delete;
 
@@ -84,9 +88,20 @@ class FlowNetwork {
   void pass(Flow& flow);
   /// Takes a flow off the network.  Returns whether it was under way.
   bool cancel(Flow& flow);
+  /// The slowdown of a host's products and messages by each other; null: there is none.
+  Interference* interference() const { return interference_.get(); }
 
  private:
+  /// A host's way into one of its links, which no other host has.
+  struct Port {
+    int first_link = 0;  ///< that the host's messages go through
+    int number = 0;      ///< of the port, among the links that are shared
+    double bandwidth_bytes_per_s = 0.0;
+  };
   using Dates = std::map<double, std::vector<Flow*>>;
+  int shared_number(int link);
+  int port(int host, int first_link);
+  void change_ports(int host);
   void put(Flow& flow, double date_s);
   void take(Flow& flow);
   void begin_bytes(Flow& flow, double now);
@@ -98,6 +113,10 @@ class FlowNetwork {
 
   Cluster& cluster_;
   LinkNumbers numbers_;
+  std::vector<int> shared_numbers_;       ///< by link: among the links and ports that are shared
+  int shared_ = 0;                        ///< so many links and ports
+  std::vector<std::vector<Port>> ports_;  ///< by host
+  std::unique_ptr<Interference> interference_;
   std::deque<FlowRoute> routes_;
   std::pmr::monotonic_buffer_resource links_of_routes_;
   MaxMinSharing sharing_;

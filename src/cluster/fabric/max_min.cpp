@@ -13,6 +13,11 @@ MaxMinSharing::MaxMinSharing(std::vector<double> bandwidths, double flow_limit_b
 
 void MaxMinSharing::add_link(double bandwidth) { links_.emplace_back().bandwidth = bandwidth; }
 
+void MaxMinSharing::set_bandwidth(int link, double bandwidth) {
+  links_[static_cast<std::size_t>(link)].bandwidth = bandwidth;
+  changed_links_.push_back(link);
+}
+
 int MaxMinSharing::add(std::span<const int> links, double limit) {
   int number = 0;
   if (free_.empty()) {

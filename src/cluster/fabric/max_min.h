@@ -19,6 +19,8 @@ class MaxMinSharing {
 
   /// Adds a link; links are numbered in the order in which they are added.
   void add_link(double bandwidth);
+  /// Gives a link another bandwidth, above 0.
+  void set_bandwidth(int link, double bandwidth);
   /// Adds a flow. The links must stay where they are until it is removed.  Returns its number; numbers of flows that
   /// are gone are given again.
   int add(std::span<const int> links) { return add(links, flow_limit_); }

@@ -8,6 +8,8 @@
 
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/flow_network.h"
+#include "cluster/fabric/interference.h"
 #include "cluster/ranks/messenger.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/scopes.h"
@@ -120,8 +122,16 @@ bool Inbox::compute(double flops) {
   World& world = communicator_.world();
   base::check(!world.ranks().shares_cores(world_rank()), "a computation that may be given up shares no cores");
   const double seconds = world.ranks().nominal_s(world_rank(), flops);
-  const double lasting_s = seconds > 0.0 ? world.cluster().duration(world.host(world_rank()), seconds) : 0.0;
-  if (!undisturbed_for(lasting_s, record::TimePart::compute_gradient, record::Work::gradient)) return false;
+  const int host = world.host(world_rank());
+  const double lasting_s = seconds > 0.0 ? world.cluster().duration(host, seconds) : 0.0;
+  Interference* const interference = world.cluster().flows() ? world.cluster().flows()->interference() : nullptr;
+  if (interference && lasting_s > 0.0) {
+    const BusyScope busy(world.cluster(), &world.timekeeper().main(world_rank()), {.work = record::Work::gradient});
+    if (!interference->compute_unless(host, lasting_s, *queue_->filled, [&] { return !queue_->entries.empty(); }))
+      return false;
+  } else if (!undisturbed_for(lasting_s, record::TimePart::compute_gradient, record::Work::gradient)) {
+    return false;
+  }
   world.ranks().count_flops(flops);
   return true;
 }

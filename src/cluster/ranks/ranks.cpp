@@ -10,6 +10,8 @@
 
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/flow_network.h"
+#include "cluster/fabric/interference.h"
 #include "cluster/fabric/simgrid_versions.h"
 #include "cluster/fabric/stacks.h"
 #include "cluster/ranks/peer_lost.h"
@@ -173,7 +175,11 @@ void Ranks::compute(int rank, double flops, ActorState* actor, record::Work work
   const Rank& self = ranks_[rank];
   const BusyScope computing(cluster_, actor, {.work = work});
   const double alone_s = cluster_.duration(self.host, seconds);  // throws where the host stands still for ever
-  if (self.shares_cores) {
+  Interference* const interference = cluster_.flows() ? cluster_.flows()->interference() : nullptr;
+  if (interference && Interference::concerns(work)) {
+    base::check(!self.shares_cores, "work that messages slow down shares no cores");
+    interference->compute(self.host, alone_s);
+  } else if (self.shares_cores) {
     const Busy busy(loads_.at(self.host), cluster_);
     sg4::this_actor::execute(flops / self.relative_speed);
   } else {

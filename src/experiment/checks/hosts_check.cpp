@@ -61,6 +61,24 @@ void check_precision(const Settings& settings, const Document& document, Faults&
   }
 }
 
+/// Refuses cluster.overlap_slowdown where it is not simulated: ranks that share cores, several jobs, serving.
+void check_overlap(const Settings& settings, const Document& document, Faults& faults) {
+  if (!(settings.cluster.overlap_slowdown > 0.0)) return;
+  const auto refuse = [&](const std::string& what) {
+    faults.add(place(document, "cluster.overlap_slowdown"),
+               fmt::format("overlap_slowdown is not simulated with {}; leave one of them out", what));
+  };
+  if (!settings.jobs.empty()) return refuse("several jobs ([[job]])");
+  if (settings.serving.any()) return refuse("[serving]");
+  const auto P = static_cast<int>(settings.cluster.workers);
+  for (const StrategyEntry& entry : settings.strategies) {
+    if (!entry.strategy) continue;
+    const training::Traits traits = entry.as_run()->traits(P);
+    if (traits.servers > 0 && traits.hosts_needed(P) < P + traits.servers)
+      return refuse(fmt::format("\"{}\", whose servers share the cores of workers", entry.name()));
+  }
+}
+
 }  // namespace
 
 void check_hosts(const Settings& settings, const Document& document, Faults& faults) {
@@ -69,6 +87,7 @@ void check_hosts(const Settings& settings, const Document& document, Faults& fau
         !why.empty())
       faults.add(place(document, "cluster.topology"), why);
   check_servers(settings, document, faults);
+  check_overlap(settings, document, faults);
   if (settings.jobs.empty()) check_precision(settings, document, faults);
   for (const Settings& of_job : settings.trainings) check_precision(of_job, document, faults);
 }

@@ -75,6 +75,9 @@ void identify_cluster(ordered_json& cluster, const Settings& settings) {
   if (!settings.failure_contents.empty()) cluster["failures"]["hosts"]["path"] = settings.failure_contents;
 }
 
+constexpr std::array<std::pair<const char*, const char*>, 3> later_options_of_algorithms{
+    {{"slices", "1"}, {"rings", "1"}, {"overlap", "false"}}};
+
 /// An allreduce without other options is its name, as earlier.
 void leave_out_later_options_of_algorithms(ordered_json& options) {
   for (const char* const slot : {"algorithm", "allreduce"}) {

@@ -14,10 +14,11 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 25> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 26> later_options{{{"cluster", "device", "\"none\""},
                                                      {"cluster", "frame", "\"standard\""},
                                                      {"cluster", "protocol", "\"none\""},
                                                      {"cluster", "window", "\"4MiB\""},
+                                                     {"cluster", "overlap_slowdown", "0.0"},
                                                      {"device", "launch", "\"0s\""},
                                                      {"parallel", "scatter_gather", "false"},
                                                      {"parallel", "refresh_every", "1"},
@@ -39,9 +40,6 @@ constexpr std::array<LaterOption, 25> later_options{{{"cluster", "device", "\"no
                                                      {"strategy", "schedule", "\"groups\""},
                                                      {"strategy", "rows", "\"as_the_model\""},
                                                      {"strategy", "sizes", "\"equal\""}}};
-
-constexpr std::array<std::pair<const char*, const char*>, 3> later_options_of_algorithms{
-    {{"slices", "1"}, {"rings", "1"}, {"overlap", "false"}}};
 
 }  // namespace
 
