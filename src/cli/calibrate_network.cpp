@@ -38,12 +38,12 @@ double parsed(const std::string& bandwidth) {
 }
 
 void print_residuals(const std::vector<experiment::Measured>& measured, const experiment::NetworkFit& fit) {
-  constexpr std::array names{"message", "ring", "flat"};
-  fmt::print("# {:>10}  {:>8}  {:>7}  {:>10}  {:>10}  {:>8}\n", "bytes", "what", "workers", "measured", "fitted",
+  constexpr std::array names{"message", "ring", "flat", "rabenseifner"};
+  fmt::print("# {:>10}  {:>16}  {:>7}  {:>10}  {:>10}  {:>8}\n", "bytes", "what", "workers", "measured", "fitted",
              "residual");
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const experiment::Measured& m = measured[i];
-    fmt::print("# {:>10}  {:>8}  {:>7}  {:>10}  {:>10}  {:>+7.1f}%\n", outputs::byte_count(m.bytes),
+    fmt::print("# {:>10}  {:>16}  {:>7}  {:>10}  {:>10}  {:>+7.1f}%\n", outputs::byte_count(m.bytes),
                names[static_cast<std::size_t>(m.timed)], m.workers, outputs::duration(m.seconds),
                outputs::duration(fit.predicted_s[i]), 100.0 * (fit.predicted_s[i] / m.seconds - 1.0));
   }

@@ -145,6 +145,7 @@ void check_protocol(base::Describer& d, const Options& options) {
   };
   if (!options.shares_fairly())
     refuse(fmt::format("network_model = \"{}\", whose factors are its own", name(options.network_model)));
+  if (options.overlap_slowdown > 0.0) refuse("overlap_slowdown");
   if (options.jitter && options.jitter->disturbs()) refuse("jitter");
   if (options.failures.links && options.failures.links->happens()) refuse("links that fail (failures.links)");
 }

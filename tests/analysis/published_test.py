@@ -83,7 +83,7 @@ class Published(support.Scratch):
 
     def test_fitted_options_are_those_that_calibrate_finds(self):
         fitted = [path for path in scenarios() if any(row.fitted for row in published_table.rows_of(path))]
-        self.assertEqual(sorted(published_table.FITS), [path.stem for path in fitted])
+        self.assertEqual(sorted([*published_table.FITS, *published_table.NETWORK_FITS]), [path.stem for path in fitted])
         for path in fitted:
             if path.stem == "vtrain_a100":  # takes many minutes: run it by hand
                 continue
@@ -92,7 +92,7 @@ class Published(support.Scratch):
             values = []
             for printed in published_table.fitted_options(support.simgrad(), path.stem):
                 for table in published_table.tomllib.loads(printed).values():
-                    values += [value for key, value in leaves(table)]
+                    values += [value for key, value in leaves(table) if key != "kind"]
             held = {found for line in marked for found in re.findall(r'"[^"]*"|[\d.]+', line)}
             for value in values:
                 self.assertIn(f'"{value}"' if isinstance(value, str) else str(value), held, path.stem)
@@ -101,13 +101,14 @@ class Published(support.Scratch):
         rows = self.rows
         servers = {row.name: row for row in rows["tensorflow_k80"]}
         predicted = [row for row in servers.values() if not row.fitted]
-        self.assertTrue(all(row.error < 0.0 for row in predicted))
-        self.assertEqual(min(predicted, key=lambda row: row.error).name, "64 GPUs, batch 32 a GPU")
-        for gpus in (16, 32, 64):
-            self.assertLess(servers[f"{gpus} GPUs, batch 32 a GPU"].error, servers[f"{gpus} GPUs, batch 64 a GPU"].error)
-        longer = [2.0 * servers[f"8 GPUs, batch {batch} a GPU"].published
-                  / servers[f"16 GPUs, batch {batch} a GPU"].published - 1.0 for batch in (64, 32)]
+        self.assertLess(statistics.median(abs(row.error) for row in predicted), 0.025)
+        self.assertLess(max(abs(row.error) for row in predicted), 0.06)
+        longer = [2.0 * servers[f"ResNet-50, 8 GPUs, batch {batch} a GPU"].published
+                  / servers[f"ResNet-50, 16 GPUs, batch {batch} a GPU"].published - 1.0 for batch in (64, 32)]
         self.assertEqual(round(max(longer), 3), 0.007)
+        self.assertTrue(all(0.04 < servers[f"ResNet-50, {gpus} GPUs, batch 64 a GPU"].error < 0.05 for gpus in (32, 64)))
+        errors = [abs(row.error) for row in rows["deepbench_knl"]]
+        self.assertLess(statistics.median(errors), 0.06)
         steps = {row.name: row for row in rows["vtrain_a100"]}
         beside = "3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of"
         self.assertTrue(1.9 < steps[f"{beside} 64"].published / steps[f"{beside} 16"].published < 2.0)
@@ -226,13 +227,14 @@ class Published(support.Scratch):
             self.assertEqual(named, row.name in published_table.CHINESE.reasons, row.name)
 
     def test_images_a_second_of_tensorflow_are_the_published_ones(self):
-        rows = {f"{gpus} GPUs, batch {row['batch_per_gpu']} a GPU": float(row[f"gpus_{gpus}"])
-                for row in of_table("tensorflow_ec2_k80") if row["model"] == "ResNet-50" for gpus in (8, 16, 32, 64)}
+        rows = {f"{row['model']}, {gpus} GPUs, batch {row['batch_per_gpu']} a GPU": float(row[f"gpus_{gpus}"])
+                for row in of_table("tensorflow_ec2_k80") for gpus in (8, 16, 32, 64)}
         found = published("tensorflow_k80")
         self.check({row.name: row.published for row in found}, rows)
         for row in found:
             hosts, batch = row.where["cluster.workers"], row.where["training.batch_size_per_worker"]
-            self.assertEqual(row.name, f"{8 * hosts} GPUs, batch {batch // 8} a GPU")
+            model = {"inception_v3": "InceptionV3", "resnet50": "ResNet-50", "resnet152": "ResNet-152"}[row.where["model.kind"]]
+            self.assertEqual(row.name, f"{model}, {8 * hosts} GPUs, batch {batch // 8} a GPU")
 
     def test_times_of_deepbench_are_the_published_ones(self):
         rows = {f"{row['system']}, {row['ranks']} GPUs, {int(row['floats']):,} floats": float(row["milliseconds"]) / 1e3
@@ -242,6 +244,14 @@ class Published(support.Scratch):
         for row in found:
             ranks, floats = row.where["cluster.workers"], row.where["data.features"]
             self.assertTrue(row.name.endswith(f", {ranks} GPUs, {floats:,} floats"), row.name)
+
+    def test_times_of_knights_landing_are_the_published_ones(self):
+        rows = {f"{row['ranks']} hosts, {int(row['floats']):,} floats": float(row["milliseconds"]) / 1e3
+                for row in of_table("deepbench_allreduce") if row["system"] == "KNL"}
+        found = published("deepbench_knl")
+        self.check({row.name: row.published for row in found}, rows)
+        for row in found:
+            self.assertEqual(row.name, f"{row.where['cluster.workers']} hosts, {row.where['data.features']:,} floats")
 
     def check(self, found, expected):
         self.assertEqual(sorted(found), sorted(expected))
@@ -261,6 +271,9 @@ def leaves(table):
     for key, value in table.items():
         if isinstance(value, dict):
             yield from leaves(value)
+        elif isinstance(value, list):
+            for each in value:
+                yield from leaves(each)
         else:
             yield key, value
 

@@ -34,6 +34,7 @@ TEST_CASE("options of buckets without a bucket_size are refused") {
 
 TEST_CASE("buckets that a strategy cannot send while the backward pass goes on are refused with both options") {
   check_refused(servers + "k_batch = 2\n", "k_batch under bsp gives it up when new parameters come");
+  check_refused(servers + "backup_workers = 1\nlate = \"cancel\"\n", "but late = \"cancel\" gives it up");
   check_refused(servers + "servers = 2\nsharding = \"hash\"\n", "sharding = \"hash\" tears layers apart");
   check_refused("kind = \"byteps\"\nbucket_size = \"1MB\"\npartitions = 4\n",
                 "with bucket_size every bucket is a piece; leave one of them out");

@@ -150,6 +150,20 @@ std::vector<Way> all_ways() {
           // The master computes while it deals out.
           way<DataParallel>(
               "data_parallel", [](DataParallel&) {}, false),
+          way<strategies::LocalSgd>("local_sgd", [](strategies::LocalSgd& its) { its.local_steps = 2; }),
+          way<strategies::LocalSgd>("local_sgd, slow momentum",
+                                    [](strategies::LocalSgd& its) {
+                                      its.local_steps = 2;
+                                      its.slow_momentum = 0.5;
+                                      its.optimizer_memory = strategies::MemoryAtAverage::average;
+                                    }),
+          way<strategies::LocalSgd>(
+              "local_sgd in int8",
+              [](strategies::LocalSgd& its) {
+                its.local_steps = 2;
+                its.compression.choose("int8");
+              },
+              false),
           way<Gossip>("gossip", [](Gossip&) {}),
           way<Gossip>("gossip, adapt then combine", [](Gossip& its) { its.update = GossipUpdate::adapt_then_combine; }),
           way<Gossip>("gossip of gradients", [](Gossip& its) { its.update = GossipUpdate::gradient_exchange; }),
@@ -194,7 +208,10 @@ TEST_CASE("buckets of byteps, mapreduce, a master and gossip give the numbers of
     const Outcome buckets = trial(1.0).run();
     REQUIRE(whole.record.error.empty());
     REQUIRE(buckets.record.error.empty());
-    CHECK(buckets.evaluated == whole.evaluated);
+    // Around a ring the ranks' order is another in a shorter vector, and int8 has a scale for each.
+    const double within = std::string_view(way.name) == "local_sgd in int8" ? 0.05 : 1e-12;
+    CHECK(relative_distance(buckets.evaluated.back(), whole.evaluated.back()) <= within);
+    if (!std::string_view(way.name).starts_with("local_sgd")) CHECK(buckets.evaluated == whole.evaluated);
     CHECK(buckets.record.simulated_s < 0.99 * whole.record.simulated_s);
   }
 }

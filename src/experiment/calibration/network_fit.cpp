@@ -24,6 +24,8 @@ Unknowns factors(const Measured& m, bool bound_by_link) {
       return {2.0 * (P - 1.0), 0.0, 2.0 * (P - 1.0) * m.bytes / P};
     case Timed::flat:
       return bound_by_link ? Unknowns{1.0, (P - 1.0) * m.bytes, 0.0} : Unknowns{1.0, 0.0, m.bytes};
+    case Timed::rabenseifner:
+      return {2.0 * std::log2(P), 0.0, 2.0 * (P - 1.0) / P * m.bytes};
     case Timed::message:
       break;
   }

@@ -14,7 +14,10 @@ namespace simgrad::experiment {
 enum class Timed {
   message,  ///< one message alone: alpha + n F
   ring,     ///< an allreduce on a ring of P: 2 (P-1) (alpha + n/P F)
-  flat      ///< n bytes from each of P-1 to one, or from one to each: alpha + max((P-1) n L, n F)
+  flat,     ///< n bytes from each of P-1 to one, or from one to each: alpha + max((P-1) n L, n F)
+  /// Rabenseifner's allreduce, by halving and doubling, P a power of two: 2 lg P alpha + 2 (P-1)/P n F, in messages of
+  /// n/2 to n/P
+  rabenseifner
 };
 
 /// One line of the file.
@@ -26,8 +29,9 @@ struct Measured {
   std::int64_t line = 0;
 };
 
-/// A CSV file with a header: bytes, seconds, and where the file has them collective (message, ring, flat) and workers.
-/// Errors: base::ScenarioError `file:line:column: ...` for a line that is no measurement; base::EnvironmentError.
+/// A CSV file with a header: bytes, seconds, and where the file has them collective (message, ring, flat,
+/// rabenseifner) and workers. Errors: base::ScenarioError `file:line:column: ...` for a line that is no
+/// measurement; base::EnvironmentError.
 std::vector<Measured> read_measurements(const std::string& path);
 
 struct NetworkFit {

@@ -16,7 +16,7 @@ namespace simgrad::experiment {
 namespace {
 
 constexpr std::array<std::string_view, 4> columns{"bytes", "seconds", "collective", "workers"};
-constexpr std::array<std::string_view, 3> timed{"message", "ring", "flat"};
+constexpr std::array<std::string_view, 4> timed{"message", "ring", "flat", "rabenseifner"};
 
 /// A table of measurements, whose faults have a line and a column.
 class Measurements {
@@ -55,6 +55,8 @@ class Measurements {
         const double workers = number(row, 3, 2.0);
         if (workers != std::floor(workers) || workers > 1e6) refuse(row, 3, "a whole number from 2 to 1000000");
         one.workers = static_cast<std::int64_t>(workers);
+        if (one.timed == Timed::rabenseifner && (one.workers & (one.workers - 1)) != 0)
+          refuse(row, 3, "a power of two for rabenseifner");
       } else if (one.timed != Timed::message) {
         throw base::ScenarioError(
             fmt::format("{}:{}:1: a {} among how many? expected a column \"workers\" with a number", path_, one.line,

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
+#include <set>
 
 #include "base/errors.h"
 
@@ -13,130 +13,202 @@ namespace simgrad::experiment {
 
 namespace {
 
-constexpr double none = std::numeric_limits<double>::infinity();
-constexpr std::size_t most_rows = 8;
+constexpr std::size_t most_protocol_rows = 8;
 
-/// Bytes of a measurement's messages.
-double message_bytes(const Measured& m) {
-  return m.timed == Timed::ring ? m.bytes / static_cast<double>(m.workers) : m.bytes;
-}
-
-/// Its time is latencies x latency + bytes / bandwidth.
-struct Terms {
+/// Messages of one size that a measurement waits for one after the other.
+struct Messages {
   double latencies = 1.0;
-  double bytes = 0.0;
+  double bytes = 0.0;  ///< of all
+  double size = 0.0;   ///< of one, which decides about its row
 };
-Terms terms_of(const Measured& m) {
+
+std::vector<Messages> messages_of(const Measured& m) {
   const auto P = static_cast<double>(m.workers);
-  if (m.timed == Timed::ring) return {2.0 * (P - 1.0), 2.0 * (P - 1.0) / P * m.bytes};
-  return {1.0, m.timed == Timed::flat ? (P - 1.0) * m.bytes : m.bytes};
-}
-
-/// Latency and seconds a byte, and the sum of squared relative errors with them.
-struct Line {
-  double latency_s = 0.0, byte_s = 0.0, squares = none;
-
-  double seconds(const Measured& m) const { return terms_of(m).latencies * latency_s + terms_of(m).bytes * byte_s; }
-};
-
-/// Least squares on relative errors with neither unknown below 0; a time that does not grow with the bytes is no line.
-Line line_through(const std::vector<Measured>& all, std::size_t first, std::size_t end) {
-  double aa = 0.0, ab = 0.0, bb = 0.0, a1 = 0.0, b1 = 0.0;
-  for (std::size_t i = first; i < end; ++i) {
-    const double a = terms_of(all[i]).latencies / all[i].seconds, b = terms_of(all[i]).bytes / all[i].seconds;
-    aa += a * a, ab += a * b, bb += b * b, a1 += a, b1 += b;
-  }
-  const double determinant = aa * bb - ab * ab;
-  Line line;
-  if (determinant > 1e-12 * aa * bb) {
-    line.latency_s = (a1 * bb - b1 * ab) / determinant;
-    line.byte_s = (b1 * aa - a1 * ab) / determinant;
-  }
-  if (!(line.latency_s > 0.0)) line = {.latency_s = 0.0, .byte_s = b1 / bb};
-  if (!(line.byte_s > 0.0)) return {};
-  line.squares = 0.0;
-  for (std::size_t i = first; i < end; ++i) {
-    const double error = line.seconds(all[i]) / all[i].seconds - 1.0;
-    line.squares += error * error;
-  }
-  return line;
-}
-
-/// The best pieces of sorted measurements, for each number of pieces.
-class Pieces {
- public:
-  explicit Pieces(const std::vector<Measured>& sorted) : all_(sorted) {
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      if (i == 0 || message_bytes(all_[i]) > message_bytes(all_[i - 1])) begins_.push_back(i);
-    begins_.push_back(all_.size());
-    const std::size_t sizes = begins_.size() - 1;
-    best_.assign(std::min(most_rows, sizes / 2) + 1, std::vector<Step>(sizes + 1));
-    best_[0][0].squares = 0.0;
-    for (std::size_t k = 1; k < best_.size(); ++k)
-      for (std::size_t end = 2; end <= sizes; ++end)
-        for (std::size_t first = 0; first + 2 <= end; ++first) try_piece(k, first, end);
-  }
-
-  /// The beginnings of the pieces, among the measurements, by the criterion's best number of them.
-  std::vector<std::size_t> chosen() const {
-    const auto n = static_cast<double>(all_.size());
-    const std::size_t sizes = begins_.size() - 1;
-    double least = none;
-    std::size_t pieces = 0;
-    for (std::size_t k = 1; k < best_.size(); ++k) {
-      if (best_[k][sizes].squares == none) continue;
-      // No measurement is better than a thousandth. A piece has a latency, a bandwidth and a beginning.
-      const double mean = std::max(best_[k][sizes].squares / n, 1e-6);
-      const double criterion = n * std::log(mean) + 3.0 * static_cast<double>(k) * std::log(n);
-      if (criterion < least) least = criterion, pieces = k;
+  switch (m.timed) {
+    case Timed::ring:
+      return {{2.0 * (P - 1.0), 2.0 * (P - 1.0) / P * m.bytes, m.bytes / P}};
+    case Timed::flat:
+      return {{1.0, (P - 1.0) * m.bytes, m.bytes}};
+    case Timed::rabenseifner: {
+      std::vector<Messages> rounds;
+      for (double part = m.bytes / 2.0; part > 0.75 * m.bytes / P; part /= 2.0)
+        rounds.push_back({2.0, 2.0 * part, part});
+      return rounds;
     }
-    std::vector<std::size_t> starts;
-    for (std::size_t end = sizes; pieces > 0; --pieces)
-      starts.insert(starts.begin(), begins_[end = best_[pieces][end].first]);
-    return starts;
+    case Timed::message:
+      break;
+  }
+  return {{1.0, m.bytes, m.bytes}};
+}
+
+using Vector = std::vector<double>;
+using Matrix = std::vector<Vector>;
+
+/// G x = b for those unknowns alone; the others are 0. By Gaussian elimination; G is positive definite, or an unknown
+/// of which it is not is 0.
+Vector solved(const Matrix& G, const Vector& b, const std::set<std::size_t>& unknowns) {
+  const std::vector<std::size_t> at(unknowns.begin(), unknowns.end());
+  Matrix rows;
+  for (const std::size_t i : at) {
+    Vector row;
+    for (const std::size_t j : at) row.push_back(G[i][j]);
+    row.push_back(b[i]);
+    rows.push_back(row);
+  }
+  Vector x(b.size());
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    if (!(rows[i][i] > 1e-13)) continue;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (k == i) continue;
+      const double times = rows[k][i] / rows[i][i];
+      for (std::size_t j = i; j <= at.size(); ++j) rows[k][j] -= times * rows[i][j];
+    }
+  }
+  for (std::size_t i = 0; i < at.size(); ++i)
+    if (rows[i][i] > 1e-13) x[at[i]] = rows[i].back() / rows[i][i];
+  return x;
+}
+
+/// The x >= 0 that minimises x G x - 2 b x.
+Vector not_negative(const Matrix& G, const Vector& b) {
+  Vector x(b.size());
+  std::set<std::size_t> free;
+  for (std::size_t round = 0; round < 3 * b.size(); ++round) {
+    std::size_t steepest = b.size();
+    double most = 1e-10;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      double slope = b[i];
+      for (std::size_t j = 0; j < b.size(); ++j) slope -= G[i][j] * x[j];
+      if (!free.contains(i) && slope > most) most = slope, steepest = i;
+    }
+    if (steepest == b.size()) break;
+    free.insert(steepest);
+    for (;;) {
+      const Vector wanted = solved(G, b, free);
+      double part = 1.0;
+      for (const std::size_t i : free)
+        if (wanted[i] < 0.0) part = std::min(part, x[i] / (x[i] - wanted[i]));
+      for (const std::size_t i : free) x[i] += part * (wanted[i] - x[i]);
+      if (part == 1.0) break;
+      std::erase_if(free, [&](std::size_t i) { return x[i] <= 1e-14 && wanted[i] < 0.0; });
+    }
+  }
+  return x;
+}
+
+/// Latencies and times of bytes for given beginnings of rows.
+class Table {
+ public:
+  Table(const std::vector<Measured>& measured, Vector begins) : begins_(std::move(begins)) {
+    const std::size_t unknowns = 2 * begins_.size();
+    Matrix terms;
+    Vector scale(unknowns);
+    for (const Measured& m : measured) {
+      terms.push_back(terms_of(m));
+      for (std::size_t i = 0; i < unknowns; ++i) scale[i] = std::max(scale[i], terms.back()[i] /= m.seconds);
+    }
+    for (double& each : scale)
+      if (each == 0.0) each = 1.0;
+    Matrix G(unknowns, Vector(unknowns));
+    Vector b(unknowns);
+    for (const Vector& row : terms)
+      for (std::size_t i = 0; i < unknowns; ++i) {
+        b[i] += row[i] / scale[i];
+        for (std::size_t j = 0; j < unknowns; ++j) G[i][j] += row[i] / scale[i] * row[j] / scale[j];
+      }
+    unknowns_ = not_negative(G, b);
+    for (std::size_t i = 0; i < unknowns; ++i) unknowns_[i] /= scale[i];
+    for (std::size_t row = 0; row < begins_.size(); ++row)
+      if (!(unknowns_[2 * row + 1] > 0.0)) grows_ = false;
+    for (const Measured& m : measured) {
+      const double error = seconds(m) / m.seconds - 1.0;
+      squares_ += error * error;
+    }
+  }
+
+  const Vector& begins() const { return begins_; }
+  double latency_s(std::size_t row) const { return unknowns_[2 * row]; }
+  double byte_s(std::size_t row) const { return unknowns_[2 * row + 1]; }
+  /// Whether the times of every row grow with the bytes.
+  bool grows() const { return grows_; }
+  double seconds(const Measured& m) const {
+    const Vector terms = terms_of(m);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < terms.size(); ++i) sum += terms[i] * unknowns_[i];
+    return sum;
+  }
+  /// The criterion. No measurement is better than a thousandth; a row has a latency, a bandwidth and a beginning.
+  double criterion(std::size_t measurements) const {
+    const auto n = static_cast<double>(measurements);
+    return n * std::log(std::max(squares_ / n, 1e-6)) + 3.0 * static_cast<double>(begins_.size()) * std::log(n);
   }
 
  private:
-  struct Step {
-    double squares = none;
-    std::size_t first = 0;  ///< of the last piece, among the sizes
-  };
-
-  void try_piece(std::size_t k, std::size_t first, std::size_t end) {
-    const double before = best_[k - 1][first].squares;
-    if (before == none) return;
-    const double squares = before + line_through(all_, begins_[first], begins_[end]).squares;
-    if (squares < best_[k][end].squares) best_[k][end] = {squares, first};
+  Vector terms_of(const Measured& m) const {
+    Vector terms(2 * begins_.size());
+    for (const Messages& its : messages_of(m)) {
+      const auto row = static_cast<std::size_t>(std::ranges::upper_bound(begins_, its.size) - begins_.begin()) - 1;
+      terms[2 * row] += its.latencies;
+      terms[2 * row + 1] += its.bytes;
+    }
+    return terms;
   }
 
-  const std::vector<Measured>& all_;
-  std::vector<std::size_t> begins_;      ///< of each size, among the measurements
-  std::vector<std::vector<Step>> best_;  ///< by number of pieces, by the sizes that they cover
+  Vector begins_;    ///< of the rows, ascending, the first one 0
+  Vector unknowns_;  ///< a latency and the time of a byte for each row
+  double squares_ = 0.0;
+  bool grows_ = true;
 };
+
+/// Between two successive sizes of messages, where another row may begin.
+Vector places_of(const std::vector<Measured>& measured) {
+  std::set<double> sizes;
+  for (const Measured& m : measured)
+    for (const Messages& its : messages_of(m)) sizes.insert(its.size);
+  Vector places;
+  for (auto size = sizes.begin(); size != sizes.end() && std::next(size) != sizes.end(); ++size)
+    if (const double between = std::round(std::sqrt(*size * *std::next(size))); between > 0.0)
+      places.push_back(between);
+  return places;
+}
+
+/// The table with one row more that has the least criterion.
+Table extended(const std::vector<Measured>& measured, const Table& table, const Vector& places) {
+  Table best = table;
+  double least = std::numeric_limits<double>::infinity();
+  for (const double place : places) {
+    if (std::ranges::binary_search(table.begins(), place)) continue;
+    Vector begins = table.begins();
+    begins.insert(std::ranges::lower_bound(begins, place), place);
+    Table longer(measured, std::move(begins));
+    if (!longer.grows() || !(longer.criterion(measured.size()) < least)) continue;
+    least = longer.criterion(measured.size());
+    best = std::move(longer);
+  }
+  return best;
+}
 
 }  // namespace
 
 ProtocolFit fit_protocol(const std::vector<Measured>& measured, const std::string& path) {
-  std::vector<Measured> sorted = measured;
-  std::ranges::stable_sort(sorted, {}, message_bytes);
-  const std::vector<std::size_t> starts = Pieces(sorted).chosen();
-  if (starts.empty())
-    throw base::ScenarioError(fmt::format(
-        "{}: no two sizes of messages tell latency from bandwidth; expected times that grow with the bytes", path));
-  ProtocolFit fit;
-  std::vector<Line> lines;
-  for (std::size_t k = 0; k < starts.size(); ++k) {
-    const std::size_t end = k + 1 < starts.size() ? starts[k + 1] : sorted.size();
-    lines.push_back(line_through(sorted, starts[k], end));
-    // The next protocol begins somewhere between the two sizes.
-    const double from =
-        k == 0 ? 0.0 : std::sqrt(message_bytes(sorted[starts[k] - 1]) * message_bytes(sorted[starts[k]]));
-    fit.rows.push_back({std::round(from), lines.back().latency_s, 1.0 / lines.back().byte_s});
+  Table best(measured, {0.0});
+  if (!best.grows())
+    throw base::ScenarioError(
+        fmt::format("{}: the seconds do not grow with the bytes; expected larger transfers too", path));
+  const Vector places = places_of(measured);
+  Table table = best;
+  while (table.begins().size() < most_protocol_rows) {  // a further row may help where the next one alone does not
+    const std::size_t rows = table.begins().size();
+    table = extended(measured, table, places);
+    if (table.begins().size() == rows) break;
+    if (table.criterion(measured.size()) < best.criterion(measured.size())) best = table;
   }
+  ProtocolFit fit;
+  for (std::size_t row = 0; row < best.begins().size(); ++row)
+    fit.rows.push_back({best.begins()[row], best.latency_s(row), 1.0 / best.byte_s(row)});
   std::vector<double> errors;
   for (const Measured& m : measured) {
-    const auto behind = std::ranges::upper_bound(fit.rows, message_bytes(m), {}, &FittedRow::from_bytes);
-    fit.predicted_s.push_back(lines[static_cast<std::size_t>(behind - fit.rows.begin()) - 1].seconds(m));
+    fit.predicted_s.push_back(best.seconds(m));
     errors.push_back(std::abs(fit.predicted_s.back() / m.seconds - 1.0));
     fit.rms_relative_error += errors.back() * errors.back() / static_cast<double>(measured.size());
   }

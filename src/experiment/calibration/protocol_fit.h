@@ -1,9 +1,9 @@
 /// The fit of a protocol to measured transfers: latency and bandwidth by a message's size, piece by piece.
 ///
 /// Source: P.-N. Clauss et al., "Single Node On-Line Simulation of MPI Applications with SMPI", IPDPS 2011 (lines
-/// piecewise in the size); the pieces are those of least squares by dynamic programming: R. Bellman, "On the
-/// Approximation of Curves by Line Segments Using Dynamic Programming", CACM 4, 1961; their number is that of the least
-/// Bayesian information criterion: G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6, 1978.
+/// piecewise in the size). Rows are added one by one, each where it helps most, as long as the Bayesian information
+/// criterion falls: G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6, 1978. Neither latencies
+/// nor times of bytes are below 0: C. Lawson, R. Hanson, "Solving Least Squares Problems", 1974, chapter 23.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct ProtocolFit {
   double median_relative_error = 0.0;  ///< of absolute errors
 };
 
-/// A row's measurements have two sizes of messages at least; a ring of P on n bytes has messages of n/P.
+/// At most eight rows. A ring of P on n bytes has messages of n/P, halving and doubling of n/2, n/4 ... n/P.
 /// Errors: base::ScenarioError if no size tells latency from bandwidth.
 ProtocolFit fit_protocol(const std::vector<Measured>& measured, const std::string& path);
 

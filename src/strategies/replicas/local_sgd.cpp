@@ -3,6 +3,7 @@
 #include <array>
 
 #include "strategies/circumstances.h"
+#include "strategies/replicas/local_sgd_buckets.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -35,6 +36,10 @@ void LocalSgd::describe(base::Describer& d) {
   d.component("algorithm", algorithm, "how the average is made");
   describe_move_compression(d, compression);
   describe_codes_way(d, codes, *compression);
+  describe_bucket_size(
+      d, bucket_bytes,
+      "the step before an average updates and averages the replicas in buckets of layers, of at least so "
+      "many bytes on the wire, as its backward pass goes through them; left out: all at once, after it");
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
   if (!local_steps && slow())
     d.refuse(
@@ -45,6 +50,8 @@ void LocalSgd::describe(base::Describer& d) {
 
 std::optional<Refusal> LocalSgd::refusal(const Circumstances& circumstances) const {
   if (const std::string why = algorithm->refusal(circumstances.cluster); !why.empty()) return Refusal{"algorithm", why};
+  if (bucket_bytes)
+    if (auto refusal = bucket_updates_refusal(circumstances)) return refusal;
   const training::StopOptions& stop = circumstances.stop;
   if (!local_steps && !stop.steps && !stop.samples && !stop.epochs)
     return Refusal{"local_steps",
@@ -63,9 +70,17 @@ void LocalSgd::operator()(Worker& worker) const {
   State state = worker.start();
   if (slow() && state.own.empty()) state.own = {state.w, 0.0 * state.w};
   if (!compression->exact() && state.own.empty()) state.own = {state.w};
+  std::optional<AveragingStep> in_buckets;
+  if (bucket_bytes) in_buckets.emplace(*this, worker, moves);
   while (worker.continues(state)) {
+    const bool averages = averages_after(worker, state.step + 1);
+    if (averages && in_buckets) {
+      (*in_buckets)(state);
+      conclude_average(worker, state);
+      continue;
+    }
     worker.update(state, worker.own_gradient(state.w));
-    if (averages_after(worker, state.step)) average(worker, state, moves);
+    if (averages) average(worker, state, moves);
   }
 }
 
@@ -80,6 +95,11 @@ void LocalSgd::average(Worker& worker, State& state, CompressedSum& moves) const
     state.w = values::add_scaled(begun, 1.0 / worker.workers(), moves(worker.comm(), state.w - begun));
     if (!slow()) state.own[begun_at] = state.w;
   }
+  conclude_average(worker, state);
+}
+
+void LocalSgd::conclude_average(Worker& worker, State& state) const {
+  using collectives::Reduction;
   for (Tensor& m : state.optimizer) {
     if (optimizer_memory == MemoryAtAverage::average) m = (*algorithm)(worker.comm(), m, Reduction::mean);
     if (optimizer_memory == MemoryAtAverage::reset) m = 0.0 * m;

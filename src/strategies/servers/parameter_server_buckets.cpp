@@ -1,4 +1,6 @@
 /// Parameter servers whose workers push and pull buckets of layers beside their passes.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "strategies/servers/bucket_service.h"
@@ -32,8 +34,9 @@ void ParameterServer::describe_buckets(base::Describer& d) {
   if (bucket_bytes && restarts())
     d.refuse(
         "bucket_size",
-        "bucket_size pushes a gradient while it is computed, but k_batch under bsp gives it up when new parameters "
-        "come; leave bucket_size out, or set consistency = \"asp\"");
+        fmt::format("bucket_size pushes a gradient while it is computed, but {} gives it up when new parameters come; "
+                    "leave one of them out",
+                    k_batch ? "k_batch under bsp" : "late = \"cancel\""));
   if (bucket_bytes && dealt_by == Sharding::hash)
     d.refuse(
         "sharding",
