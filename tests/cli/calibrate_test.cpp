@@ -50,6 +50,31 @@ TEST_CASE("calibrate --network prints residuals and a cluster that a scenario ca
   CHECK(call("simgrad validate x.toml", scratch.path()).exit_code == 0);
 }
 
+TEST_CASE("calibrate --network --protocol prints a table that gives the measured times") {
+  const Scratch scratch;
+  // 10 us and 500 MB/s up to 8 kB, 40 us and 2 GB/s above.
+  std::string measured = "bytes,seconds\n";
+  for (const double m : {1e3, 2e3, 4e3, 8e3, 64e3, 512e3, 4096e3})
+    measured += fmt::format("{},{}\n", m, m < 10e3 ? 10e-6 + m / 500e6 : 40e-6 + m / 2e9);
+  scratch.write("m.csv", measured);
+  const Called called = call("simgrad calibrate --network m.csv --protocol", scratch.path());
+  INFO(called.err);
+  INFO(called.out);
+  REQUIRE(called.exit_code == 0);
+  CHECK(contains(called.out, "# a table of 2 rows by the size of messages: root mean square 0.00%, median 0.00%\n"));
+  // Two steps of a server are four messages of 64 kB: 72 us each.
+  scratch.write("x.toml",
+                called.out.substr(called.out.find("[cluster]")) +
+                    "workers = 1\nspeed = \"1000PF\"\ncharge_reductions = false\n[data]\nsamples = 20\nfeatures = "
+                    "8000\n[model]\nkind = \"least_squares\"\n[training]\nnumbers = false\n[stop]\nsteps = "
+                    "2\n[[strategy]]\nkind = \"parameter_server\"\n");
+  const Called run = program("run x.toml --no-baseline", scratch);
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  const std::string digits = results_in(scratch)["runs"][0]["simulated_s"].dump();
+  CHECK(std::stod(digits) == Approx(4.0 * 72e-6).epsilon(2e-3));  // four digits are printed
+}
+
 TEST_CASE("calibrate --network refuses bad files, impossible bandwidths and a scenario beside it") {
   const Scratch scratch;
   scratch.write("m.csv", "bytes,seconds\n1000,22e-6\n1000000,2.02e-3\n");

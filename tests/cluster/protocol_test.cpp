@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "catch.h"
+#include "cluster/against_computing.h"
 #include "cluster/topologies/two_tier.h"
 #include "cluster/transfers.h"
 

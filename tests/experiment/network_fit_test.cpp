@@ -26,6 +26,8 @@ double exact_s(Timed timed, double n, double P) {
       return 2 * (P - 1) * (alpha + n / P / flow_B);
     case Timed::flat:
       return alpha + std::max((P - 1) * n / link_B, n / flow_B);
+    case Timed::rabenseifner:
+      return 2 * (std::log2(P) * alpha + (P - 1) / P * n / flow_B);
     case Timed::message:
       break;
   }
@@ -56,6 +58,7 @@ TEST_CASE("exact measurements of messages, rings and flat gathers give back alph
   for (const double n : {1e3, 1e4, 1e5, 1e6, 1e7}) {
     all.push_back(one(Timed::message, n, 2));
     all.push_back(one(Timed::ring, n, 8));
+    all.push_back(one(Timed::rabenseifner, n, 16));
     all.push_back(one(Timed::flat, n, 3));   // bound by the flows: 2 x 0.4 < 1.1
     all.push_back(one(Timed::flat, n, 16));  // bound by the link
   }
