@@ -64,18 +64,19 @@ class RingsTiming final : public cluster::CollectiveTiming {
   bool follows_links() const override { return false; }
   bool pays_by_hop() const override { return true; }
 
-  /// A member's time is that of its last ring.
+  /// A member's time is that of the ring that ends last for it, also where only a part of the time counts.
   std::vector<MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
                                     const cluster::Until& until) const override {
-    std::vector<MemberTiming> last(arrivals.size());
-    for (const Lane& lane : lanes_) {
-      const std::vector<MemberTiming> by_place = walk(lane, costs, arrivals, until).timings();
-      for (std::size_t place = 0; place < by_place.size(); ++place) {
-        MemberTiming& its = last[static_cast<std::size_t>(lane.order[place])];
-        if (&lane == &lanes_.front() || by_place[place].end_s > its.end_s) its = by_place[place];
-      }
+    const std::vector<std::vector<MemberTiming>> whole = by_lane(costs, arrivals, cluster::Until::never);
+    const std::vector<std::vector<MemberTiming>> counted = until.is_never() ? whole : by_lane(costs, arrivals, until);
+    std::vector<MemberTiming> all;
+    for (std::size_t m = 0; m < arrivals.size(); ++m) {
+      std::size_t last = 0;
+      for (std::size_t lane = 1; lane < lanes_.size(); ++lane)
+        if (whole[lane][m].end_s > whole[last][m].end_s) last = lane;
+      all.push_back(counted[last][m]);
     }
-    return last;
+    return all;
   }
 
   cluster::SentByPair sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const override {
@@ -115,6 +116,19 @@ class RingsTiming final : public cluster::CollectiveTiming {
   }
 
  private:
+  /// The times of each ring's members, by member.
+  std::vector<std::vector<MemberTiming>> by_lane(const AlphaBetaGamma& costs, std::span<const double> arrivals,
+                                                 const cluster::Until& until) const {
+    std::vector<std::vector<MemberTiming>> all;
+    for (const Lane& lane : lanes_) {
+      const std::vector<MemberTiming> by_place = walk(lane, costs, arrivals, until).timings();
+      std::vector<MemberTiming>& by_member = all.emplace_back(by_place.size());
+      for (std::size_t place = 0; place < by_place.size(); ++place)
+        by_member[static_cast<std::size_t>(lane.order[place])] = by_place[place];
+    }
+    return all;
+  }
+
   SliceWalk walk(const Lane& lane, const AlphaBetaGamma& costs, std::span<const double> arrivals,
                  const cluster::Until& until) const {
     std::vector<double> in_order;

@@ -3,10 +3,10 @@
 ///
 /// Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 69,
 /// 2009 (its pipelined form); NVIDIA, NCCL, src/device/all_reduce.h and primitives (slices of a chunk).
-/// Cost: with k slices of each of P equal chunks, c bytes a slice, hops of latency a and bandwidth B that all members
-/// come to at once: a slice waits for its hop's one before or for its own last hop, so that the end is the latest over
-/// all walks of m + 1 consecutive hops, m < n = 2(P-1) (allreduce): their a + c/B, and (n - m) k - 1 - ... more slices
-/// on the slowest of them. Long latencies: 2(P-1) hops' a; many bytes: n k c / B of the slowest hop.
+/// Cost: k slices of c bytes a chunk, n rounds (2(P-1) in an allreduce, P-1 in a half of it), members that come at
+/// once: the longest of all walks over m + 1 consecutive hops, m < n, each with the sum of their alpha + c beta, and
+/// besides (n - m) k - 1 times the c beta of the slowest of them. With long latencies that is the alpha of n hops, with
+/// many bytes n k c beta of the slowest hop.
 #pragma once
 
 #include <memory>

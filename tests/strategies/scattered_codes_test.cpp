@@ -86,7 +86,7 @@ TEST_CASE("scattered codes with error feedback train as far as gathered ones, an
       trial.stop.steps = 200;
       const Outcome outcome = trial.run();
       REQUIRE(outcome.record.error.empty());
-      for (const auto& row : outcome.record.curve) CHECK(row.divergence.value_or(0.0) == 0.0);
+      for (const auto& row : outcome.record.curve) CHECK(row.consensus_distance.value_or(0.0) == 0.0);
       return outcome.losses().back();
     };
     CAPTURE(kind);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "experiment/plan/algorithm_options.h"
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/later_options.h"
 #include "experiment/plan/places.h"
@@ -73,20 +74,6 @@ void identify_cluster(ordered_json& cluster, const Settings& settings) {
   if (!settings.cluster.stragglers->files().empty()) cluster["stragglers"]["file"] = settings.trace_contents;
   if (!settings.measured_contents.empty()) cluster["collectives"]["measured"] = settings.measured_contents;
   if (!settings.failure_contents.empty()) cluster["failures"]["hosts"]["path"] = settings.failure_contents;
-}
-
-constexpr std::array<std::pair<const char*, const char*>, 3> later_options_of_algorithms{
-    {{"slices", "1"}, {"rings", "1"}, {"overlap", "false"}}};
-
-/// An allreduce without other options is its name, as earlier.
-void leave_out_later_options_of_algorithms(ordered_json& options) {
-  for (const char* const slot : {"algorithm", "allreduce"}) {
-    if (!options.contains(slot) || !options[slot].is_object()) continue;
-    ordered_json& option = options[slot];
-    for (const auto& [key, value] : later_options_of_algorithms)
-      if (option.contains(key) && option[key].dump() == value) option.erase(key);
-    if (option.size() == 1) option = ordered_json(option["kind"]);
-  }
 }
 
 /// The devices of the cluster and of its classes of hosts.
@@ -161,10 +148,9 @@ std::shared_ptr<const Settings> alone(const Settings& of_run) {
   settings->cluster.workers = 1;
   settings->cluster.host_spec.speed_flops_per_s = settings->nominal_flops_per_s;
   if (cluster.device_of(0) == &*cluster.device) settings->cluster.device = cluster.device;
-  settings->platform_contents.clear();
-  settings->failure_contents.clear();
-  settings->trace_contents.clear();
-  settings->measured_contents.clear();
+  for (std::string* const contents : {&settings->platform_contents, &settings->failure_contents,
+                                      &settings->trace_contents, &settings->measured_contents})
+    contents->clear();
   // The price is that of the first worker's host.
   if (const cluster::HostClass* first = cluster::class_of(cluster.host_classes, cluster.workers, 0)) {
     settings->cluster.host_classes = {*first};

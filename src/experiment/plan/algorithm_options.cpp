@@ -1,0 +1,26 @@
+#include "experiment/plan/algorithm_options.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace simgrad::experiment {
+
+namespace {
+
+constexpr std::array<std::pair<const char*, const char*>, 3> later_options{
+    {{"slices", "1"}, {"rings", "1"}, {"overlap", "false"}}};
+
+}  // namespace
+
+void leave_out_later_options_of_algorithms(nlohmann::ordered_json& table) {
+  for (const char* const slot : {"algorithm", "allreduce"}) {
+    if (!table.contains(slot) || !table[slot].is_object()) continue;
+    nlohmann::ordered_json& option = table[slot];
+    for (const auto& [key, value] : later_options)
+      if (option.contains(key) && option[key].dump() == value) option.erase(key);
+    if (option.size() == 1) option = nlohmann::ordered_json(option["kind"]);
+  }
+}
+
+}  // namespace simgrad::experiment
