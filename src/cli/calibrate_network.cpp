@@ -78,6 +78,11 @@ void calibrate_network(const std::string& path, const std::string& bandwidth, bo
   print_residuals(measured, fit);
   std::optional<experiment::ProtocolFit> table;
   if (protocol) {
+    if (fit.flow_bytes_per_s)
+      throw base::ScenarioError(fmt::format(
+          "{}: several flows share a link of more than one flow's limit in it, of which a table of messages "
+          "knows nothing; leave out the flat rows of three workers or more for --protocol",
+          path));
     table = experiment::fit_protocol(measured, path);
     if (!(fit.latency_s > 0.0) && std::ranges::any_of(table->rows, [](const auto& row) { return row.latency_s > 0.0; }))
       throw base::ScenarioError(

@@ -146,6 +146,8 @@ void check_protocol(base::Describer& d, const Options& options) {
   if (!options.shares_fairly())
     refuse(fmt::format("network_model = \"{}\", whose factors are its own", name(options.network_model)));
   if (options.overlap_slowdown > 0.0) refuse("overlap_slowdown");
+  if (options.platform.empty() && options.topology.kind() == "shared_memory")
+    refuse("topology = \"shared_memory\", which is one host");
   if (options.jitter && options.jitter->disturbs()) refuse("jitter");
   if (options.failures.links && options.failures.links->happens()) refuse("links that fail (failures.links)");
 }
@@ -222,8 +224,8 @@ void describe_links(base::Describer& d, Options& options) {
   d.list("hosts", options.host_classes, "classes of hosts: { class, count, speed, ... }; workers take them in order");
   d.choice("network_model", options.network_model, network_models, "how bytes become seconds");
   d.component("protocol", options.protocol,
-              "factors of latency and bandwidth by a message's size, between hosts, under network_model = \"ideal\" or "
-              "\"ethernet\"");
+              "factors of bandwidth, and of the latency of a message's whole way, by its size, between hosts, under "
+              "network_model = \"ideal\" or \"ethernet\"");
   d.choice("frame", options.frame, frames, "network_model = \"ethernet\": the frames that carry messages");
   d.quantity(
       "window", options.window_bytes, Unit::bytes,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double us = 1e-6, gb_per_s = 1e9;
 
-/// Of LL, LL128, Simple.
+/// LL, LL128 and Simple.
 using ByProtocol = std::array<double, 3>;
 /// On one host, on two, on more.
 using ByHosts = std::array<double, 3>;

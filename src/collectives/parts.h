@@ -9,7 +9,7 @@
 
 namespace simgrad::collectives {
 
-/// Each part as it was brought, received or combined. Of a tensor of which only the length is seen, lengths alone.
+/// Each part as it was brought, received or combined. Lengths alone where only the length of a tensor is seen.
 class Parts {
  public:
   /// length: of the whole vector.

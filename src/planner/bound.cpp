@@ -103,8 +103,8 @@ StepBound step_bound(const Candidate& candidate) {
   if (replicas < 2.0) return bound;
   const auto parameters = static_cast<double>(timed.model.parameters(timed.problem));
   const double part = parameters * replicas / workers;
-  const double bytes =
-      2.0 * (replicas - 1.0) / replicas * part * training::number_bytes(settings.training.precision).gradient;
+  if (settings.cluster.protocol->there()) return bound;  // a message's time depends on its size
+  const double bytes = 2.0 * (replicas - 1.0) / replicas * part * settings.training.number_bytes().wire;
   bound.bytes_s = bytes / settings.cluster.host_spec.bandwidth_bytes_per_s;
   bound.rounds_s = std::ceil(std::log2(replicas)) * settings.cluster.host_spec.latency_s;
   return bound;

@@ -54,7 +54,7 @@ TEST_CASE("calibrate --network --protocol prints a table that gives the measured
   const Scratch scratch;
   // 10 us and 500 MB/s up to 8 kB, 40 us and 2 GB/s above.
   std::string measured = "bytes,seconds\n";
-  for (const double m : {1e3, 2e3, 4e3, 8e3, 64e3, 512e3, 4096e3})
+  for (const double m : {1e3, 2e3, 4e3, 8e3, 64e3, 128e3, 512e3, 4096e3})
     measured += fmt::format("{},{}\n", m, m < 10e3 ? 10e-6 + m / 500e6 : 40e-6 + m / 2e9);
   scratch.write("m.csv", measured);
   const Called called = call("simgrad calibrate --network m.csv --protocol", scratch.path());

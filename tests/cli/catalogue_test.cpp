@@ -49,12 +49,29 @@ void check_explained(const std::string& scenario, const std::string& explanation
   }
 }
 
-const std::vector<std::string> kinds = {
-    "strategies",         "collectives", "models",         "objectives", "data",
-    "topologies",         "devices",     "stragglers",     "jitters",    "protocols",
-    "failure_processes",  "repairs",     "network_models", "optimizers", "schedules",
-    "pipeline_schedules", "compressors", "partitions",     "graphs",     "mixings",
-    "storages",           "sections"};
+const std::vector<std::string> kinds = {"strategies",
+                                        "collectives",
+                                        "models",
+                                        "objectives",
+                                        "data",
+                                        "topologies",
+                                        "devices",
+                                        "stragglers",
+                                        "jitters",
+                                        "protocols",
+                                        "failure_processes",
+                                        "repairs",
+                                        "network_models",
+                                        "collective_ways",
+                                        "optimizers",
+                                        "schedules",
+                                        "pipeline_schedules",
+                                        "compressors",
+                                        "partitions",
+                                        "graphs",
+                                        "mixings",
+                                        "storages",
+                                        "sections"};
 
 /// The names that `list KIND` shows.
 std::set<std::string> listed(const std::string& kind) {

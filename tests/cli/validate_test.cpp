@@ -238,8 +238,9 @@ TEST_CASE("results.json has the resolved scenario that validate prints") {
   CHECK(scenario["cluster"]["latency"] == "50us");
   CHECK(scenario["grid"] == Json{{"cluster.workers", {2, 3}}});
   CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"},
-                                              {"algorithm", "ring"},
+                                              {"algorithm", {{"kind", "ring"}, {"slices", 1}, {"rings", 1}}},
                                               {"compression", "none"},
+                                              {"codes", "gather"},
                                               {"micro_batches", 1},
                                               {"no_sync", false},
                                               {"recovery", "cluster"}}}));

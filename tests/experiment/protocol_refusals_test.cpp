@@ -35,6 +35,7 @@ TEST_CASE("a protocol beside other factors of messages is refused") {
                 "which are not simulated with network_model = \"tcp\", whose factors are its own");
   check_refused("protocol = \"smpi\"\njitter = \"log_normal\"", "which are not simulated with jitter");
   check_refused("protocol = \"smpi\"\noverlap_slowdown = 0.1", "which are not simulated with overlap_slowdown");
+  check_refused("protocol = \"smpi\"\ntopology = \"shared_memory\"", "which is one host");
   check_refused("protocol = \"smpy\"", "smpi");
   CHECK(planned(scenario("protocol = \"smpi\"\nnetwork_model = \"ethernet\"")).runs.size() == 1);
 }

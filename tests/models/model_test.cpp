@@ -76,7 +76,7 @@ TEST_CASE("linear models have the options bias and l2, off, and l2 is not negati
 
 TEST_CASE("every model is known by its name and says its cost and source") {
   const auto& entries = registry().entries();
-  REQUIRE(entries.size() == 19);
+  REQUIRE(entries.size() == 21);
   CHECK(entries[0].about.kind == "least_squares");
   CHECK(entries[1].about.kind == "logistic_regression");
   CHECK(entries[2].about.kind == "softmax_regression");

@@ -89,6 +89,21 @@ TEST_CASE("byteps in buckets sums each as the backward pass is through with it")
   }
 }
 
+TEST_CASE("local_sgd in buckets averages each as the backward pass is through with it") {
+  constexpr int layers = 4, P = 4;
+  for (const std::int64_t d : lengths) {
+    strategies::LocalSgd options;
+    options.local_steps = 1;
+    const double M = 8.0 * static_cast<double>(d);
+    options.bucket_bytes = M / layers;
+    const Trial trial = timed(program(options), P, d, layers);
+    CAPTURE(d);
+    const double t = trial.gradient_s() / 2.0;
+    const double message_s = 2.0 * (P - 1) * alpha + 2.0 * (P - 1) / P * M / layers / B;
+    CHECK(recorded(trial).simulated_s == Approx(steps * end_of_buckets(t, t, layers, message_s)).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("a master device deals out layers as the forward pass needs them, and gathers them as they are ready") {
   constexpr int layers = 4, P = 3;
   for (const std::int64_t d : lengths) {
@@ -211,8 +226,9 @@ TEST_CASE("buckets of byteps, mapreduce, a master and gossip give the numbers of
     // Around a ring the ranks' order is another in a shorter vector, and int8 has a scale for each.
     const double within = std::string_view(way.name) == "local_sgd in int8" ? 0.05 : 1e-12;
     CHECK(relative_distance(buckets.evaluated.back(), whole.evaluated.back()) <= within);
-    if (!std::string_view(way.name).starts_with("local_sgd")) CHECK(buckets.evaluated == whole.evaluated);
-    CHECK(buckets.record.simulated_s < 0.99 * whole.record.simulated_s);
+    const bool of_local = std::string_view(way.name).starts_with("local_sgd");  // a ring's latencies, bucket by bucket
+    if (!of_local) CHECK(buckets.evaluated == whole.evaluated);
+    if (!of_local) CHECK(buckets.record.simulated_s < 0.99 * whole.record.simulated_s);
   }
 }
 

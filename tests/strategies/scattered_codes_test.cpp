@@ -52,15 +52,15 @@ TEST_CASE("scattered codes take an all-to-all and an all-gather of one code, and
   }
 }
 
-TEST_CASE("scattered int8 sends a quarter of float32's bytes, whatever the number of ranks") {
+TEST_CASE("scattered int8 sends about a quarter of float32's bytes, whatever the number of ranks") {
   const std::int64_t n = 16 * 60'000;
   for (const int P : {4, 16}) {
     const auto bytes = [&](const Compressor& compression, CodesWay way) {
       return static_cast<double>(timed(ring(compression, way), n, P).bytes);
     };
     const double plain = bytes(Compressor("float32"), CodesWay::gather);
-    CHECK(bytes(Compressor("int8"), CodesWay::reduce_scatter) == Approx(plain / 4.0).epsilon(1e-3));
-    CHECK(bytes(Compressor("int8"), CodesWay::gather) == Approx(plain / 8.0 * P).epsilon(1e-3));
+    CHECK(bytes(Compressor("int8"), CodesWay::reduce_scatter) == Approx(plain / 4.0).epsilon(0.01));
+    CHECK(bytes(Compressor("int8"), CodesWay::gather) == Approx(plain / 8.0 * P).epsilon(0.01));
   }
 }
 

@@ -197,7 +197,8 @@ ProtocolFit fit_protocol(const std::vector<Measured>& measured, const std::strin
         fmt::format("{}: the seconds do not grow with the bytes; expected larger transfers too", path));
   const Vector places = places_of(measured);
   Table table = best;
-  while (table.begins().size() < most_protocol_rows) {  // a further row may help where the next one alone does not
+  // A further row may help where the next one alone does not. Fewer than four measurements a row would fit noise.
+  while (table.begins().size() < std::min(most_protocol_rows, measured.size() / 4)) {
     const std::size_t rows = table.begins().size();
     table = extended(measured, table, places);
     if (table.begins().size() == rows) break;

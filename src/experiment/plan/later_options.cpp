@@ -31,7 +31,7 @@ constexpr std::array<LaterOption, 26> later_options{{{"cluster", "device", "\"no
                                                      {"training", "wire", "\"precision\""},
                                                      {"strategy", "late", "\"finish\""},
                                                      {"strategy", "codes", "\"gather\""},
-                                                     {"strategy", "credits", "4"},
+                                                     {"strategy", "credits", "1"},
                                                      {"strategy", "pull", "\"by_layer\""},
                                                      {"training", "recompute", "\"none\""},
                                                      {"serving", "cache", "\"reserved\""},

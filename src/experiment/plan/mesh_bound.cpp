@@ -38,7 +38,7 @@ std::optional<Ranks> ranks_of(const Settings& settings) {
   Ranks ranks{.device = cluster.device_of(0), .speed_flops_per_s = cluster.speed(0)};
   for (int worker = 1; worker < cluster.workers; ++worker)
     if (cluster.device_of(worker) != ranks.device || cluster.speed(worker) != ranks.speed_flops_per_s) return {};
-  if (!cluster.measured.empty()) return ranks;  // links do not decide
+  if (!cluster.measured.empty() || cluster.protocol->there()) return ranks;  // links alone do not decide
   const double bandwidth = cluster.host_spec.bandwidth_bytes_per_s;
   if (const auto* const hosts = dynamic_cast<const cluster::GpuHosts*>(cluster.topology.shared().get())) {
     ranks.bandwidth_bytes_per_s = std::max(bandwidth, hosts->nvlink_bandwidth_bytes_per_s);

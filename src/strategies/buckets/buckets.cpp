@@ -42,10 +42,12 @@ void describe_bucket_size(base::Describer& d, std::optional<double>& bucket_byte
 }
 
 void describe_credits(base::Describer& d, std::int64_t& credits, const std::optional<double>& bucket_bytes) {
-  d.integer("credits", credits,
-            "buckets of a rank that are under way at a time; of those that wait, the first layers' goes first",
-            base::Bounds::between(1, 10'000));
-  if (!bucket_bytes && d.given("credits"))
+  d.integer(
+      "credits", credits,
+      "buckets of a rank that are under way at a time; of those that wait, the first layers' goes first; a receiver "
+      "takes a sender's buckets in the order in which they began",
+      base::Bounds::between(1, 10'000));
+  if (!bucket_bytes && credits != default_credits)
     d.refuse("credits",
              "credits bounds the buckets that are under way, but without bucket_size there are none; give bucket_size, "
              "or leave credits out");

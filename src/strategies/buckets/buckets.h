@@ -27,7 +27,7 @@ std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::opti
 void describe_bucket_size(base::Describer& d, std::optional<double>& bucket_bytes, std::string_view meaning);
 /// The option `credits`: buckets of a rank that are under way at a time.
 void describe_credits(base::Describer& d, std::int64_t& credits, const std::optional<double>& bucket_bytes);
-inline constexpr std::int64_t default_credits = 4;
+inline constexpr std::int64_t default_credits = 1;
 
 /// The bytes of a number of a gradient on the wire: its code's where that is a format of numbers, else those of
 /// training.wire.

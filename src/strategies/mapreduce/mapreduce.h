@@ -72,9 +72,9 @@ struct MapReduce : Strategy {
 
   /// Blocks until every reducer's stretch of the parameters is there.
   Tensor parameters(Worker& worker, const training::Encoder& code) const;
-  /// The numbers that travel to a reducer of `size` parameters or sums for so many rows: one sum, or every row's own.
   /// Bytes of a number that is sent.
   static std::int64_t number_bytes(const training::Learning& learning);
+  /// The numbers that travel to a reducer of `size` parameters or sums for so many rows: one sum, or every row's own.
   std::int64_t numbers_sent(const training::Learning& learning, std::int64_t size, std::int64_t rows) const;
   /// Each reducer's stretch of a worker's sum over so many rows, encoded; without a combiner with the bytes of the
   /// rows.

@@ -18,17 +18,16 @@ using collectives::Stretch;
 
 namespace {
 
-constexpr std::array codes_ways{
-    base::Choice{"gather", "every rank has all ranks' codes: (P-1) m bytes, m a code"},
-    base::Choice{
-        "reduce_scatter",
-        "a rank has the codes of one chunk from all ranks, and all have the codes of the sums: 2 (P-1)/P m bytes"}};
+constexpr std::array codes_ways{base::Choice{"gather", "every rank has all ranks' codes: (P-1) m bytes, m a code"},
+                                base::Choice{"reduce_scatter",
+                                             "a rank has the codes of one chunk from all ranks, and all have the codes "
+                                             "of the sums: 2 (P-1)/P m bytes, and a number of each chunk at least"}};
 
 }  // namespace
 
 void describe_codes_way(base::Describer& d, CodesWay& way, const training::Compressor& compressor) {
   d.choice("codes", way, codes_ways, "how codes that do not add up become a sum on all ranks");
-  if (compressor.sums() && d.given("codes"))
+  if (compressor.sums() && way != CodesWay::gather)
     d.refuse(
         "codes",
         "codes says how codes become a sum that do not add up, but without compression, and with this one, vectors "

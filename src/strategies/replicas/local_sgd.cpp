@@ -31,8 +31,9 @@ void LocalSgd::describe(base::Describer& d) {
            Bounds{.least = 0.0, .most = 1.0 - 1e-9});
   d.number("slow_rate", slow_rate, "alpha: how far a round moves towards the average, momentum included (SlowMo)",
            Bounds{.least = 0.0, .positive = true});
-  d.choice("optimizer_memory", optimizer_memory, memories,
-           "the fate of the optimizer's vectors at an average; they travel as float64, whatever the compression");
+  d.choice(
+      "optimizer_memory", optimizer_memory, memories,
+      "the fate of the optimizer's vectors at an average; they travel uncompressed, in the format of training.wire");
   d.component("algorithm", algorithm, "how the average is made");
   describe_move_compression(d, compression);
   describe_codes_way(d, codes, *compression);

@@ -50,7 +50,7 @@ struct LocalSgd : Strategy {
   bool slow() const { return slow_momentum > 0.0 || slow_rate != 1.0; }
   bool averages_after(const Worker& worker, std::int64_t step) const;
   void average(Worker& worker, State& state, CompressedSum& moves) const;
-  /// What an average does beside the parameters': the optimizer's vectors, slow momentum.
+  /// Ends an average: the optimizer's vectors, slow momentum.
   void conclude_average(Worker& worker, State& state) const;
   /// The step before an average: each bucket is updated and averaged as soon as the backward pass is through with it.
   class AveragingStep;

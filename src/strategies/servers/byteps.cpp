@@ -30,7 +30,7 @@ void BytePs::describe(base::Describer& d) {
       d, bucket_bytes,
       "gradients are pushed in buckets of layers, of at least so many bytes on the wire, as the backward "
       "pass gets them; left out: in equal partitions, after it");
-  if (bucket_bytes && d.given("partitions"))
+  if (bucket_bytes && partitions != default_partitions)
     d.refuse("partitions",
              "partitions cuts the whole vector, but with bucket_size every bucket is a piece; leave one of them out");
 }

@@ -31,7 +31,8 @@ struct BytePs : Strategy {
       .source = "Y. Jiang et al., A Unified Architecture for Accelerating Distributed DNN Training, 2020"};
 
   std::int64_t spare_hosts = 0;
-  std::int64_t partitions = 8;
+  static constexpr std::int64_t default_partitions = 8;
+  std::int64_t partitions = default_partitions;
   Compression compression = no_compression();
   Compression answer_compression = no_compression();
   std::optional<double> bucket_bytes;

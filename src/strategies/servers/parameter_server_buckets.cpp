@@ -27,7 +27,7 @@ void ParameterServer::describe_buckets(base::Describer& d) {
                        "stretch of each bucket; left out: all at once");
   describe_credits(d, credits, bucket_bytes);
   d.choice("pull", pull, pull_choices, "with bucket_size, the parameters that a worker waits for");
-  if (!bucket_bytes && d.given("pull"))
+  if (!bucket_bytes && pull != Pulls::by_layer)
     d.refuse("pull",
              "pull says how parameters are pulled beside the passes, but without bucket_size they are pulled before "
              "them; give bucket_size, or leave pull out");

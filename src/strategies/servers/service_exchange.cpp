@@ -1,6 +1,7 @@
 #include "strategies/servers/service_exchange.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace simgrad::strategies {
 
@@ -23,13 +24,15 @@ void ServiceExchange::push(const Communicator& comm, const Tensor& g, const Summ
 }
 
 Tensor ServiceExchange::sum(const Communicator& comm, bool last_first) {
+  // On the stack of the actor that waits, which may end later than this object.
+  std::vector<std::vector<Answer>> answers = std::exchange(answers_, {});
+  const training::Encoder& sums = sums_;
   std::vector<std::vector<Tensor>> by_piece;
-  for (std::vector<Answer>& piece : answers_) {
+  for (std::vector<Answer>& piece : answers) {
     by_piece.emplace_back();
     for (Answer& answer : piece)
-      by_piece.back().push_back(sums_.decoded(comm, answer.message.wait().tensor, answer.first));
+      by_piece.back().push_back(sums.decoded(comm, answer.message.wait().tensor, answer.first));
   }
-  answers_.clear();
   if (last_first) std::ranges::reverse(by_piece);
   std::vector<Tensor> all;
   for (const std::vector<Tensor>& piece : by_piece) all.insert(all.end(), piece.begin(), piece.end());
