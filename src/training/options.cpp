@@ -51,6 +51,23 @@ constexpr std::array evaluation_sets{
 
 std::string_view name(Precision precision) { return precisions.at(static_cast<std::size_t>(precision)).name; }
 
+namespace {
+
+void describe_wire(base::Describer& d, Options& options) {
+  d.choice("wire", options.wire, wires,
+           "the format in which uncompressed gradients, parameters and activations travel; they are rounded to it, and "
+           "sums on the way with each addition; rounding takes no time");
+  const values::Format own = training::travels_as(options.precision);
+  if (options.wire != Wire::as_precision && options.travels_as() != own &&
+      values::wire_format(options.travels_as()).bytes_per_number >= values::wire_format(own).bytes_per_number)
+    d.refuse("wire", fmt::format("wire = \"{}\" is no shorter than the numbers of precision = \"{}\", which have {} "
+                                 "bytes; expected a shorter format, or \"precision\"",
+                                 wires.at(static_cast<std::size_t>(options.wire)).name, name(options.precision),
+                                 values::wire_format(own).bytes_per_number));
+}
+
+}  // namespace
+
 void Options::describe(base::Describer& d) {
   d.integer_or("batch_size", batch_size, "full", "samples a step over all workers (strong scaling), or \"full\"",
                Bounds::at_least(1));
@@ -75,16 +92,7 @@ void Options::describe(base::Describer& d) {
            Bounds{.least = 0.0, .most = 1.0});
   d.section("input", input, "the storage from which batches are read, and how far ahead");
   d.choice("precision", precision, precisions, "the formats of numbers, in memory, in products and in messages");
-  d.choice("wire", wire, wires,
-           "the format in which uncompressed gradients, parameters and activations travel; they are rounded to it, and "
-           "sums on the way with each addition; rounding takes no time");
-  const values::Format own = training::travels_as(precision);
-  if (wire != Wire::as_precision && travels_as() != own &&
-      values::wire_format(travels_as()).bytes_per_number >= values::wire_format(own).bytes_per_number)
-    d.refuse("wire", fmt::format("wire = \"{}\" is no shorter than the numbers of precision = \"{}\", which have {} "
-                                 "bytes; expected a shorter format, or \"precision\"",
-                                 wires.at(static_cast<std::size_t>(wire)).name, name(precision),
-                                 values::wire_format(own).bytes_per_number));
+  describe_wire(d, *this);
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
   d.choice("recompute", recompute, recomputations,
            "activations that the backward pass computes a second time: less memory for more flops");

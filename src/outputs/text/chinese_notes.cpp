@@ -10,7 +10,8 @@ namespace {
 
 constexpr Translation note_texts[] = {
     {"a spare host took the place of rank {} at {} s", "{1} s 时一台备用主机顶替了 rank {0}"},
-    {"compression: {} of codes come to each of {} ranks for a sum, and without compression {}; codes = \"reduce_scatter\" "
+    {"compression: {} of codes come to each of {} ranks for a sum, and without compression {}; codes = "
+     "\"reduce_scatter\" "
      "takes {}",
      "压缩：每次求和，{1} 个节点各收到 {0} 的编码，而不压缩时为 {2}；codes = \"reduce_scatter\" 则为 {3}"},
     {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
