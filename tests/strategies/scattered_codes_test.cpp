@@ -101,7 +101,7 @@ TEST_CASE("gathering says what it costs where it takes more bytes than no compre
   const std::vector<std::string> told = notes(32, CodesWay::gather);
   REQUIRE(told.size() == 1);
   CHECK(told.front().find("of codes come to each of 32 ranks for a sum, and without compression") != std::string::npos);
-  CHECK(told.front().find("codes = \"reduce_scatter\" takes") != std::string::npos);
+  CHECK(told.front().find("scattered codes (option codes) take") != std::string::npos);
 }
 
 }  // namespace scattered_codes_test

@@ -10,10 +10,9 @@ namespace {
 
 constexpr Translation note_texts[] = {
     {"a spare host took the place of rank {} at {} s", "{1} s 时一台备用主机顶替了 rank {0}"},
-    {"compression: {} of codes come to each of {} ranks for a sum, and without compression {}; codes = "
-     "\"reduce_scatter\" "
-     "takes {}",
-     "压缩：每次求和，{1} 个节点各收到 {0} 的编码，而不压缩时为 {2}；codes = \"reduce_scatter\" 则为 {3}"},
+    {"compression: {} of codes come to each of {} ranks for a sum, and without compression {}; scattered codes (option "
+     "codes) take {}",
+     "压缩：每次求和，{1} 个节点各收到 {0} 的编码，而不压缩时为 {2}；分散的编码（选项 codes）则为 {3}"},
     {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
     {"at the last evaluation {} % of the tokens' choices of an expert found no room; the busiest expert was chosen {} "
      "times "

@@ -60,8 +60,8 @@ void CompressedSum::note_gathering(const Communicator& comm, const Tensor& code)
   const double gathers = (P - 1.0) * m;
   if (gathers <= plain) return;
   rank_.note(fmt::format(
-      "compression: {} of codes come to each of {} ranks for a sum, and without compression {}; codes = "
-      "\"reduce_scatter\" takes {}",
+      "compression: {} of codes come to each of {} ranks for a sum, and without compression {}; scattered "
+      "codes (option codes) take {}",
       base::format_quantity(gathers, base::Unit::bytes), comm.size(), base::format_quantity(plain, base::Unit::bytes),
       base::format_quantity(2.0 * (P - 1.0) / P * m, base::Unit::bytes)));
 }
