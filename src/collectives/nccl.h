@@ -20,7 +20,7 @@ struct Nccl : Allreduce {
           "0 to 14 us of the call (6.6 us ring LL, 8.4 us ring Simple), then that of ring or double_binary_tree; a "
           "note "
           "says which was chosen",
-      .source = "NVIDIA, NCCL 2.22, src/graph/tuning.cc, 2024"};
+      .source = "NVIDIA, NCCL, src/graph/tuning.cc"};
 
   NcclInside inside = NcclInside::nvlink;
   NcclGeneration generation = NcclGeneration::ampere;

@@ -1,6 +1,6 @@
 /// The choice between ring and tree that NCCL makes by its own model of time.
 ///
-/// Source: NVIDIA, NCCL 2.22, src/graph/tuning.cc (its latencies, its limits by channel, its corrections; CPUs of
+/// Source: NVIDIA, NCCL, src/graph/tuning.cc (its latencies, its limits by channel, its corrections; CPUs of
 /// Intel).
 #pragma once
 

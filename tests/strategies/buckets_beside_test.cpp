@@ -6,6 +6,7 @@
 
 #include "strategies/compressed.h"
 #include "strategies/programs.h"
+#include "strategies/timed_layers.h"
 
 namespace buckets_beside_test {
 
@@ -22,14 +23,7 @@ training::Program program(Options options) {
 }
 
 Trial timed(training::Program program, int workers, std::int64_t features, int layers) {
-  Trial trial{.program = std::move(program), .workers = workers, .rows = 2 * workers, .features = features};
-  trial.flops_a_row = 4e6;
-  trial.layers = layers;
-  trial.training.numbers = false;
-  trial.cluster.charge_reductions = false;
-  trial.stop.steps = steps;
-  trial.evaluate.every_steps = steps;
-  return trial;
+  return timed_layers(std::move(program), workers, features, layers, steps);
 }
 
 record::Record recorded(const Trial& trial) {

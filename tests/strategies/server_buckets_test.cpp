@@ -6,6 +6,7 @@
 
 #include "strategies/compressed.h"
 #include "strategies/programs.h"
+#include "strategies/timed_layers.h"
 
 namespace server_buckets_test {
 
@@ -32,14 +33,7 @@ ParameterServer in_buckets(double bytes, std::int64_t servers, std::int64_t cred
 }
 
 Trial timed(ParameterServer options, int workers, std::int64_t features, int layers) {
-  Trial trial{.program = program(std::move(options)), .workers = workers, .rows = 2 * workers, .features = features};
-  trial.flops_a_row = 4e6;
-  trial.layers = layers;
-  trial.training.numbers = false;
-  trial.cluster.charge_reductions = false;
-  trial.stop.steps = steps;
-  trial.evaluate.every_steps = steps;
-  return trial;
+  return timed_layers(program(std::move(options)), workers, features, layers, steps);
 }
 
 double seconds(const Trial& trial) {
@@ -256,6 +250,25 @@ TEST_CASE("stale gradients in buckets train, and the age of each is that of the 
       CHECK(outcome.record.staleness_mean > 2.0);
       CHECK(outcome.record.staleness_mean < 4.0);
     }
+  }
+}
+
+TEST_CASE("a worker that pushes buckets has in memory what one has that pushes its gradient at once") {
+  for (const double kept : {0.0, 100.0}) {
+    const auto held = [&](std::optional<double> bucket_bytes) {
+      ParameterServer options;
+      options.bucket_bytes = bucket_bytes;
+      Trial trial = timed(options, 2, 400, 4);
+      trial.kept = kept;
+      trial.stop.steps = 1;
+      const record::Record record = trial.run().record;
+      REQUIRE(record.error.empty());
+      return record.ranks.front().memory;
+    };
+    CAPTURE(kept);
+    const auto whole = held({});
+    CHECK(whole[static_cast<std::size_t>(record::MemoryPart::parameters)] == 8.0 * 400.0);
+    for (const double bytes : {1.0, 1e9}) CHECK(held(bytes) == whole);
   }
 }
 

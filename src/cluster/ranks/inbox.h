@@ -10,8 +10,9 @@
 
 namespace simgrad::cluster {
 
-/// Receives from many members at once, each message handed out in the order of completion. A receive a member (or
-/// several) is posted ahead at all times, so that a busy server's link still fills.
+/// Receives from many members at once, each member's messages in the order in which they were sent, and those of
+/// different members in the order of completion. A receive a member (or several) is posted ahead at all times, so that
+/// a busy server's link still fills.
 ///
 /// Under recovery = "continue" nothing is received from a lost member until it is back.
 class Inbox {

@@ -78,6 +78,8 @@ void BucketedStore::await(std::size_t bucket) {
 
 std::int64_t BucketedStore::begin() {
   visits_ = 0;
+  worker_.memory().raise(MemoryPart::parameters,
+                         worker_.number_bytes().parameter * static_cast<double>(worker_.learning().parameters()));
   await(0);
   return versions_.front();
 }

@@ -12,8 +12,8 @@ namespace simgrad::strategies {
 
 namespace {
 
-/// Parts of a model from the last on, in pieces of at least so many numbers; ascending.  last: by part, the place of
-/// its piece, counted from the last one.
+/// Parts of a model from the last on, in pieces of at least so many numbers; ascending.  places: by part from the
+/// last one on, that of its piece, counted from the last one; or null.
 template <class Part>
 std::vector<Stretch> pieces_of(std::span<const Part> parts, const auto& full, std::vector<std::size_t>* places) {
   std::vector<Stretch> pieces;
