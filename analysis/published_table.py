@@ -80,8 +80,10 @@ formula describes the measurements. A *predicted* row had no part in that: its e
   39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 6.
   The second of them took nearly twice as long as the row with micro-batches of 16 beside it, for reasons that the table
   does not tell.
-* `deepbench_pcie`, `deepbench_infiniband`: a ring has one bandwidth and one latency for all sizes. Over InfiniBand the rows
-  of 3 to 7 million floats are off the most.
+* `deepbench_pcie`, `deepbench_pcie_m40`, `deepbench_pcie_p100`, `deepbench_infiniband`, `deepbench_infiniband_m40`: two
+  numbers of each system (one of the P100, which has one size) are fitted to the rows of the fewest GPUs, and predict the
+  others with a median error below 3 % and at most 11 %. A ring has one bandwidth and one latency for all sizes: over
+  InfiniBand the rows of 3 to 7 million floats are off the most, and within a host those of 100,000.
 * `deepbench_knl`: a table of latencies and bandwidths by the size of a message describes the rows; why the longest messages
   are slower than those of a few megabytes is not modelled.""",
     summary="| scenario | fitted rows | predicted rows | median error | worst error |",
@@ -108,7 +110,7 @@ CHINESE = Words(
 * `korthikanti`：GPU 的效率是乘积大小的一条曲线，拟合到 220 亿和 1750 亿参数的模型；NVLink 取数据手册上的值。5300 亿参数的模型预测误差在 3 % 以内，一万亿参数的模型预测得慢 5 % 到 6 %。这里梯度有 2 字节，Megatron 里有 4 字节，内存最多偏小 6 %。
 * `tensorflow_k80`：推送被反向传播掩盖；拉取要等全部参数更新之后才开始，没有被掩盖。在 16 个 GPU 上，公布的 ResNet-50 的一步最多比单台主机长 0.7 %，可见那里的拉取也有一部分被掩盖；批量为 64 时，在 32 和 64 个 GPU 上的一步比模拟的长 4 % 到 5 %，表中看不出原因（各节点速度不同就会这样）。
 * `vtrain_a100`：表中每隔一行用于拟合。有七行的误差超过 20 %，除第一行外模拟的都太快：3.6B, 16 tensor x 4 data x 1 pipeline, micro-batches of 2；3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 64；3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 2；3.6B, 4 tensor x 16 data x 1 pipeline, micro-batches of 2；39.1B, 2 tensor x 32 data x 8 pipeline, micro-batches of 2；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 3；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 6。其中第二行用的时间几乎是旁边微批次为 16 的那一行的两倍，原因在表中看不出来。
-* `deepbench_pcie`、`deepbench_infiniband`：环对所有大小只有一个带宽和一个延迟。在 InfiniBand 上，3 百万到 7 百万个浮点数的行偏差最大。
+* `deepbench_pcie`、`deepbench_pcie_m40`、`deepbench_pcie_p100`、`deepbench_infiniband`、`deepbench_infiniband_m40`：每个系统有两个数（P100 只有一种大小，只有一个数）拟合到 GPU 最少的那些行，其余的行由此预测，误差的中位数低于 3 %，最大不超过 11 %。环对所有大小只有一个带宽和一个延迟：在 InfiniBand 上，3 百万到 7 百万个浮点数的行偏差最大，在一台主机内则是 100,000 个浮点数的行。
 * `deepbench_knl`：一张按消息大小给出延迟和带宽的表描述这些行；最长的消息为什么比几兆字节的消息慢，没有模拟。""",
     summary="| 场景 | 拟合的行 | 预测的行 | 误差的中位数 | 最大误差 |",
     both="两个误差都是预测的行的误差（没有预测的行时，是拟合的行的误差）：模拟值 / 公布值 - 1；对气泡是差值：模拟值 - 公布值，以百分点计。",
@@ -147,14 +149,16 @@ FITS = {
             {"model.kind": kind, "training.batch_size_per_worker": batch})
         for kind, batch in (("inception_v3", 512), ("resnet50", 512), ("resnet152", 256), ("inception_v3", 256),
                             ("resnet50", 256))],
-    "deepbench_pcie": [
-        Fit(["cluster.bandwidth", "cluster.latency", "training.input.latency"],
-            ["--set", "cluster.workers=2", "--set", "data.features=100000"],
-            {"ranks": "cluster.workers", "floats": "data.features"}, {})],
-    "deepbench_infiniband": [
+    **{f"deepbench_pcie{gpu}": [
+        Fit(keys, ["--set", "cluster.workers=2", "--set", "data.features=64500000"],
+            {"ranks": "cluster.workers", "floats": "data.features"}, {})]
+       for gpu, keys in (("", ["cluster.bandwidth", "training.input.latency"]),
+                         ("_m40", ["cluster.bandwidth", "training.input.latency"]), ("_p100", ["cluster.bandwidth"]))},
+    **{f"deepbench_infiniband{gpu}": [
         Fit(["cluster.bandwidth", "cluster.latency"],
             ["--set", "cluster.workers=16", "--set", "data.features=100000"],
-            {"ranks": "cluster.workers", "floats": "data.features"}, {})],
+            {"ranks": "cluster.workers", "floats": "data.features"}, {})]
+       for gpu in ("", "_m40")},
 }
 
 
@@ -317,14 +321,22 @@ def fitted_network(program, path, collective):
         return call([program, "calibrate", "--network", table, "--protocol"])
 
 
+def with_what_it_extends(path):
+    """A scenario's tables, each with the keys of those that it extends."""
+    text = tomllib.loads(path.read_text(encoding="utf-8"))
+    if "extends" not in text:
+        return text
+    base = with_what_it_extends(path.parent / text["extends"])
+    tables = {key: base[key] | table for key, table in text.items() if isinstance(table, dict) and key in base}
+    return base | text | tables
+
+
 def fitted_options(program, name):
     """What calibrate prints for each fit of a scenario, from the rows that the scenario calls fitted."""
     path = FOLDER / f"{name}.toml"
     if name in NETWORK_FITS:
         return [fitted_network(program, path, NETWORK_FITS[name])]
-    text = tomllib.loads(path.read_text(encoding="utf-8"))
-    if "extends" in text:
-        text = tomllib.loads((FOLDER / text["extends"]).read_text(encoding="utf-8")) | text
+    text = with_what_it_extends(path)
     printed = []
     for fit in FITS[name]:
         rows = [row for row in rows_of(path) if row.fitted and fit.where.items() <= row.where.items()]

@@ -240,7 +240,10 @@ void describe_overlap(base::Describer& d, Options& options) {
       "the part of its speed that a host's gradient work loses while a message to or from the host is under way, "
       "and the part of a link's bandwidth that its messages lose while it does that work: measure a step's products "
       "with and without messages beside them, such as a profile of DistributedDataParallel inside and outside of "
-      "no_sync(); 0: neither slows the other",
+      "no_sync(). On A100, H100, MI210 and MI250 computing was slowed down by 18.9 % on average and 40.0 % at most "
+      "(S. Lee et al., Characterizing Compute-Communication Overlap in GPU-Accelerated Distributed Deep Learning, "
+      "2025), "
+      "which are 0.16 and 0.29 of the speed; 0: neither slows the other",
       Bounds::between(0, 1));
 }
 
@@ -347,6 +350,13 @@ double Options::speed(int host) const {
 
 bool Options::inside_host(int from, int to) const {
   return platform.empty() && topology->inside_host(from, to, static_cast<int>(workers));
+}
+
+int Options::devices_of_host() const {
+  const auto most = static_cast<int>(most_ranks);
+  int devices = 1;
+  while (platform.empty() && devices < most && topology->inside_host(0, devices, most)) ++devices;
+  return devices;
 }
 
 double Options::flow_limit(int from, int to) const {

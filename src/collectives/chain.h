@@ -1,4 +1,4 @@
-/// Pipelined chain broadcast: from member to member, chunk by chunk.
+/// Pipelined chains: from member to member, chunk by chunk.
 ///
 /// Source: J. L. Traeff, A. Ripke, "Optimal broadcast for fully connected processor-node networks", JPDC 68, 2008
 /// (linear pipelines).
@@ -21,5 +21,11 @@ struct ChainBroadcast : Broadcast {
   cluster::Packet operator()(const cluster::Communicator& comm, int root, cluster::Packet packet,
                              std::int64_t length) const override;
 };
+
+/// The sum of all members' vectors, on the root; no tensor elsewhere. The member before the root begins, and each adds
+/// its own chunk to that which it passes on.  x: (d).
+/// Virtual time: (P-2+c) (alpha + M beta/c + M gamma/c) with c chunks when all arrive at once.
+/// Errors: cluster::PeerLost.
+values::Tensor chain_reduce(const cluster::Communicator& comm, int root, const values::Tensor& x, std::int64_t chunks);
 
 }  // namespace simgrad::collectives

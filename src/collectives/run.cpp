@@ -35,8 +35,8 @@ Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x
     go(
         comm, schedule.exchange(round, comm.rank()), x.attached, [&](Stretch sent) { return parts.take(sent); },
         [&](const Exchange& exchange, Packet received) {
-          if (parts.are_lengths()) return;
           if (!exchange.reduce) x.attached = received.attached;
+          if (parts.are_lengths()) return;
           parts.put(exchange.received, exchange.reduce
                                            ? values::combine(how, received.tensor, parts.take(exchange.received))
                                            : received.tensor);

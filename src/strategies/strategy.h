@@ -42,6 +42,8 @@ class Strategy : public base::Described {
   virtual void operator()(Worker& worker) const = 0;
   /// The program of a server, where traits() has some.
   virtual void operator()(Server& server) const;
+  /// The program of a worker's devices but the first, where traits() has several a worker.
+  virtual void assist(Worker& device) const;
   /// Its properties with the scenario's P workers.
   virtual Traits traits(int /*P*/) const { return {}; }
   /// Nothing if it can train; asked once the problem is known.
@@ -58,6 +60,13 @@ class Strategy : public base::Described {
   /// The number of workers that it takes out of P, and the host of each of its ranks then.
   std::int64_t workers(std::int64_t P) const { return traits(static_cast<int>(P)).workers.value_or(P); }
   std::vector<int> hosts(int P) const { return traits(P).places(P); }
+
+  /// Whether the devices of each host are one worker (hosts/hosts_first.h).
+  bool hosts_first = false;
+
+ protected:
+  /// The option `hosts_first`.
+  void describe_hosts_first(base::Describer& d);
 };
 
 /// single, mapreduce, parameter_server, allreduce, data_parallel, zero, fsdp, gossip, byteps, easgd, hogwild,

@@ -43,12 +43,23 @@ cluster::Communicator group_of(Session& session, int position) {
   return {session.world(), parts->data_group(rank), parts->mesh().place(rank)[Dimension::data], generation.number()};
 }
 
+/// A number of rows of each of a worker's devices, summed.  rows(share, shares): of one of all devices.
+template <class Rows>
+std::int64_t over_devices(const Session& session, int worker, int workers, const Rows& rows) {
+  const int devices = session.generation().devices();
+  std::int64_t sum = 0;
+  for (int device = 0; device < devices; ++device) sum += rows(worker * devices + device, workers * devices);
+  return sum;
+}
+
 }  // namespace
 
-Participant::Participant(Session& session, int position)
+Participant::Participant(Session& session, int position) : Participant(session, group_of(session, position)) {}
+
+Participant::Participant(Session& session, cluster::Communicator comm)
     : session_(session),
-      learning_(session.parts() ? &session.parts()->learning(rank_at(session, position)) : &session.learning()),
-      comm_(group_of(session, position)),
+      learning_(session.parts() ? &session.parts()->learning(comm.world_rank(comm.rank())) : &session.learning()),
+      comm_(std::move(comm)),
       ledger_(&session.tally().ledger(world_rank())) {
   ledger_->clear();
 }
@@ -66,7 +77,6 @@ cluster::Communicator Participant::everyone() const {
 
 std::uint64_t Participant::seed() const { return learning().seed(); }
 std::int64_t Participant::batch() const { return learning().batches().batch(); }
-std::int64_t Participant::rows(int worker) const { return learning().batches().count(worker, workers()); }
 const Optimizer& Participant::optimizer() const { return *session_.options().optimizer; }
 bool Participant::clips() const { return session_.options().clip_norm.has_value(); }
 bool Participant::needs_norm() const { return clips() || session_.options().precision == Precision::float16; }
@@ -74,6 +84,18 @@ const Shards& Participant::shards() const { return session_.generation().shards(
 State Participant::start() const { return session_.generation().start_state(world_rank()); }
 void Participant::note(std::string text) const { session_.tally().note(std::move(text)); }
 bool Participant::keeps_going() const { return session_.replicas().keep_going(); }
+
+std::int64_t Participant::rows(int worker) const {
+  return over_devices(session_, worker, workers(),
+                      [this](int share, int shares) { return learning().batches().count(share, shares); });
+}
+
+std::int64_t Participant::shard_rows(int worker) const {
+  return over_devices(session_, worker, workers(),
+                      [this](int share, int shares) { return learning().batches().rows_of(share, shares); });
+}
+
+int Participant::number(int worker) const { return comm_.world_rank(worker) / session_.generation().devices(); }
 
 SparseLearning& Participant::sparse(const SparseOptions& options) const {
   return session_.shared().sparse(learning(), options);

@@ -11,12 +11,13 @@ namespace simgrad::training {
 using record::Work;
 using values::Tensor;
 
-Passes::Passes(Worker& worker, MicroBatch micro)
+Passes::Passes(Worker& worker, std::int64_t step, MicroBatch micro)
     : worker_(worker),
-      share_(worker.share(worker.begin_micro_batch(micro), micro)),
-      rows_(micro.count(worker.rows())),
+      share_(worker.share(step, micro)),
+      rows_(micro.count(worker.device_rows())),
       step_work_(worker.step_work(worker.learning().gradient_flops(1), micro.parts)),
       memory_(worker.pass_memory(rows_)) {
+  worker.set_step(step);
   worker.read_rows(rows_);
   count_gradient(worker.session(), worker.world_rank(), worker.work(), rows_);
 }

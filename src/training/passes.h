@@ -31,11 +31,12 @@ class UnitVisitor {
   virtual void complete(std::size_t unit, const values::Tensor& g) = 0;
 };
 
-/// One micro-batch of the worker's next step. Forwards through all units, then backwards from the last to the first.
+/// One micro-batch of this device's share of a step. Forwards through all units, then backwards from the last to the
+/// first.
 class Passes {
  public:
-  /// Blocks until the rows have been read. The last micro-batch completes the step's batch.
-  Passes(Worker& worker, MicroBatch micro);
+  /// Blocks until the rows have been read.
+  Passes(Worker& worker, std::int64_t step, MicroBatch micro);
 
   void run(UnitVisitor& visitor);
 

@@ -67,6 +67,9 @@ struct Traits {
   int state_shards = 1;
   /// The number of workers that the strategy takes, where it does not take all.
   std::optional<std::int64_t> workers = {};
+  /// Consecutive ranks, devices of one host, that make the gradients of one worker together. The first of them runs
+  /// the worker's program, and the others Program::assist.
+  int devices_a_worker = 1;
   /// The number of ranks behind the workers.
   int servers = 0;
   /// The host of each rank, workers first; ranks of one host share its network card and its cores. Empty: one each.
@@ -113,6 +116,8 @@ struct Traits {
   bool meets_in_rings = false;
   /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.
   bool gathers_units = false;
+  /// Whether a worker passes through the model unit by unit, as each one's parameters come.
+  bool visits_units = false;
   /// The micro-batches whose gradients a step adds up.
   std::int64_t micro_batches = 1;
 
@@ -132,7 +137,8 @@ std::string about_steps(const Traits& traits, std::int64_t steps);
 struct Program {
   std::function<Traits(int P)> traits = [](int) { return Traits(); };  ///< P: the scenario's workers
   std::function<void(Worker&)> work = {};
-  std::function<void(Server&)> serve = {};  ///< null without servers
+  std::function<void(Server&)> serve = {};   ///< null without servers
+  std::function<void(Worker&)> assist = {};  ///< of a worker's devices but the first; null where it has one
 };
 
 }  // namespace simgrad::training

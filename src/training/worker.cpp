@@ -32,14 +32,39 @@ namespace simgrad::training {
 using record::Work;
 using values::Tensor;
 
+namespace {
+
+/// A worker's devices, seen by one of them.
+cluster::Communicator devices_of(Session& session, int worker, int device) {
+  const Generation& generation = session.generation();
+  std::vector<int> ranks;
+  for (int d = 0; d < generation.devices(); ++d)
+    ranks.push_back((*generation.members())[static_cast<std::size_t>(worker)] + d);
+  return {session.world(), std::make_shared<const std::vector<int>>(std::move(ranks)), device, generation.number()};
+}
+
+}  // namespace
+
 Worker::Worker(Session& session, int position)
     : Participant(session, position),
+      share_(rank() * session.generation().devices()),
       input_(std::make_unique<InputPipeline>(comm(), session.options().input, session.input(),
                                              session.learning().row_bytes())),
       iteration_(rounds(rejoins() ? session.latest_step() : session.generation().start_step())),
       first_(iteration_) {}
 
+Worker::Worker(Session& session, int worker, int device)
+    : Participant(session, devices_of(session, worker, device)),
+      share_(worker * session.generation().devices() + device),
+      input_(std::make_unique<InputPipeline>(comm(), session.options().input, session.input(),
+                                             session.learning().row_bytes())),
+      iteration_(rounds(session.generation().start_step())),
+      first_(iteration_) {}
+
 Worker::~Worker() = default;
+
+cluster::Communicator Worker::devices() const { return devices_of(session(), rank(), 0); }
+std::int64_t Worker::device_rows() const { return learning().batches().count(share(0).part, share(0).parts); }
 
 void Worker::read_rows(std::int64_t rows) { input_->next(rows); }
 
@@ -88,7 +113,7 @@ void Worker::count_blocks(const std::vector<record::BlockUse>& due) const {
   if (rank() == 0) session().tally().count_blocks(due);
 }
 bool Worker::begins_the_run() const { return session().generation().number() == 0 && !rejoins(); }
-int Worker::all_workers() const { return session().world().workers(); }
+int Worker::all_workers() const { return session().world().workers() / session().generation().devices(); }
 void Worker::count_samples(std::int64_t rows) const { session().tally().add_samples(rows); }
 
 base::Stream Worker::draws(base::Purpose purpose, std::int64_t step) const {
@@ -102,7 +127,8 @@ std::optional<std::int64_t> Worker::arrived() const {
 }
 
 Share Worker::share(std::int64_t step, MicroBatch micro) const {
-  return {.step = step, .part = rank(), .parts = workers(), .arrived = arrived(), .micro = micro};
+  const int shares = workers() * session().generation().devices();
+  return {.step = step, .part = share_, .parts = shares, .arrived = arrived(), .micro = micro};
 }
 
 std::int64_t Worker::begin_micro_batch(MicroBatch micro) {
@@ -123,8 +149,9 @@ UnitVisits Worker::unit_visits() const {
 }
 
 void Worker::gradient(UnitVisitor& visitor, MicroBatch micro) {
-  if (maker_) return maker_->gradient(visitor, begin_micro_batch(micro), micro);
-  Passes(*this, micro).run(visitor);
+  const std::int64_t step = begin_micro_batch(micro);
+  if (maker_) return maker_->gradient(visitor, step, micro);
+  Passes(*this, step, micro).run(visitor);
 }
 
 void Worker::gradient_of_step(UnitVisitor& visitor, std::int64_t step) {
@@ -139,17 +166,11 @@ double Worker::step_work(int micro_batches) const { return step_work(learning().
 Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
   set_step(step);
   iteration_ = step + 1;
-  if (maker_) return maker_->gradient(w, step, {}, nullptr);
-  const Tensor g = learning().gradient(w, share(step), loss_exponent());
-  count_passes(w, rows());
-  count_gradient(session(), world_rank(), work(), rows());
-  const double flops = learning().gradient_flops(rank(), workers());
-  pass_over_rows(gradient_work(flops, rows()), flops, step);
-  return g;
+  return maker_ ? maker_->gradient(w, step, {}, nullptr) : device_gradient(w, step, MicroBatch{});
 }
 
 PassMemory Worker::pass_memory(std::int64_t rows) const {
-  const std::int64_t copied = maker_ && part().holds_copy() ? part().tied().count : 0;
+  const std::int64_t copied = session().parts() && maker_ && part().holds_copy() ? part().tied().count : 0;
   return {memory(), learning().layers(), learning().recompute(), number_bytes(), rows, copied};
 }
 
@@ -159,15 +180,26 @@ void Worker::count_passes(const Tensor& w, std::int64_t rows) const {
 }
 
 Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
-  const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
-  if (maker_) return maker_->gradient(w, step, micro, nullptr);
+  const std::int64_t step = begin_micro_batch(micro);
+  return maker_ ? maker_->gradient(w, step, micro, nullptr) : device_gradient(w, step, micro);
+}
+
+/// The gradient of the step before has been applied or sent.
+void Worker::begin_device_gradient(std::int64_t step, MicroBatch micro) {
+  set_step(step);
+  if (micro.part == 0) memory().set(MemoryPart::gradients, 0.0);
+}
+
+Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, MicroBatch micro) {
+  begin_device_gradient(step, micro);
+  const std::int64_t count = micro.count(device_rows());
   const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
   count_passes(w, count);
   count_gradient(session(), world_rank(), work(), count);
   read_rows(count);
-  const double flops = learning().gradient_flops(count);
-  const double whole = step_work(learning().gradient_flops(1), micro.parts);
-  compute_stretched(gradient_work(flops, count), whole, flops, step, Work::gradient);
+  const double flops = learning().gradient_flops(count), work = gradient_work(flops, count);
+  const double whole = micro.parts == 1 ? work : step_work(learning().gradient_flops(1), micro.parts);
+  compute_stretched(work, whole, flops, step, Work::gradient);
   session().tally().add_computed(count);
   return g;
 }
@@ -175,15 +207,21 @@ Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
 double Worker::step_work(double flops_a_row, int micro_batches) const {
   double work = 0.0;
   for (int part = 0; part < micro_batches; ++part) {
-    const std::int64_t count = MicroBatch{part, micro_batches}.count(rows());
+    const std::int64_t count = MicroBatch{part, micro_batches}.count(device_rows());
     work += gradient_work(flops_a_row * static_cast<double>(count), count);
   }
   return work;
 }
 
 Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch micro, ReadyIn ready_in) {
-  const std::int64_t step = begin_micro_batch(micro), count = micro.count(rows());
-  if (maker_) return maker_->gradient(w, step, micro, ready);
+  const std::int64_t step = begin_micro_batch(micro);
+  return maker_ ? maker_->gradient(w, step, micro, ready) : device_gradient(w, step, ready, micro, ready_in);
+}
+
+Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, const LayerReady& ready, MicroBatch micro,
+                               ReadyIn ready_in) {
+  begin_device_gradient(step, micro);
+  const std::int64_t count = micro.count(device_rows());
   const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
   read_rows(count);
   const std::vector<models::Layer>& layers = learning().layers();
@@ -216,7 +254,7 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch mic
     }
     if (left > 0) passes.enter_backward(left - 1);
   });
-  session().tally().add_computed(micro.count(rows()));
+  session().tally().add_computed(count);
   return g;
 }
 
@@ -276,7 +314,8 @@ Tensor Worker::task_gradient(const Tensor& w, const TaskTurn& turn) {
 double Worker::own_pace(std::int64_t step) const {
   const double spread = session().options().desynchronise;
   if (!(spread > 0.0) || !session().generation().traits().asynchronous || all_workers() == 1) return 1.0;
-  base::Stream stream = session().stream(base::Purpose::pace, world_rank(), step, given_up_);
+  const int worker = session().generation().first_device(world_rank());  // its devices keep one pace
+  base::Stream stream = session().stream(base::Purpose::pace, worker, step, given_up_);
   return multiple_of_gradient(stream, spread, step == first_);
 }
 
@@ -299,7 +338,8 @@ void Worker::compute_stretched(double work, double whole, double flops, std::int
 
 double Worker::gradient_work(double flops, std::int64_t of_rows) const { return work().gradient(flops, of_rows); }
 int Worker::loss_exponent() const {
-  return session().options().precision == Precision::float16 ? session().loss_scales().exponent(world_rank()) : 0;
+  if (session().options().precision != Precision::float16) return 0;
+  return session().loss_scales().exponent(session().generation().first_device(world_rank()));
 }
 
 double Worker::work_of(double flops) const { return work().of_flops(flops); }

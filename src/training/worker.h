@@ -80,6 +80,10 @@ class Participant {
   /// The rows of a step's batch, over all workers; and a worker's share of them.
   std::int64_t batch() const;
   std::int64_t rows(int worker) const;
+  /// The rows of the training set that a worker's shares are drawn from.
+  std::int64_t shard_rows(int worker) const;
+  /// A worker's number among all that the scenario has, lost ones included.
+  int number(int worker) const;
   /// The parts of the parameters that the servers hold.
   const Shards& shards() const;
   /// The ranks' common view of a sparse model; made when it is first asked for.
@@ -137,6 +141,8 @@ class Participant {
   bool keeps_going() const;
 
  protected:
+  /// comm: the ranks that it sends to and receives from.
+  Participant(Session& session, cluster::Communicator comm);
   int world_rank() const { return comm_.world_rank(comm_.rank()); }
   Session& session() const { return session_; }
   /// Sets the rank's step for the texts of errors, and for the draws of codes.
@@ -176,6 +182,9 @@ class Participant {
 class Worker : public Participant {
  public:
   Worker(Session& session, int position);
+  /// A device of that worker, behind the first one (Traits::devices_a_worker). It makes its part of the worker's
+  /// gradients, and reports no states; comm() are the worker's devices.
+  Worker(Session& session, int worker, int device);
   ~Worker() override;
 
   using Participant::rows;
@@ -212,11 +221,12 @@ class Worker : public Participant {
   void gradient_of_step(UnitVisitor& visitor, std::int64_t step);
   /// The visits of such passes, in a micro-batch.
   UnitVisits unit_visits() const;
-  /// Makes the gradients of a rank that holds a part of the model, together with the others of its replica.
+  /// Makes the gradients of a rank together with others: those that hold the other parts of the model, or the other
+  /// devices of the worker.
   class GradientMaker {
    public:
     virtual ~GradientMaker() = default;
-    /// This rank's part of the gradient over a micro-batch of the worker's share of that step.  ready: as below; may be
+    /// This rank's part of the gradient over a micro-batch of the worker's share of that step.  ready: as above; may be
     /// null.
     virtual values::Tensor gradient(const values::Tensor& w, std::int64_t step, MicroBatch micro,
                                     const LayerReady& ready) = 0;
@@ -229,12 +239,25 @@ class Worker : public Participant {
     virtual values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const = 0;
     /// The stretches of this part's w that another rank counts in that sum, ascending.
     virtual std::vector<models::ParameterStretch> counted_elsewhere() const = 0;
+    /// Whether a gradient is that of several micro-batches, which the rank adds up: it has that of all its parameters
+    /// in memory meanwhile.
+    virtual bool adds_up_micro_batches() const = 0;
   };
   /// gradient() asks it from now on. It must outlive the calls.
   void make_gradients_with(GradientMaker& maker) { maker_ = &maker; }
-  /// Whether a gradient is that of several micro-batches, which the rank adds up: it has that of all its parameters in
-  /// memory meanwhile.
-  bool adds_up_micro_batches() const { return maker_ != nullptr; }
+  /// As the maker's.
+  bool adds_up_micro_batches() const { return maker_ && maker_->adds_up_micro_batches(); }
+
+  // The devices of a worker: what they make together is put together by a maker.
+
+  /// The worker's devices, this rank among them. Only where it has several.
+  cluster::Communicator devices() const;
+  /// This device's part of the gradient over a micro-batch of that step's batch.  w: (d).  Returns (d).  Virtual time:
+  /// flops / speed.
+  values::Tensor device_gradient(const values::Tensor& w, std::int64_t step, MicroBatch micro);
+  /// Likewise, layer by layer.
+  values::Tensor device_gradient(const values::Tensor& w, std::int64_t step, const LayerReady& ready, MicroBatch micro,
+                                 ReadyIn ready_in = ReadyIn::own_actor);
   /// The stretches of w whose gradient another rank counts in the norm of the whole one, ascending.
   std::vector<models::ParameterStretch> counted_elsewhere() const;
   /// Counts the age of a micro-batch's weights, in updates, as its gradient is made.
@@ -350,8 +373,10 @@ class Worker : public Participant {
   values::Tensor squares_of_all(const values::Tensor& g, const values::Tensor& squares) const override;
   friend class Passes;
   friend class PartPasses;
-  /// This rank's share of that step's batch, of the rows that have come in by now.
+  /// This rank's share of that step's batch, of the rows that have come in by now; and the number of its rows.
   Share share(std::int64_t step, MicroBatch micro = {}) const;
+  std::int64_t device_rows() const;
+  void begin_device_gradient(std::int64_t step, MicroBatch micro);
   /// The memory of passes over so many rows; and of all layers, at once.
   PassMemory pass_memory(std::int64_t rows) const;
   void count_passes(const values::Tensor& w, std::int64_t rows) const;
@@ -369,6 +394,7 @@ class Worker : public Participant {
   /// The multiple of its time that the step's gradient takes because nobody waits for it; else 1.
   double own_pace(std::int64_t step) const;
 
+  int share_;  ///< its place among all devices, which share each step's batch
   std::unique_ptr<InputPipeline> input_;
   std::int64_t iteration_ = 0;  ///< the step whose batch comes next
   std::int64_t first_ = 0;      ///< the step of its first gradient

@@ -39,6 +39,10 @@ def published(*names):
     return [row for name in names for row in published_table.rows_of(PUBLISHED / f"{name}.toml")]
 
 
+#: NCCL's rings of DeepBench, by system.
+RINGS = ("deepbench_pcie", "deepbench_pcie_m40", "deepbench_pcie_p100", "deepbench_infiniband", "deepbench_infiniband_m40")
+
+
 class Published(support.Scratch):
     @classmethod
     def setUpClass(cls):
@@ -120,8 +124,14 @@ class Published(support.Scratch):
         self.assertTrue(all(row.name in page for row in off))
         others = sorted(abs(row.error) for row in steps.values() if not row.fitted)
         self.assertLess(others[len(others) // 2], 0.05)
-        ring = sorted(rows["deepbench_infiniband"], key=lambda row: -abs(row.error))
-        self.assertTrue(all(3e6 < row.where["data.features"] < 7e6 for row in ring[:2]))
+        rings = [row for name in RINGS for row in rows[name]]
+        for some in (rings, [row for row in rings if not row.fitted]):
+            self.assertLess(statistics.median(abs(row.error) for row in some), 0.03)
+            self.assertLess(max(abs(row.error) for row in some), 0.11)
+        over_network = sorted(rows["deepbench_infiniband"], key=lambda row: -abs(row.error))
+        self.assertTrue(all(3e6 < row.where["data.features"] < 7e6 for row in over_network[:2]))
+        inside = sorted((row for name in RINGS if "pcie" in name for row in rows[name]), key=lambda row: -abs(row.error))
+        self.assertTrue(all(row.where["data.features"] == 100000 for row in inside[:4]))
 
     def test_bubbles_are_the_published_ones_and_the_simulated_ones_are_as_close_as_the_page_says(self):
         expected = {}
@@ -239,7 +249,7 @@ class Published(support.Scratch):
     def test_times_of_deepbench_are_the_published_ones(self):
         rows = {f"{row['system']}, {row['ranks']} GPUs, {int(row['floats']):,} floats": float(row["milliseconds"]) / 1e3
                 for row in of_table("deepbench_allreduce") if row["system"] != "KNL"}
-        found = published("deepbench_pcie", "deepbench_infiniband")
+        found = published(*RINGS)
         self.check({row.name: row.published for row in found}, rows)
         for row in found:
             ranks, floats = row.where["cluster.workers"], row.where["data.features"]

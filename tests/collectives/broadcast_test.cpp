@@ -82,4 +82,36 @@ TEST_CASE("a chain of one chunk passes the whole vector on, of many it fills its
   }
 }
 
+TEST_CASE("a chain's reduction gives the root the sum, whoever is the root, in the time of its cost line") {
+  for (int P = 1; P <= 9; ++P)
+    for (const std::int64_t d : lengths(P)) {
+      CAPTURE(P, d);
+      const int root = P / 3;
+      const auto members =
+          Group{.P = P}
+              .run([&](const Communicator& comm, Dispatcher& dispatcher) {
+                return collectives::chain_reduce(comm, root, dispatcher.constant(contribution(comm.rank(), d)), 4);
+              })
+              .members;
+      for (int r = 0; r < P; ++r) {
+        const std::vector<double>& result = members[static_cast<std::size_t>(r)].result;
+        REQUIRE(result.size() == static_cast<std::size_t>(r == root ? d : 0));
+        for (std::size_t j = 0; j < result.size(); ++j) {
+          double sum = 0.0;
+          for (int each = 0; each < P; ++each) sum += contribution(each, d)[j];
+          REQUIRE(result[j] == Approx(sum).epsilon(1e-12));
+        }
+      }
+    }
+  constexpr std::int64_t d = 720'720;
+  for (const int P : {2, 5, 8}) {
+    CAPTURE(P);
+    const double flops_s = static_cast<double>(d) / 16 / speed;
+    const Group group{.P = P, .numbers = false};
+    CHECK(end_of(group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+            return collectives::chain_reduce(comm, 0, dispatcher.zeros(d), 16);
+          })) == Approx((P - 2 + 16) * (alpha + 8.0 * d / 16 / B + flops_s)).epsilon(1e-9));
+  }
+}
+
 }  // namespace broadcast_test

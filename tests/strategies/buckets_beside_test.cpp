@@ -75,11 +75,35 @@ TEST_CASE("byteps in buckets sums each as the backward pass is through with it")
     options.spare_hosts = n;
     const double M = 8.0 * static_cast<double>(d);
     options.bucket_bytes = M / layers;
+    options.pull = strategies::Pulls::at_once;
     const Trial trial = timed(program(options), n, d, layers);
     CAPTURE(d);
     const double t = trial.gradient_s() / 2.0, message_s = alpha + M / layers / B;
     CHECK(recorded(trial).simulated_s ==
           Approx(steps * (end_of_buckets(t, t, layers, message_s) + message_s)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("the next forward pass of byteps waits for a layer's sum when it comes to the layer") {
+  constexpr int layers = 4, n = 4;
+  for (const std::int64_t d : lengths) {
+    strategies::BytePs options;
+    options.spare_hosts = n;
+    const double M = 8.0 * static_cast<double>(d);
+    options.bucket_bytes = M / layers;
+    const Trial trial = timed(program(options), n, d, layers);
+    CAPTURE(d);
+    const double layer_s = trial.gradient_s() / 2.0 / layers, message_s = alpha + M / layers / B;
+    std::vector<double> summed(layers, 0.0);  // when a layer's sum has come, of the step before
+    double now = 0.0;
+    for (std::int64_t step = 0; step < steps; ++step) {
+      for (std::size_t b = 0; b < layers; ++b) now = std::max(now, summed[b]) + layer_s;
+      std::vector<double> ready(layers);
+      for (std::size_t b = layers; b-- > 0;) ready[b] = now += layer_s;
+      // A worker pushes, and a service answers, a layer at a time: of those that are ready, the first one.
+      summed = sent(sent(ready, message_s), message_s);
+    }
+    CHECK(recorded(trial).simulated_s == Approx(*std::ranges::max_element(summed)).epsilon(1e-9));
   }
 }
 
@@ -223,6 +247,29 @@ TEST_CASE("buckets of byteps, mapreduce, a master and gossip give the numbers of
     const bool of_local = std::string_view(way.name).starts_with("local_sgd");  // a ring's latencies, bucket by bucket
     if (!of_local) CHECK(buckets.evaluated == whole.evaluated);
     if (!of_local) CHECK(buckets.record.simulated_s < 0.99 * whole.record.simulated_s);
+  }
+}
+
+TEST_CASE("byteps layer by layer gives the numbers of sums at once, in less time, and ends with its last step") {
+  for (const char* const optimizer : {"sgd", "momentum", "adam"}) {
+    CAPTURE(optimizer);
+    const auto outcome = [&](strategies::Pulls pull) {
+      strategies::BytePs options;
+      options.bucket_bytes = 1.0;
+      options.pull = pull;
+      Trial trial = small(program(options));
+      trial.features = 9'000;
+      trial.flops_a_row = 6e4;
+      trial.training.optimizer.choose(optimizer);
+      trial.stop.steps = 6;
+      return trial.run();
+    };
+    const Outcome at_once = outcome(strategies::Pulls::at_once), by_layer = outcome(strategies::Pulls::by_layer);
+    REQUIRE(by_layer.record.error.empty());
+    CHECK(by_layer.evaluated == at_once.evaluated);
+    CHECK(by_layer.record.steps == 6);
+    CHECK(by_layer.record.simulated_s < at_once.record.simulated_s);
+    CHECK(by_layer.record.bytes == at_once.record.bytes);
   }
 }
 

@@ -42,23 +42,6 @@ double seconds(const Trial& trial) {
   return record.simulated_s;
 }
 
-/// When messages that take equally long have come, one at a time: of those that are ready, the first layers' first.
-std::vector<double> sent(const std::vector<double>& ready, double message_s) {
-  std::vector<double> over(ready.size(), -1.0);
-  double now = 0.0;
-  for (std::size_t n = 0; n < ready.size(); ++n) {
-    std::size_t next = ready.size();
-    for (std::size_t b = ready.size(); b-- > 0;)
-      if (over[b] < 0.0 && ready[b] <= now) next = b;
-    if (next == ready.size())  // nobody is ready: the earliest
-      for (std::size_t b = 0; b < ready.size(); ++b)
-        if (over[b] < 0.0 && (next == ready.size() || ready[b] < ready[next])) next = b;
-    now = std::max(now, ready[next]) + message_s;
-    over[next] = now;
-  }
-  return over;
-}
-
 /// The time of so many steps of P workers and s servers on hosts of their own, with L equal layers in buckets of k.
 double steps_s(const Trial& trial, std::int64_t s, std::size_t L, std::size_t k) {
   const double P = trial.workers, m = trial.message_bytes() * static_cast<double>(k) / static_cast<double>(L);

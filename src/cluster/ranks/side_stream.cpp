@@ -122,9 +122,11 @@ int SideStream::start_collective(Task collective, Then then) {
   return queue_->started++;
 }
 
+bool SideStream::over(int number) const { return queue_->finished() > number; }
+
 /// Blocks until the task is over.
 void SideStream::block_until(int number) {
-  if (queue_->finished() > number) return;
+  if (over(number)) return;
   queue_->awaited = number;
   {
     const FollowScope following(communicator_.world().timekeeper(), communicator_.world_rank(communicator_.rank()),

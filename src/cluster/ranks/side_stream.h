@@ -32,6 +32,8 @@ class SideStream {
   int start_collective(Task collective, Then then = nullptr);
   /// Blocks until that task is over. Meanwhile the rank computes, communicates and waits as the side actor does.
   values::Tensor wait(int number);
+  /// Whether that task is over.
+  bool over(int number) const;
   /// Blocks until that task is over; its result stays.
   void wait_until_over(int number) { block_until(number); }
   /// Blocks until all tasks since the last one that was asked for are over; their results.

@@ -14,7 +14,7 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 26> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 27> later_options{{{"cluster", "device", "\"none\""},
                                                      {"cluster", "frame", "\"standard\""},
                                                      {"cluster", "protocol", "\"none\""},
                                                      {"cluster", "window", "\"4MiB\""},
@@ -32,6 +32,7 @@ constexpr std::array<LaterOption, 26> later_options{{{"cluster", "device", "\"no
                                                      {"strategy", "late", "\"finish\""},
                                                      {"strategy", "codes", "\"gather\""},
                                                      {"strategy", "credits", "1"},
+                                                     {"strategy", "hosts_first", "false"},
                                                      {"strategy", "pull", "\"by_layer\""},
                                                      {"training", "recompute", "\"none\""},
                                                      {"serving", "cache", "\"reserved\""},

@@ -20,6 +20,7 @@
 #include "experiment/plan/rank_powers.h"
 #include "experiment/plan/serving_section.h"
 #include "models/profiles/operator_graph.h"
+#include "strategies/hosts/hosts_first.h"
 #include "strategies/parallel/on_mesh.h"
 #include "strategies/parallel/tensor_outside.h"
 
@@ -67,6 +68,26 @@ std::string product_of(const strategies::Parallel& parallel) {
   return fmt::format("{} = {}", names, sizes);
 }
 
+/// Strategies with hosts_first have as many workers as there are hosts.
+void lay_on_hosts(Settings& settings, const Document& document, Faults& faults) {
+  for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
+    StrategyEntry& entry = settings.strategies[i];
+    entry.runs_as = nullptr;
+    if (!entry.strategy || !entry.strategy->hosts_first) continue;
+    const char* const beside = settings.parallel.cuts() ? "[parallel], whose ranks sum what they have in common by "
+                                                          "themselves"
+                               : !settings.jobs.empty() ? "[[job]]s, which share the devices of hosts"
+                                                        : nullptr;
+    if (beside)
+      faults.add(document.position(fmt::format("strategy.{}.hosts_first", i)),
+                 fmt::format("hosts_first = true makes one worker of the devices of a host, which is not simulated "
+                             "beside {}; leave one of them out",
+                             beside));
+    else
+      entry.runs_as = strategies::on_hosts(entry.strategy.shared(), settings.cluster);
+  }
+}
+
 /// Refuses a mesh that is not as large as the workers; else the strategies work on it.
 /// found: whether all that is searched for has been.
 void lay_on_mesh(Settings& settings, const Document& document, Faults& faults, bool found) {
@@ -74,8 +95,7 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults, b
   settings.places.parallel_table = document.position("parallel");
   for (auto& [key, position] : document.written("parallel")) settings.places.parallel.emplace(key, std::move(position));
   const bool serves = settings.serving.any();
-  for (StrategyEntry& entry : settings.strategies)
-    if (!serves) entry.on_mesh = nullptr;
+  if (!serves) lay_on_hosts(settings, document, faults);
   if (!faults.empty() || (parallel.is_searched() && !found)) return;
   const std::int64_t replica = parallel.ranks_a_replica(), workers = settings.cluster.workers;
   const std::int64_t data = parallel.data.value_or(workers / replica);
@@ -101,7 +121,7 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults, b
   strategies::Parallel as_run = parallel;
   as_run.powers = rank_powers(settings);
   for (StrategyEntry& entry : settings.strategies)
-    if (entry.strategy) entry.on_mesh = strategies::on_mesh(entry.strategy.shared(), as_run, warning);
+    if (entry.strategy) entry.runs_as = strategies::on_mesh(entry.strategy.shared(), as_run, warning);
 }
 
 void check_strategies(Settings& settings, const Document& document, Faults& faults) {

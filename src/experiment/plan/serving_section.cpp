@@ -65,7 +65,7 @@ void take_serving(Settings& settings, const Document& document, Faults& faults) 
   StrategyEntry& entry = settings.strategies.emplace_back();
   entry.strategy.choose("single");
   entry.label = serving_kind;
-  entry.on_mesh = std::make_shared<const ServingRun>();
+  entry.runs_as = std::make_shared<const ServingRun>();
 }
 
 serving::Layout layout_of(const Settings& settings) {

@@ -43,11 +43,12 @@ struct StrategyEntry : base::Described {
   std::optional<std::string> label;           ///< default: the kind, then the options that differ from their defaults
   std::optional<cluster::Recovery> recovery;  ///< default: the cluster's
   std::string known_name;                     ///< name(), once the scenario is read; empty before
-  std::shared_ptr<const strategies::Strategy> on_mesh;  ///< the strategy where [parallel] cuts the model; else null
+  /// The strategy on a mesh, on hosts of several devices, or what serves in its place; null: as it is.
+  std::shared_ptr<const strategies::Strategy> runs_as;
 
   void describe(base::Describer& d) override;
   /// The strategy as it runs.
-  std::shared_ptr<const strategies::Strategy> as_run() const { return on_mesh ? on_mesh : strategy.shared(); }
+  std::shared_ptr<const strategies::Strategy> as_run() const { return runs_as ? runs_as : strategy.shared(); }
   std::string name() const;
   /// The number of hosts of its workers and its servers, in a cluster of `workers` workers.
   std::int64_t hosts(std::int64_t workers) const;

@@ -29,7 +29,10 @@ struct AsyncBroadcast : Strategy {
 
   Compression compression = no_compression();
 
-  void describe(base::Describer& d) override { describe_move_compression(d, compression); }
+  void describe(base::Describer& d) override {
+    describe_move_compression(d, compression);
+    describe_hosts_first(d);
+  }
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;

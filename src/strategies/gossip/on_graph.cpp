@@ -15,7 +15,7 @@ namespace simgrad::strategies {
 
 std::vector<int> OnGraph::living(const Worker& worker) {
   std::vector<int> ranks;
-  for (int place = 0; place < worker.workers(); ++place) ranks.push_back(worker.comm().world_rank(place));
+  for (int place = 0; place < worker.workers(); ++place) ranks.push_back(worker.number(place));
   return ranks;
 }
 
@@ -64,6 +64,7 @@ void OnGraph::describe_graph(base::Describer& d) {
              "graph = \"support\" is that of a mixing matrix in a file, but this strategy has no mixing matrix; name "
              "another "
              "graph, or write the edges down for graph = { kind = \"file\", path = \"...\" }");
+  describe_hosts_first(d);
 }
 
 std::shared_ptr<const Adjacency> OnGraph::edges(const Worker& worker) const {

@@ -28,7 +28,8 @@ Traits MapReduce::traits(int P) const {
           .taking_actors = bucket_bytes ? reducers * P : 0,
           .recoveries = one_by_one && !bucket_bytes ? training::every_recovery() : training::recoveries_by_generation(),
           .optimizes = job == Job::gradient,
-          .free_workers_take = splits > 1 ? fmt::format("splits = {}", splits) : ""};
+          .free_workers_take = splits > 1 ? fmt::format("splits = {}", splits) : "",
+          .visits_units = bucket_bytes.has_value()};
 }
 
 std::shared_ptr<const Strategy> MapReduce::alone() const {

@@ -56,6 +56,7 @@ struct MapReduce : Strategy {
   void map_splits(Worker& worker) const;
   // Buckets (mapreduce_buckets.cpp).
   void describe_buckets(base::Describer& d);
+  void refuse_hosts_first(base::Describer& d) const;
   void map_in_buckets(Worker& worker) const;
   void reduce_in_buckets(Server& server) const;
   std::function<std::vector<std::int64_t>(const training::Learning&)> dealt_in_buckets() const;

@@ -31,6 +31,8 @@ void MapReduce::describe(base::Describer& d) {
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that reducers send instead of parameters");
   describe_buckets(d);
+  describe_hosts_first(d);
+  refuse_hosts_first(d);
   if (!compression->exact() && !combiner)
     d.refuse("compression",
              "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "
@@ -63,6 +65,19 @@ void MapReduce::describe(base::Describer& d) {
     d.refuse("slow_factor",
              "slow_factor says which splits are copied, but speculative = false copies none; set speculative "
              "= true, or leave slow_factor out");
+}
+
+/// The devices of a host sum gradients, and nothing else.
+void MapReduce::refuse_hosts_first(base::Describer& d) const {
+  if (!hosts_first) return;
+  const auto refuse = [&](const std::string& written, const char* instead) {
+    d.refuse("hosts_first", fmt::format("hosts_first = true sums the gradients of a host's devices, but {} {}; leave "
+                                        "one of them out",
+                                        written, instead));
+  };
+  if (job != Job::gradient) refuse("job = \"k_means\"", "makes none");
+  if (!combiner) refuse("combiner = false", "sends that of each row");
+  if (splits > 1) refuse(fmt::format("splits = {}", splits), "deals a batch to workers as they become free");
 }
 
 std::optional<Refusal> MapReduce::refusal(const Circumstances& circumstances) const {

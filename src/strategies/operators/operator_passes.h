@@ -32,6 +32,7 @@ class OperatorPasses final : public training::Worker::GradientMaker {
   /// Virtual time: of an allreduce of one float64 among all ranks.
   values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const override;
   std::vector<models::ParameterStretch> counted_elsewhere() const override { return {}; }
+  bool adds_up_micro_batches() const override { return true; }
 
  private:
   /// The place of a unit in this rank's part.

@@ -47,6 +47,7 @@ class StagePasses final : public training::Worker::GradientMaker {
     return gradient_.squares(g, of_shards);
   }
   std::vector<models::ParameterStretch> counted_elsewhere() const override { return gradient_.counted_elsewhere(); }
+  bool adds_up_micro_batches() const override { return true; }
 
  private:
   using Key = std::pair<int, int>;  ///< chunk, micro-batch

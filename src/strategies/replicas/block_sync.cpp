@@ -57,6 +57,7 @@ void BlockSync::describe(base::Describer& d) {
            "how blocks travel that are due in one step; by itself a block travels beside the passes, and the next "
            "forward pass waits for it where it reads it");
   d.component("algorithm", algorithm, "how sums are made");
+  describe_hosts_first(d);
   const BlockRule rule = options.rule;
   const BlockOptions defaults;
   if (rule != BlockRule::round_robin)
@@ -81,7 +82,8 @@ void BlockSync::describe(base::Describer& d) {
 Traits BlockSync::traits(int) const {
   return {.replicas_differ = true,
           .many_to_many = algorithm->many_to_many(),
-          .times_follow_numbers = options.rule == BlockRule::movement};
+          .times_follow_numbers = options.rule == BlockRule::movement,
+          .visits_units = send != SendOrder::together};
 }
 
 record::MemoryParts BlockSync::memory(const training::MemoryTerms& terms) const {

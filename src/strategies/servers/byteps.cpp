@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "cluster/ranks/side_stream.h"
 #include "strategies/buckets/buckets.h"
+#include "strategies/servers/bucket_sums.h"
 #include "strategies/servers/service_exchange.h"
 #include "strategies/servers/summation_service.h"
 #include "training/learning/learning.h"
@@ -30,6 +30,9 @@ void BytePs::describe(base::Describer& d) {
       d, bucket_bytes,
       "gradients are pushed in buckets of layers, of at least so many bytes on the wire, as the backward "
       "pass gets them; left out: in equal partitions, after it");
+  describe_credits(d, credits, bucket_bytes);
+  describe_pulls(d, pull, bucket_bytes);
+  describe_hosts_first(d);
   if (bucket_bytes && partitions != default_partitions)
     d.refuse("partitions",
              "partitions cuts the whole vector, but with bucket_size every bucket is a piece; leave one of them out");
@@ -40,62 +43,55 @@ Traits BytePs::traits(int P) const {
   std::vector<int> hosts(static_cast<std::size_t>(P + servers));
   std::iota(hosts.begin(), hosts.begin() + P, 0);
   std::iota(hosts.begin() + P, hosts.end(), 0);  // P services beside the workers, the others on spare hosts
-  return {.servers = servers, .hosts = std::move(hosts), .many_to_many = true, .pairs = 2LL * P * servers};
+  return {.servers = servers,
+          .hosts = std::move(hosts),
+          .many_to_many = true,
+          .pairs = 2LL * P * servers,
+          .answering_actors = bucket_bytes ? P : 0,
+          .taking_actors = bucket_bytes ? static_cast<std::int64_t>(P) * servers : 0,
+          .visits_units = bucket_bytes.has_value()};
 }
 
 std::optional<Refusal> BytePs::refusal(const Circumstances& circumstances) const {
+  if (by_layer())
+    if (auto refusal = bucket_updates_refusal(circumstances))
+      return Refusal{refusal->option, refusal->text + "; pull = \"at_once\" waits for the whole gradient"};
   auto refusal = compression_refusal(compression, circumstances);
   return refusal ? refusal : compression_refusal(answer_compression, circumstances, "answer_compression");
 }
 
 std::vector<SummedPiece> BytePs::pieces(const training::Learning& learning) const {
-  if (!bucket_bytes) return cut({0, learning.parameters()}, partitions);
-  std::vector<SummedPiece> pieces;
-  const double number_bytes = bytes_on_wire(learning.number_bytes(), *compression);
-  for (const Stretch& bucket : buckets_of(learning.layers(), *bucket_bytes, number_bytes))
-    pieces.push_back({bucket.first, bucket.count});
-  std::ranges::reverse(pieces);
-  return pieces;
+  return cut({0, learning.parameters()}, partitions);
+}
+
+UnitBuckets BytePs::buckets(const training::Learning& learning) const {
+  return {learning.units(), *bucket_bytes, bytes_on_wire(learning.number_bytes(), *compression)};
 }
 
 void BytePs::operator()(Worker& worker) const {
-  if (bucket_bytes) return work_in_buckets(worker);
   training::Encoder gradients(*compression, worker);
   const training::Encoder sums(*answer_compression, worker);
+  if (bucket_bytes) {
+    if (worker.rank() == 0 && worker.begins_the_run() && worker.learning().units().size() == 1)
+      note_single_bucket(worker);
+    const UnitBuckets all = buckets(worker.learning());
+    return SummedBuckets(worker, all, {.credits = credits, .at_once = !by_layer()}, gradients, sums).train();
+  }
   ServiceExchange services(worker, gradients, sums);
   State state = worker.start();
   const std::vector<SummedPiece> all = pieces(worker.learning());
   while (worker.continues(state)) {
     const Tensor g = worker.gradient(state.w);
-    for (const SummedPiece& partition : all) services.push(worker.comm(), g, partition);
-    worker.update(state, services.sum(worker.comm(), false));
-  }
-}
-
-/// The side actor pushes bucket after bucket; the sums come in meanwhile.
-void BytePs::work_in_buckets(Worker& worker) const {
-  training::Encoder gradients(*compression, worker);
-  const training::Encoder sums(*answer_compression, worker);
-  ServiceExchange services(worker, gradients, sums);
-  cluster::SideStream beside(worker.comm());
-  State state = worker.start();
-  const std::vector<SummedPiece> all = pieces(worker.learning());
-  if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1) note_single_bucket(worker);
-  while (worker.continues(state)) {
-    std::size_t next = 0;
-    worker.gradient(state.w, [&](const Tensor& g, const models::Layer& layer) {
-      if (layer.first != all[next].first) return;
-      beside.start([&services, g, piece = all[next++]](const Communicator& comm) {
-        services.push(comm, g, piece);
-        return Tensor();
-      });
-    });
-    beside.start([&services](const Communicator& comm) { return services.sum(comm, true); });
-    worker.update(state, beside.wait_for_all().back());
+    for (const SummedPiece& partition : all) services.push(g, partition);
+    worker.update(state, services.sum());
   }
 }
 
 void BytePs::operator()(Server& server) const {
+  if (bucket_bytes) {
+    training::Encoder gradients(*compression, server), sums(*answer_compression, server);
+    return sum_buckets(server, buckets(server.learning()), credits, gradients, sums);
+  }
   const int n = server.workers();
   SummationService service(server, pieces(server.learning()), *compression, *answer_compression);
   if (!service.works()) return;  // spare hosts do everything

@@ -7,13 +7,16 @@
 /// and pulls overlap as far as the vector is cut in partitions: c of them take (c+1) alpha and, for k = 0, exactly 2
 /// (n-1) M beta / n; with spare hosts 1 + 1/c times the optimum, because the first push and the last pull of a spare
 /// host overlap with nothing. These times are exact where the ratio of the shares is a ratio of few messages, and
-/// approximate elsewhere. In buckets: each is a partition, which is pushed as soon as the backward pass has it.
+/// approximate elsewhere. In buckets: each is a partition, which is pushed as soon as the backward pass has it, and
+/// whose layers the next forward pass updates when it comes to them (bucket_sums.h).
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "strategies/buckets/buckets.h"
 #include "strategies/compression.h"
+#include "strategies/servers/server_choices.h"
 #include "strategies/servers/summation_shares.h"
 
 namespace simgrad::strategies {
@@ -36,6 +39,8 @@ struct BytePs : Strategy {
   Compression compression = no_compression();
   Compression answer_compression = no_compression();
   std::optional<double> bucket_bytes;
+  std::int64_t credits = default_credits;
+  Pulls pull = Pulls::by_layer;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
@@ -44,9 +49,11 @@ struct BytePs : Strategy {
   void operator()(Server& service) const override;
 
  private:
-  /// The pieces of the vector that are pushed and answered one after the other.
+  /// The partitions, which are pushed and answered one after the other.
   std::vector<SummedPiece> pieces(const training::Learning& learning) const;
-  void work_in_buckets(Worker& worker) const;
+  /// Whether the next forward pass waits for each bucket by itself.
+  bool by_layer() const { return bucket_bytes && pull == Pulls::by_layer; }
+  UnitBuckets buckets(const training::Learning& learning) const;
 };
 
 }  // namespace simgrad::strategies

@@ -57,14 +57,13 @@ ReturnedModels Clients::train(const State& state, const Choose& chosen, const Re
 }
 
 void Clients::wait_for(const std::vector<int>& round, ReturnedModels& returned, const Returned& on_return) {
-  const training::Batches& batches = server_.learning().batches();
   std::set<int> awaited(round.begin(), round.end());
   while (!awaited.empty() || present_.empty()) {
     auto [worker, packet, lost] = inbox_.next();
     const bool expected = awaited.erase(worker) > 0;
     if (packet.tensor) {
       if (!expected) continue;
-      returned.add(worker, moves_.decoded(server_.comm(), packet.tensor), batches.rows_of(worker, server_.workers()));
+      returned.add(worker, moves_.decoded(server_.comm(), packet.tensor), server_.shard_rows(worker));
       on_return(worker);
     } else if (lost) {
       std::erase(present_, worker);

@@ -27,6 +27,7 @@ void Easgd::describe(base::Describer& d) {
   d.flag("synchronous", together, "whether the centre answers when all replicas have come, and moves by all at once");
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that replicas and centre send instead of parameters");
+  describe_hosts_first(d);
 }
 
 Traits Easgd::traits(int) const {

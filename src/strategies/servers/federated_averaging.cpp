@@ -38,6 +38,7 @@ void FederatedAveraging::describe(base::Describer& d) {
   describe_move_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that the server sends instead of models");
+  describe_hosts_first(d);
   if (local_steps && local_epochs)
     d.refuse("local_epochs",
              "local_steps and local_epochs both say how long a worker trains in a round; leave one of them out");
@@ -55,10 +56,8 @@ Traits FederatedAveraging::traits(int) const {
 
 std::int64_t FederatedAveraging::steps_of(const training::Participant& self, int worker) const {
   if (!local_epochs) return local_steps.value_or(default_steps);
-  const training::Batches& batches = self.learning().batches();
-  const int P = self.workers();
-  const double rows = static_cast<double>(batches.rows_of(worker, P)) * *local_epochs;
-  const double a_step = static_cast<double>(std::max<std::int64_t>(1, batches.count(worker, P)));
+  const double rows = static_cast<double>(self.shard_rows(worker)) * *local_epochs;
+  const double a_step = static_cast<double>(std::max<std::int64_t>(1, self.rows(worker)));
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(rows / a_step)));
 }
 

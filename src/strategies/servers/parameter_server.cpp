@@ -38,7 +38,8 @@ Traits ParameterServer::traits(int P) const {
           .pairs = 2 * pairs,
           .answering_actors = streams * (P + pairs),
           .taking_actors = (streams > 0 ? 1 : receiving) * pairs,
-          .recoveries = stale() && !bucket_bytes ? training::every_recovery() : training::recoveries_by_generation()};
+          .recoveries = stale() && !bucket_bytes ? training::every_recovery() : training::recoveries_by_generation(),
+          .visits_units = bucket_bytes.has_value()};
 }
 
 std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstances) const {

@@ -17,6 +17,7 @@
 
 #include "strategies/buckets/buckets.h"
 #include "strategies/compression.h"
+#include "strategies/servers/server_choices.h"
 
 namespace simgrad::strategies {
 
@@ -38,12 +39,6 @@ enum class Placement {
 enum class Part {
   sum,  ///< 1: the parts of all workers add up to one gradient
   mean  ///< P
-};
-
-/// The parameters that a worker waits for before a pass, where gradients are pushed in buckets.
-enum class Pulls {
-  by_layer,  ///< those of the bucket whose layers the forward pass comes to
-  at_once    ///< all, which servers send once all of them are updated
 };
 
 /// The gradient that a worker computes while its step's update goes by without it (backup workers).

@@ -1,24 +1,11 @@
 /// Parameter servers whose workers push and pull buckets of layers beside their passes.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "strategies/servers/bucket_service.h"
 #include "strategies/servers/parameter_server.h"
 #include "training/learning/learning.h"
 
 namespace simgrad::strategies {
-
-namespace {
-
-constexpr std::array pull_choices{
-    base::Choice{"by_layer",
-                 "those of a bucket, as the forward pass comes to its layers; servers answer bucket by bucket"},
-    base::Choice{
-        "at_once",
-        "all, before the forward pass; servers answer when all are updated, as TensorFlow's synchronous replicas do"}};
-
-}  // namespace
 
 void ParameterServer::describe_buckets(base::Describer& d) {
   describe_bucket_size(d, bucket_bytes,
@@ -26,11 +13,7 @@ void ParameterServer::describe_buckets(base::Describer& d) {
                        "backward pass gets them, and pulled as the next forward pass needs them; every server holds a "
                        "stretch of each bucket; left out: all at once");
   describe_credits(d, credits, bucket_bytes);
-  d.choice("pull", pull, pull_choices, "with bucket_size, the parameters that a worker waits for");
-  if (!bucket_bytes && pull != Pulls::by_layer)
-    d.refuse("pull",
-             "pull says how parameters are pulled beside the passes, but without bucket_size they are pulled before "
-             "them; give bucket_size, or leave pull out");
+  describe_pulls(d, pull, bucket_bytes);
   if (bucket_bytes && restarts())
     d.refuse(
         "bucket_size",

@@ -55,6 +55,7 @@ void ParameterServer::describe(base::Describer& d) {
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that servers send instead of parameters");
   describe_buckets(d);
+  describe_hosts_first(d);
   refuse_contradictions(d);
 }
 
@@ -97,6 +98,11 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
     d.refuse("placement", fmt::format("placement = \"colocated\" shares cores, which is not modelled for the "
                                       "interrupted gradients of {}; set placement = \"dedicated\"",
                                       k_batch ? "k_batch under bsp" : "late = \"cancel\""));
+  if (restarts() && hosts_first)
+    d.refuse("hosts_first",
+             fmt::format("hosts_first = true makes a gradient on all devices of a host, of which only the first one "
+                         "hears that {} gives it up; leave one of them out",
+                         k_batch ? "k_batch under bsp" : "late = \"cancel\""));
   if (delay_compensation > 0.0 && !parameter_compression->exact())
     d.refuse("delay_compensation",
              "delay_compensation takes the difference to the parameters that a worker has got, but "

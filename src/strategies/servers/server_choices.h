@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "base/describe.h"
 
@@ -20,5 +21,13 @@ inline constexpr std::array placement_choices{
 inline constexpr std::array part_choices{
     base::Choice{"sum", "as it is: the parts of P workers add up to one gradient"},
     base::Choice{"mean", "times P, as a gradient of its own (Downpour's convention)"}};
+
+/// The buckets that a worker waits for before a pass, where gradients are pushed in buckets.
+enum class Pulls {
+  by_layer,  ///< those of the bucket whose layers the forward pass comes to
+  at_once    ///< all
+};
+/// The option `pull`.
+void describe_pulls(base::Describer& d, Pulls& pull, const std::optional<double>& bucket_bytes);
 
 }  // namespace simgrad::strategies

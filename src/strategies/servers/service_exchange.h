@@ -12,17 +12,17 @@
 
 namespace simgrad::strategies {
 
-/// The messages of one step.
+/// The messages of one step, where all sums are awaited together.
 class ServiceExchange {
  public:
   /// gradients, sums: the codes that are sent instead of them.  All must outlive it.
   ServiceExchange(const Worker& worker, training::Encoder& gradients, const training::Encoder& sums)
       : worker_(worker), gradients_(gradients), sums_(sums) {}
 
-  /// Pushes a piece of g, and begins to receive its sum. Blocks until the services have it.  comm: of the actor.
-  void push(const cluster::Communicator& comm, const Tensor& g, const SummedPiece& piece);
-  /// Blocks until all sums have come.  last_first: whether the last piece of the vector was pushed first.  Returns (d).
-  Tensor sum(const cluster::Communicator& comm, bool last_first);
+  /// Pushes a piece of g, and begins to receive its sum. Blocks until the services have it.
+  void push(const Tensor& g, const SummedPiece& piece);
+  /// Blocks until all sums have come.  Returns (d).
+  Tensor sum();
 
  private:
   struct Answer {
@@ -33,7 +33,7 @@ class ServiceExchange {
   const Worker& worker_;
   training::Encoder& gradients_;
   const training::Encoder& sums_;
-  std::vector<std::vector<Answer>> answers_;  ///< by piece
+  std::vector<Answer> answers_;
 };
 
 }  // namespace simgrad::strategies

@@ -38,6 +38,11 @@ void Zero::describe(base::Describer& d) {
              base::Bounds::above_zero());
   describe_micro_batches(d, micro_batches, no_sync);
   host.describe(d);
+  describe_hosts_first(d);
+  if (stage == 3 && hosts_first)
+    d.refuse("hosts_first",
+             "stage 3 deals the parameters to all devices, but with hosts_first the first device of a host sends all "
+             "of them to the others; take stage 1 or 2, or fsdp with shard_group, the devices of a host");
   if (stage < 3 && host.takes_parameters())
     d.refuse("offload", "stages 1 and 2 keep all parameters on the device; offload the optimizer, or take stage 3");
   if (stage == 3 && bucket_bytes)

@@ -18,7 +18,8 @@ namespace {
 
 std::vector<int> members_of(const Generation::Terms& terms, const std::vector<bool>& alive) {
   std::vector<int> members;
-  for (int rank = 0; std::cmp_less(rank, alive.size()); ++rank)
+  const int devices = terms.traits.devices_a_worker;
+  for (int rank = 0; std::cmp_less(rank, alive.size()); rank += rank < terms.workers ? devices : 1)
     if (alive[static_cast<std::size_t>(rank)] || (terms.lost_stay && rank < terms.workers)) members.push_back(rank);
   return members;
 }

@@ -43,9 +43,13 @@ class Generation {
 
   int number() const { return number_; }
   const Traits& traits() const { return terms_.traits; }
-  /// The living workers, then the living servers.
+  /// The living workers, each by its first device, then the living servers.
   const std::shared_ptr<const std::vector<int>>& members() const { return members_; }
   int workers() const { return workers_; }  ///< P
+  /// The ranks of a worker: devices of one host.
+  int devices() const { return terms_.traits.devices_a_worker; }
+  /// The rank that runs the program of the worker whose device that rank is.
+  int first_device(int rank) const { return rank - rank % devices(); }
   int servers() const { return static_cast<int>(members_->size()) - workers_; }
   /// The number of ranks that report a state, and the i-th of them.
   int reporters() const;

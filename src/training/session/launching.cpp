@@ -66,6 +66,7 @@ Snapshots* Training::launch() {
   replicas_.begin(world_.workers());
   std::vector<bool> alive;
   for (int rank = 0; rank < world_.size(); ++rank) alive.push_back(world_.alive(rank));
+  leave_out_incomplete(alive);
   const auto workers = std::count(alive.begin(), alive.begin() + world_.workers(), true);
   const auto servers = std::count(alive.begin() + world_.workers(), alive.end(), true);
   const bool lacks_workers = workers == 0 && !recovery_driver_.expects();
@@ -110,8 +111,26 @@ void Training::go_back(std::int64_t step) {
   seen_by_step_.erase(later, seen_by_step_.end());
 }
 
+/// A worker of several devices takes part with all of them only.
+void Training::leave_out_incomplete(std::vector<bool>& alive) const {
+  const int devices = traits_.devices_a_worker;
+  for (auto first = alive.begin(); devices > 1 && first != alive.begin() + world_.workers(); first += devices)
+    if (std::find(first, first + devices, false) != first + devices) std::fill_n(first, devices, false);
+}
+
+/// Starts the devices of a worker behind the first one.
+void Training::start_devices(int rank, int worker) {
+  for (int device = 1; device < traits_.devices_a_worker; ++device)
+    world_.ranks().start(rank + device, [this, worker, device] {
+      Worker its(*this, worker, device);
+      restart(its.comm());
+      program_.assist(its);
+    });
+}
+
 void Training::start_rank(int rank, int position) {
   if (rank < world_.workers()) {
+    start_devices(rank, position);
     world_.ranks().start(rank, [this, position] {
       Worker worker(*this, position);
       MeshTime* const mesh_time = parts_ ? &worker.mesh_time() : nullptr;
@@ -140,7 +159,7 @@ void Training::restart(const cluster::Communicator& comm) const {
     cluster::pause(cluster_.options().failures.restart_time_s);
     const Holder who = holder();
     const bool reads = who == Holder::servers   ? !worker
-                       : who == Holder::workers ? worker
+                       : who == Holder::workers ? worker && rank == generation_->first_device(rank)
                                                 : rank == generation_->members()->front();
     if (reads && !rejoins && checkpoints_.on_storage(generation_->source()))
       checkpoints_.read(comm, generation_->start_state(rank));
