@@ -7,12 +7,14 @@ namespace simgrad::strategies {
 
 void Strategy::operator()(Server&) const { base::check(false, "a strategy without servers serves nothing"); }
 
-void Strategy::assist(Worker&) const { base::check(false, "a strategy of single devices has none that assist"); }
-
-void Strategy::describe_hosts_first(base::Describer& d) {
+void Strategy::describe_hosts_first(base::Describer& d, std::string_view algorithm) {
   d.flag("hosts_first", hosts_first,
          "whether the devices of a host are one worker: they sum their gradients, and the first one exchanges with the "
          "other hosts");
+  if (hosts_first && algorithm == "hierarchical")
+    d.refuse("hosts_first",
+             "algorithm = \"hierarchical\" sums inside hosts first, but with hosts_first one device of each host takes "
+             "part in it; leave one of them out");
 }
 
 std::shared_ptr<const Strategy> Strategy::alone() const { return std::make_shared<Single>(); }
@@ -25,8 +27,7 @@ record::MemoryParts Strategy::memory(const training::MemoryTerms& terms) const {
 training::Program program(std::shared_ptr<const Strategy> strategy) {
   return {.traits = [strategy](int P) { return strategy->traits(P); },
           .work = [strategy](Worker& worker) { (*strategy)(worker); },
-          .serve = [strategy](Server& server) { (*strategy)(server); },
-          .assist = [strategy](Worker& device) { strategy->assist(device); }};
+          .serve = [strategy](Server& server) { (*strategy)(server); }};
 }
 
 }  // namespace simgrad::strategies

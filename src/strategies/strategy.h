@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/describe.h"
@@ -42,8 +43,6 @@ class Strategy : public base::Described {
   virtual void operator()(Worker& worker) const = 0;
   /// The program of a server, where traits() has some.
   virtual void operator()(Server& server) const;
-  /// The program of a worker's devices but the first, where traits() has several a worker.
-  virtual void assist(Worker& device) const;
   /// Its properties with the scenario's P workers.
   virtual Traits traits(int /*P*/) const { return {}; }
   /// Nothing if it can train; asked once the problem is known.
@@ -65,8 +64,8 @@ class Strategy : public base::Described {
   bool hosts_first = false;
 
  protected:
-  /// The option `hosts_first`.
-  void describe_hosts_first(base::Describer& d);
+  /// The option `hosts_first`.  algorithm: the kind of the strategy's allreduce, where it has one.
+  void describe_hosts_first(base::Describer& d, std::string_view algorithm = "");
 };
 
 /// single, mapreduce, parameter_server, allreduce, data_parallel, zero, fsdp, gossip, byteps, easgd, hogwild,

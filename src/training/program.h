@@ -67,8 +67,8 @@ struct Traits {
   int state_shards = 1;
   /// The number of workers that the strategy takes, where it does not take all.
   std::optional<std::int64_t> workers = {};
-  /// Consecutive ranks, devices of one host, that make the gradients of one worker together. The first of them runs
-  /// the worker's program, and the others Program::assist.
+  /// Consecutive ranks, devices of one host, that make the gradients of one worker together. All of them run the
+  /// worker's program; only the first has the other workers and the servers in its communicator.
   int devices_a_worker = 1;
   /// The number of ranks behind the workers.
   int servers = 0;
@@ -137,8 +137,7 @@ std::string about_steps(const Traits& traits, std::int64_t steps);
 struct Program {
   std::function<Traits(int P)> traits = [](int) { return Traits(); };  ///< P: the scenario's workers
   std::function<void(Worker&)> work = {};
-  std::function<void(Server&)> serve = {};   ///< null without servers
-  std::function<void(Worker&)> assist = {};  ///< of a worker's devices but the first; null where it has one
+  std::function<void(Server&)> serve = {};  ///< null without servers
 };
 
 }  // namespace simgrad::training

@@ -32,19 +32,6 @@ namespace simgrad::training {
 using record::Work;
 using values::Tensor;
 
-namespace {
-
-/// A worker's devices, seen by one of them.
-cluster::Communicator devices_of(Session& session, int worker, int device) {
-  const Generation& generation = session.generation();
-  std::vector<int> ranks;
-  for (int d = 0; d < generation.devices(); ++d)
-    ranks.push_back((*generation.members())[static_cast<std::size_t>(worker)] + d);
-  return {session.world(), std::make_shared<const std::vector<int>>(std::move(ranks)), device, generation.number()};
-}
-
-}  // namespace
-
 Worker::Worker(Session& session, int position)
     : Participant(session, position),
       share_(rank() * session.generation().devices()),
@@ -53,18 +40,7 @@ Worker::Worker(Session& session, int position)
       iteration_(rounds(rejoins() ? session.latest_step() : session.generation().start_step())),
       first_(iteration_) {}
 
-Worker::Worker(Session& session, int worker, int device)
-    : Participant(session, devices_of(session, worker, device)),
-      share_(worker * session.generation().devices() + device),
-      input_(std::make_unique<InputPipeline>(comm(), session.options().input, session.input(),
-                                             session.learning().row_bytes())),
-      iteration_(rounds(session.generation().start_step())),
-      first_(iteration_) {}
-
 Worker::~Worker() = default;
-
-cluster::Communicator Worker::devices() const { return devices_of(session(), rank(), 0); }
-std::int64_t Worker::device_rows() const { return learning().batches().count(share(0).part, share(0).parts); }
 
 void Worker::read_rows(std::int64_t rows) { input_->next(rows); }
 
@@ -184,26 +160,6 @@ Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
   return maker_ ? maker_->gradient(w, step, micro, nullptr) : device_gradient(w, step, micro);
 }
 
-/// The gradient of the step before has been applied or sent.
-void Worker::begin_device_gradient(std::int64_t step, MicroBatch micro) {
-  set_step(step);
-  if (micro.part == 0) memory().set(MemoryPart::gradients, 0.0);
-}
-
-Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, MicroBatch micro) {
-  begin_device_gradient(step, micro);
-  const std::int64_t count = micro.count(device_rows());
-  const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
-  count_passes(w, count);
-  count_gradient(session(), world_rank(), work(), count);
-  read_rows(count);
-  const double flops = learning().gradient_flops(count), work = gradient_work(flops, count);
-  const double whole = micro.parts == 1 ? work : step_work(learning().gradient_flops(1), micro.parts);
-  compute_stretched(work, whole, flops, step, Work::gradient);
-  session().tally().add_computed(count);
-  return g;
-}
-
 double Worker::step_work(double flops_a_row, int micro_batches) const {
   double work = 0.0;
   for (int part = 0; part < micro_batches; ++part) {
@@ -216,57 +172,6 @@ double Worker::step_work(double flops_a_row, int micro_batches) const {
 Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch micro, ReadyIn ready_in) {
   const std::int64_t step = begin_micro_batch(micro);
   return maker_ ? maker_->gradient(w, step, micro, ready) : device_gradient(w, step, ready, micro, ready_in);
-}
-
-Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, const LayerReady& ready, MicroBatch micro,
-                               ReadyIn ready_in) {
-  begin_device_gradient(step, micro);
-  const std::int64_t count = micro.count(device_rows());
-  const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
-  read_rows(count);
-  const std::vector<models::Layer>& layers = learning().layers();
-  const RankWork work = this->work();
-  count_gradient(session(), world_rank(), work, count);
-  double forward_flops = 0.0, backward_flops = 0.0;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    forward_flops += layers[i].forward_flops;
-    backward_flops += layers[i].backward_flops + learning().recomputed_flops(i);
-  }
-  const double whole = step_work(forward_flops + backward_flops, micro.parts);
-  std::vector<cluster::WorkPiece> pieces;  // the forward pass, then the layers of the backward pass
-  std::vector<double> flops;
-  const auto add = [&](double its_work, double a_row, Work kind) {
-    flops.push_back(a_row * static_cast<double>(count));
-    pieces.push_back({stretched(its_work, whole, step), kind});
-  };
-  add(work.forward(count), forward_flops, Work::forward);
-  for (std::size_t i = layers.size(); i-- > 0;)
-    add(work.backward(i, count), layers[i].backward_flops + learning().recomputed_flops(i), Work::backward);
-  memory().raise(MemoryPart::parameters, number_bytes().parameter * static_cast<double>(w.size()));
-  PassMemory passes = pass_memory(count);
-  for (std::size_t i = 0; i < layers.size(); ++i) passes.forward(i);
-  compute(pieces, ready_in, [&](std::size_t piece) {
-    count_less(pieces[piece].flops - flops[piece]);
-    const std::size_t left = layers.size() - piece;
-    if (piece > 0) {
-      ready(g, layers[left]);
-      passes.leave_backward(left, keeps_gradients_);
-    }
-    if (left > 0) passes.enter_backward(left - 1);
-  });
-  session().tally().add_computed(count);
-  return g;
-}
-
-void Worker::compute(std::span<const cluster::WorkPiece> pieces, ReadyIn ready_in,
-                     const cluster::EqualWork::Over& over) const {
-  cluster::World& world = session().world();
-  if (ready_in == ReadyIn::any_actor && world.computes_collectives() && !world.ranks().shares_cores(world_rank()))
-    return world.equal_work().compute(world_rank(), pieces, over);
-  for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
-    compute(pieces[piece].flops, pieces[piece].work);
-    over(piece);
-  }
 }
 
 Tensor Worker::assignments(const Tensor& w) {

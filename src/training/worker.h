@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/equal_work.h"
-#include "training/learning/batches.h"
+#include "training/gradient_maker.h"
 #include "training/memory/ledger.h"
 #include "training/precision.h"
 #include "training/state.h"
@@ -23,8 +23,6 @@ class Inbox;
 
 namespace simgrad::models {
 class ModelPart;
-struct Layer;
-struct ParameterStretch;
 }  // namespace simgrad::models
 
 namespace simgrad::record {
@@ -45,8 +43,6 @@ class Session;
 class Shards;
 class SparseLearning;
 class Store;
-class UnitVisitor;
-class UnitVisits;
 struct SparseBatch;
 struct SparseOptions;
 struct SharedTable;
@@ -182,7 +178,7 @@ class Participant {
 class Worker : public Participant {
  public:
   Worker(Session& session, int position);
-  /// A device of that worker, behind the first one (Traits::devices_a_worker). It makes its part of the worker's
+  /// A device of that worker behind the first one (Traits::devices_a_worker). It makes its part of the worker's
   /// gradients, and reports no states; comm() are the worker's devices.
   Worker(Session& session, int worker, int device);
   ~Worker() override;
@@ -209,7 +205,7 @@ class Worker : public Participant {
   /// The next batch's gradient, layer by layer: forwards through all of them, then backwards, from the last to the
   /// first. ready(g, layer): called when the backward pass has gone through a layer, whose stretch of g is complete
   /// then.
-  using LayerReady = std::function<void(const values::Tensor& g, const models::Layer& layer)>;
+  using LayerReady = training::LayerReady;
   /// Where ready() is called.  any_actor: perhaps in that of a rank whose layers take as long; it neither blocks nor
   /// sends messages, and many ranks take less time to simulate.
   enum class ReadyIn : unsigned char { own_actor, any_actor };
@@ -221,28 +217,6 @@ class Worker : public Participant {
   void gradient_of_step(UnitVisitor& visitor, std::int64_t step);
   /// The visits of such passes, in a micro-batch.
   UnitVisits unit_visits() const;
-  /// Makes the gradients of a rank together with others: those that hold the other parts of the model, or the other
-  /// devices of the worker.
-  class GradientMaker {
-   public:
-    virtual ~GradientMaker() = default;
-    /// This rank's part of the gradient over a micro-batch of the worker's share of that step.  ready: as above; may be
-    /// null.
-    virtual values::Tensor gradient(const values::Tensor& w, std::int64_t step, MicroBatch micro,
-                                    const LayerReady& ready) = 0;
-    /// Likewise, with the parameters that the visitor has. It completes a unit's gradient once all ranks of the replica
-    /// have given theirs.
-    virtual void gradient(UnitVisitor& visitor, std::int64_t step, MicroBatch micro) = 0;
-    virtual UnitVisits unit_visits() const = 0;
-    /// The sum of squares of the whole model's gradient, each parameter counted once.  g: this rank's part of it.
-    /// of_shards: (1), that of this part where g is a shard of it; else nothing.  Returns (1).
-    virtual values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const = 0;
-    /// The stretches of this part's w that another rank counts in that sum, ascending.
-    virtual std::vector<models::ParameterStretch> counted_elsewhere() const = 0;
-    /// Whether a gradient is that of several micro-batches, which the rank adds up: it has that of all its parameters
-    /// in memory meanwhile.
-    virtual bool adds_up_micro_batches() const = 0;
-  };
   /// gradient() asks it from now on. It must outlive the calls.
   void make_gradients_with(GradientMaker& maker) { maker_ = &maker; }
   /// As the maker's.
@@ -250,8 +224,9 @@ class Worker : public Participant {
 
   // The devices of a worker: what they make together is put together by a maker.
 
-  /// The worker's devices, this rank among them. Only where it has several.
+  /// The worker's devices, of which this rank is one; and its place among them.
   cluster::Communicator devices() const;
+  int device() const;
   /// This device's part of the gradient over a micro-batch of that step's batch.  w: (d).  Returns (d).  Virtual time:
   /// flops / speed.
   values::Tensor device_gradient(const values::Tensor& w, std::int64_t step, MicroBatch micro);

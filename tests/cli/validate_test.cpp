@@ -178,6 +178,7 @@ pue = 1.0
 [[strategy]]
 kind = "gossip"
 graph = "ring"
+hosts_first = false
 update = "combine_then_adapt"
 mixing = "metropolis"
 lazy = false
@@ -243,6 +244,7 @@ TEST_CASE("results.json has the resolved scenario that validate prints") {
                                               {"codes", "gather"},
                                               {"micro_batches", 1},
                                               {"no_sync", false},
+                                              {"hosts_first", false},
                                               {"recovery", "cluster"}}}));
   const std::string text = program("validate x.toml", scratch).out;
   for (const auto& [section, options] : scenario.items())

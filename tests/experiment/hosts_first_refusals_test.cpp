@@ -49,9 +49,13 @@ TEST_CASE("options that more than the first device of a host would have to know 
   refused(strategy("mapreduce", "splits = 2\n"), "but splits = 2 deals a batch to workers as they become free");
   refused(strategy("zero", "stage = 3\n"), "take stage 1 or 2, or fsdp with shard_group, the devices of a host");
   refused(strategy("fsdp"), "hosts_first");
-  refused(strategy("parameter_server", "consistency = \"asp\"\nrecovery = \"continue\"\n") +
-              "[cluster.failures]\ncrash = [{ rank = 1, at = \"1ms\" }]\n",
-          "cannot recover by \"continue\"");
+  for (const std::string recovery : {"continue", "shrink", "elastic"})
+    refused(strategy("parameter_server", "consistency = \"asp\"\nrecovery = \"" + recovery + "\"\n") +
+                "[cluster.failures]\ncrash = [{ rank = 1, at = \"1ms\" }]\n",
+            "cannot recover by \"" + recovery + "\"; expected one of restart, wait");
+  for (const std::string kind : {"allreduce", "local_sgd", "diloco", "block_sync"})
+    refused(strategy(kind, "algorithm = \"hierarchical\"\n"),
+            "but with hosts_first one device of each host takes part in it; leave one of them out");
 }
 
 TEST_CASE("a graph of hosts is asked for as many hosts as there are") {

@@ -1,7 +1,9 @@
 /// The gradient that the devices of a host make together.
 ///
-/// The first device sends the parameters around the host, with an order that says which gradient is wanted. All make
-/// their parts, and the first one gets the sum.
+/// Once a step the first device sends the parameters around the host, and says which step's gradient is wanted. All
+/// make their parts of it, and the first one gets the sum, layer by layer beside the backward pass. Of several
+/// micro-batches each device adds up its own, and the sum comes with the last one: the gradients of the first device
+/// over the micro-batches before, as it returns them, are its own parts.
 #pragma once
 
 #include <vector>
@@ -14,14 +16,14 @@
 
 namespace simgrad::strategies {
 
-/// Of the first device.
-class HostGradient final : public training::Worker::GradientMaker {
+/// The first device's side of it.
+class HostGradient final : public training::GradientMaker {
  public:
   /// first: outlives this object.
   explicit HostGradient(training::Worker& first);
 
   values::Tensor gradient(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
-                          const training::Worker::LayerReady& ready) override;
+                          const training::LayerReady& ready) override;
   void gradient(training::UnitVisitor& visitor, std::int64_t step, training::MicroBatch micro) override;
   training::UnitVisits unit_visits() const override;
   /// The first device has all of the gradient.

@@ -17,20 +17,17 @@ HostsFirst::HostsFirst(std::shared_ptr<const Strategy> strategy, int devices)
 std::int64_t HostsFirst::devices(std::int64_t P) const { return std::min<std::int64_t>(devices_, P); }
 
 void HostsFirst::operator()(Worker& worker) const {
+  if (worker.device() > 0) return assist_first_device(worker, strategy_->traits(worker.workers()).visits_units);
   const int devices = worker.devices().size();
-  if (worker.rank() == 0 && worker.begins_the_run() && devices > 1)
+  if (devices == 1) return (*strategy_)(worker);
+  if (worker.rank() == 0 && worker.begins_the_run())
     worker.note(
-        fmt::format("hosts_first: the {0} devices of a host are one worker of {1}; they sum their gradients, and the "
+        fmt::format("hosts_first: the {} devices of a host are one worker of {}; they sum their gradients, and the "
                     "first one exchanges with the other hosts",
                     devices, worker.workers()));
-  if (devices == 1) return (*strategy_)(worker);
   HostGradient gradient(worker);
   worker.make_gradients_with(gradient);
   (*strategy_)(worker);
-}
-
-void HostsFirst::assist(Worker& device) const {
-  assist_first_device(device, strategy_->traits(device.workers()).visits_units);
 }
 
 Traits HostsFirst::traits(int P) const {
@@ -48,7 +45,10 @@ Traits HostsFirst::traits(int P) const {
   }
   // Hosts send around inside at one time.
   traits.many_to_many = traits.many_to_many || hosts > 1;
-  std::erase(traits.recoveries, cluster::Recovery::keep_going);
+  // A host makes gradients with all of its devices alone, so that a lost one is waited for.
+  std::erase_if(traits.recoveries, [](cluster::Recovery each) {
+    return each != cluster::Recovery::restart && each != cluster::Recovery::wait;
+  });
   return traits;
 }
 

@@ -4,10 +4,10 @@
 /// A strategy with the option hosts_first sees as many workers as there are hosts. In a step a worker's first device
 /// sends the parameters around its host, every device makes the gradient of its own part of the batch, and the first
 /// one gets their sum. All else (pushes, averages, updates, compression, checkpoints) is between the first devices.
-/// Cost per step beside the strategy's own with N hosts of g devices: (g-2+c) (2 alpha_i + 2 M beta_i/c + M gamma/c)
-/// inside each host, in c pieces. Layer by layer the sums are beside the backward pass.
-/// Source: T. Chen et al., "MXNet: A Flexible and Efficient Machine Learning Library for Heterogeneous Distributed
-/// Systems", 2015 (two-level parameter server, section 3.3).
+/// Cost per step beside the strategy's own with hosts of g devices: (g-2+c) (alpha_i + M beta_i/c) for the parameters
+/// in c pieces; and what the backward pass does not hide of (g-2+c) (alpha_i + m beta_i/c + m gamma/c) for each layer
+/// of m bytes, one after the other. Source: T. Chen et al., "MXNet: A Flexible and Efficient Machine Learning Library
+/// for Heterogeneous Distributed Systems", 2015 (two-level parameter server, section 3.3).
 #pragma once
 
 #include <memory>
@@ -26,7 +26,6 @@ class HostsFirst final : public Strategy {
 
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override { (*strategy_)(server); }
-  void assist(Worker& device) const override;
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;

@@ -1,27 +1,14 @@
 #include "strategies/hosts/sums_beside.h"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "collectives/chain.h"
+#include "strategies/hosts/around_host.h"
 
 namespace simgrad::strategies {
 
 using cluster::Communicator;
 using collectives::Stretch;
 using values::Tensor;
-
-std::int64_t pieces_around_host(std::int64_t numbers, double number_bytes) {
-  constexpr double piece_bytes = 512.0 * 1024;  // an eighth of the 4 MiB of NCCL's default buffer
-  constexpr std::int64_t most = 64;
-  const double pieces = std::ceil(number_bytes * static_cast<double>(numbers) / piece_bytes);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(pieces), 1, most);
-}
-
-Tensor sum_on_first(const Communicator& devices, const Tensor& x, double number_bytes) {
-  return collectives::chain_reduce(devices, 0, x, pieces_around_host(x.size(), number_bytes));
-}
 
 void SumsBeside::add(const Tensor& g, const Stretch& stretch, Then then) {
   own_ = g;

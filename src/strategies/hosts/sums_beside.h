@@ -13,12 +13,6 @@
 
 namespace simgrad::strategies {
 
-/// The sum of x over the members, on the first of them; no tensor elsewhere.  Virtual time: that of a chain of pieces.
-/// number_bytes: of a number on the wire.
-values::Tensor sum_on_first(const cluster::Communicator& devices, const values::Tensor& x, double number_bytes);
-/// The pieces in which so many numbers go around a host.
-std::int64_t pieces_around_host(std::int64_t numbers, double number_bytes);
-
 class SumsBeside {
  public:
   /// Called on the first device with the gradient, in which all stretches that have been called for are sums.

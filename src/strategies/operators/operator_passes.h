@@ -17,7 +17,7 @@
 
 namespace simgrad::strategies {
 
-class OperatorPasses final : public training::Worker::GradientMaker {
+class OperatorPasses final : public training::GradientMaker {
  public:
   /// plan: outlives this object.
   OperatorPasses(training::Worker& worker, const StepPlan& plan);

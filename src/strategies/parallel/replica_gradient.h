@@ -27,7 +27,7 @@ class ReplicaGradient {
   Tensor finish();
   /// Gradients of parameters that all tensor ranks hold are agreed upon in the cache. It outlives this object.
   void agree_in(SliceCache& cache) { cache_ = &cache; }
-  /// As Worker::GradientMaker has it.
+  /// As training::GradientMaker has it.
   Tensor squares(const Tensor& g, const Tensor& of_shards) const;
   std::vector<models::ParameterStretch> counted_elsewhere() const;
 

@@ -46,7 +46,7 @@ std::optional<Refusal> OnMesh::length_refusal(const Circumstances& of) const {
   if (!steps) return {};
   const auto longer = [&](const char* key, std::int64_t value) -> std::optional<Refusal> {
     if (value <= *steps) return {};
-    return Refusal{std::string("parallel.") + key,
+    return Refusal{fmt::format("parallel.{}", key),
                    fmt::format("{} = {} is longer than the run, which has {} steps; expected {} at most", key, value,
                                *steps, *steps)};
   };

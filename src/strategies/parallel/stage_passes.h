@@ -30,7 +30,7 @@ enum class StreamRule : unsigned char {
 };
 StreamRule stream_rule(const Parallel& parallel);
 
-class StagePasses final : public training::Worker::GradientMaker {
+class StagePasses final : public training::GradientMaker {
  public:
   /// table: of the schedule; it outlives this object.
   StagePasses(training::Worker& worker, const Parallel& parallel, const PipelineTable& table);

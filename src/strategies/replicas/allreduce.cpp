@@ -43,7 +43,7 @@ void Allreduce::describe(base::Describer& d) {
   describe_compression(d, compression);
   describe_codes_way(d, codes, *compression);
   describe_micro_batches(d, micro_batches, no_sync);
-  describe_hosts_first(d);
+  describe_hosts_first(d, algorithm.kind());
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
 }
 

@@ -57,7 +57,7 @@ void BlockSync::describe(base::Describer& d) {
            "how blocks travel that are due in one step; by itself a block travels beside the passes, and the next "
            "forward pass waits for it where it reads it");
   d.component("algorithm", algorithm, "how sums are made");
-  describe_hosts_first(d);
+  describe_hosts_first(d, algorithm.kind());
   const BlockRule rule = options.rule;
   const BlockOptions defaults;
   if (rule != BlockRule::round_robin)

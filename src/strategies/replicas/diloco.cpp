@@ -19,7 +19,7 @@ void DiLoCo::describe(base::Describer& d) {
            "mu: how much of the outer gradients so far goes on in the next outer step (Nesterov)",
            Bounds{.least = 0.0, .most = 1.0 - 1e-9});
   d.component("algorithm", algorithm, "how the outer gradients are averaged");
-  describe_hosts_first(d);
+  describe_hosts_first(d, algorithm.kind());
 }
 
 std::optional<Refusal> DiLoCo::refusal(const Circumstances& circumstances) const {

@@ -91,6 +91,7 @@ struct ParameterServer : Strategy {
   bool restarts() const { return cancels() || (consistency == Consistency::bsp && k_batch); }
   bool stale() const { return consistency == Consistency::asp || (consistency == Consistency::ssp && bound() > 0); }
   void refuse_contradictions(base::Describer& d) const;
+  void refuse_beside_restarts(base::Describer& d) const;
   void describe_buckets(base::Describer& d);
   UnitBuckets buckets(const training::Learning& learning) const;
   BucketTravel travel() const;

@@ -57,6 +57,20 @@ void ParameterServer::describe(base::Describer& d) {
   describe_buckets(d);
   describe_hosts_first(d);
   refuse_contradictions(d);
+  if (restarts()) refuse_beside_restarts(d);
+}
+
+/// A worker that gives a gradient up does so by itself, and on cores of its own.
+void ParameterServer::refuse_beside_restarts(base::Describer& d) const {
+  if (placement == Placement::colocated)
+    d.refuse("placement", fmt::format("placement = \"colocated\" shares cores, which is not modelled for the "
+                                      "interrupted gradients of {}; set placement = \"dedicated\"",
+                                      k_batch ? "k_batch under bsp" : "late = \"cancel\""));
+  if (hosts_first)
+    d.refuse("hosts_first",
+             fmt::format("hosts_first = true makes a gradient on all devices of a host, of which only the first one "
+                         "hears that {} gives it up; leave one of them out",
+                         k_batch ? "k_batch under bsp" : "late = \"cancel\""));
 }
 
 void ParameterServer::refuse_contradictions(base::Describer& d) const {
@@ -94,15 +108,6 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
     d.refuse("sharding",
              "sharding = \"hash\" deals the parameters to several servers, but servers = 1 holds all; leave "
              "sharding out, or take more servers");
-  if (restarts() && placement == Placement::colocated)
-    d.refuse("placement", fmt::format("placement = \"colocated\" shares cores, which is not modelled for the "
-                                      "interrupted gradients of {}; set placement = \"dedicated\"",
-                                      k_batch ? "k_batch under bsp" : "late = \"cancel\""));
-  if (restarts() && hosts_first)
-    d.refuse("hosts_first",
-             fmt::format("hosts_first = true makes a gradient on all devices of a host, of which only the first one "
-                         "hears that {} gives it up; leave one of them out",
-                         k_batch ? "k_batch under bsp" : "late = \"cancel\""));
   if (delay_compensation > 0.0 && !parameter_compression->exact())
     d.refuse("delay_compensation",
              "delay_compensation takes the difference to the parameters that a worker has got, but "

@@ -66,7 +66,6 @@ Snapshots* Training::launch() {
   replicas_.begin(world_.workers());
   std::vector<bool> alive;
   for (int rank = 0; rank < world_.size(); ++rank) alive.push_back(world_.alive(rank));
-  leave_out_incomplete(alive);
   const auto workers = std::count(alive.begin(), alive.begin() + world_.workers(), true);
   const auto servers = std::count(alive.begin() + world_.workers(), alive.end(), true);
   const bool lacks_workers = workers == 0 && !recovery_driver_.expects();
@@ -87,7 +86,8 @@ Snapshots* Training::launch() {
   progress_->begin(*generation_);
   if (number > 0)
     tally_.note_failure(fmt::format("resumed at {:.6g} s from step {} with {} worker{}", world_.now(),
-                                    generation_->start_step(), workers, workers == 1 ? "" : "s"));
+                                    generation_->start_step(), workers / generation_->devices(),
+                                    workers == generation_->devices() ? "" : "s"));
   const std::vector<int>& members = *generation_->members();
   for (int position = 0; std::cmp_less(position, members.size()); ++position)
     if (const int rank = members[static_cast<std::size_t>(position)];
@@ -111,20 +111,13 @@ void Training::go_back(std::int64_t step) {
   seen_by_step_.erase(later, seen_by_step_.end());
 }
 
-/// A worker of several devices takes part with all of them only.
-void Training::leave_out_incomplete(std::vector<bool>& alive) const {
-  const int devices = traits_.devices_a_worker;
-  for (auto first = alive.begin(); devices > 1 && first != alive.begin() + world_.workers(); first += devices)
-    if (std::find(first, first + devices, false) != first + devices) std::fill_n(first, devices, false);
-}
-
 /// Starts the devices of a worker behind the first one.
 void Training::start_devices(int rank, int worker) {
   for (int device = 1; device < traits_.devices_a_worker; ++device)
     world_.ranks().start(rank + device, [this, worker, device] {
       Worker its(*this, worker, device);
       restart(its.comm());
-      program_.assist(its);
+      program_.work(its);
     });
 }
 

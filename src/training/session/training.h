@@ -107,7 +107,6 @@ class Training final : public Session, private Recoverable {
   void keep_copies();
   void catch_up_with(const Worker& worker);
   Snapshots* launch();
-  void leave_out_incomplete(std::vector<bool>& alive) const;
   void start_rank(int rank, int position);
   void start_devices(int rank, int worker);
   void restart(const cluster::Communicator& comm) const;

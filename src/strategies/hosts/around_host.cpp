@@ -1,0 +1,38 @@
+#include "strategies/hosts/around_host.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "collectives/chain.h"
+
+namespace simgrad::strategies {
+
+using cluster::Communicator;
+using values::Tensor;
+
+namespace {
+
+/// The pieces in which so many numbers go around a host.
+std::int64_t pieces_around_host(std::int64_t numbers, double number_bytes) {
+  constexpr double piece_bytes = 512.0 * 1024;  // an eighth of the 4 MiB of NCCL's default buffer
+  constexpr std::int64_t most = 64;
+  const double pieces = std::ceil(number_bytes * static_cast<double>(numbers) / piece_bytes);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(pieces), 1, most);
+}
+
+}  // namespace
+
+Tensor sum_on_first(const Communicator& devices, const Tensor& x, double number_bytes) {
+  return collectives::chain_reduce(devices, 0, x, pieces_around_host(x.size(), number_bytes));
+}
+
+cluster::Packet around_host(const training::Worker& worker, const Communicator& devices, cluster::Packet packet,
+                            std::int64_t numbers) {
+  collectives::ChainBroadcast chain;
+  chain.chunks = pieces_around_host(numbers, worker.number_bytes().wire);
+  if (packet.tensor) packet.tensor = devices.on_wire(packet.tensor);
+  return chain(devices, 0, std::move(packet), numbers);
+}
+
+}  // namespace simgrad::strategies

@@ -1,0 +1,29 @@
+/// The messages inside a host: parameters go from its first device to the others, and sums of gradients come back. Both
+/// go in chains of pieces.
+#pragma once
+
+#include <cstdint>
+
+#include "cluster/ranks/communicator.h"
+#include "collectives/split.h"
+#include "training/learning/units.h"
+#include "training/worker.h"
+
+namespace simgrad::strategies {
+
+/// Written beside the parameters that go around a host, once a step.
+struct HostOrder {
+  std::int64_t step = 0;
+  std::int64_t micro_batches = 1;
+};
+
+/// Parameters from the first device to all of a host.  packet: ignored on the others.  numbers: those of its tensor.
+cluster::Packet around_host(const training::Worker& worker, const cluster::Communicator& devices,
+                            cluster::Packet packet, std::int64_t numbers);
+
+/// The sum of x over the devices, on the first of them; no tensor elsewhere.  number_bytes: of a number on the wire.
+values::Tensor sum_on_first(const cluster::Communicator& devices, const values::Tensor& x, double number_bytes);
+
+inline collectives::Stretch stretch_of(const training::ModelUnit& unit) { return {unit.first, unit.count}; }
+
+}  // namespace simgrad::strategies
