@@ -34,7 +34,7 @@ constexpr std::array network_models{
     Choice{"ethernet",
            "ideal, but between hosts a link carries goodput x bandwidth of messages, 1448/1538 in standard frames and "
            "8948/9038 in jumbo ones (cluster.frame), and one flow gets at most window / round-trip time "
-           "(cluster.window)"}};
+           "(cluster.window) and 1 / cluster.processor_time"}};
 
 constexpr std::array frames{
     Choice{"standard", "packets of 1500 bytes: 1448 of 1538 bytes on the wire are the message's"},
@@ -154,7 +154,7 @@ void check_protocol(base::Describer& d, const Options& options) {
 
 void check_ethernet(base::Describer& d, const Options& options) {
   if (options.network_model != NetworkModel::ethernet) {
-    for (const char* const key : {"frame", "window"})
+    for (const char* const key : {"frame", "window", "processor_time"})
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" belongs to network_model = \"ethernet\"; set that, or leave it out", key));
     return;
@@ -232,6 +232,11 @@ void describe_links(base::Describer& d, Options& options) {
       "network_model = \"ethernet\": the bytes that a flow may send before they are acknowledged, a round trip of "
       "twice the latency later",
       Bounds{.least = 0.0, .most = 1e15, .positive = true});
+  d.quantity("processor_time", options.processor_s_a_byte, Unit::seconds,
+             "network_model = \"ethernet\": the time that the core which sends or receives a flow spends on each of its "
+             "bytes, so that a flow gets at most 1 / processor_time bytes a second; cores that compute have their full "
+             "speed beside it (cluster.overlap_slowdown)",
+             Bounds::between(0, 1e-3));
 }
 
 void describe_overlap(base::Describer& d, Options& options) {

@@ -83,6 +83,7 @@ struct Options : base::Described {
   Frame frame = Frame::standard;  ///< of `ethernet`
   base::Slot<Protocol> protocol{protocols(), "none"};
   double window_bytes = 4.0 * 1024 * 1024;  ///< of `ethernet`: most bytes of a flow that are not acknowledged
+  double processor_s_a_byte = 0.0;          ///< of `ethernet`: of the core at either end of a flow
   Collectives collectives = Collectives::automatic;
   std::string measured;                        ///< a file of measured collectives; empty: none
   std::optional<std::int64_t> measured_ranks;  ///< the ranks of that file's rows where it does not say them

@@ -62,6 +62,14 @@ TEST_CASE("a flow under ethernet gets at most its window a round trip, whatever 
   CHECK(transfer_ends(options, 4, {{0, 1, d}}).front() == nine(L + M / W));
 }
 
+TEST_CASE("a flow under ethernet goes no faster than a core at its ends deals with its bytes") {
+  Options options = ethernet();
+  options.processor_s_a_byte = 2e-9;  // 500 MB/s, less than the goodput and the window
+  CHECK(transfer_ends(options, 4, {{0, 1, d}}).front() == nine(L + M / 5e8));
+  options.processor_s_a_byte = 1e-12;
+  CHECK(transfer_ends(options, 4, {{0, 1, d}}).front() == nine(L + M / (B * g)));
+}
+
 TEST_CASE("the window of 4 MiB is less than 10 Gbit/s once the round trip is longer than 3.6 ms") {
   Options options = ethernet();
   options.window_bytes = Options().window_bytes;

@@ -38,6 +38,11 @@ TEST_CASE("buckets that a strategy cannot send while the backward pass goes on a
   check_refused(servers + "servers = 2\nsharding = \"hash\"\n", "sharding = \"hash\" tears layers apart");
   check_refused("kind = \"byteps\"\nbucket_size = \"1MB\"\npartitions = 4\n",
                 "with bucket_size every bucket is a piece; leave one of them out");
+  check_refused("kind = \"byteps\"\npull = \"at_once\"\n", "give bucket_size, or leave pull out");
+  check_refused("kind = \"byteps\"\ncredits = 2\n", "without bucket_size there are none");
+  check_refused("kind = \"byteps\"\nbucket_size = \"1MB\"\n", "pull = \"at_once\" waits for the whole gradient",
+                "clip_norm = 1.0\n");
+  check_accepted("kind = \"byteps\"\nbucket_size = \"1MB\"\npull = \"at_once\"\n", "clip_norm = 1.0\n");
   check_refused(neighbours + "overlap = true\n", "overlap = true sends all parameters when the gradient begins");
   check_refused(neighbours + "compression = { kind = \"top_k\", k = 1 }\n",
                 "compression = \"top_k\" is of differences to copies of whole replicas here");

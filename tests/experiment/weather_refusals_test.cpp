@@ -65,6 +65,8 @@ TEST_CASE("work and messages that slow each other down are refused where that is
 TEST_CASE("options of ethernet that nothing would read are refused with their place") {
   check_refused("window = \"1MiB\"", "\"window\" belongs to network_model = \"ethernet\"");
   check_refused("frame = \"jumbo\"\nnetwork_model = \"tcp\"", "\"frame\" belongs to network_model = \"ethernet\"");
+  check_refused("processor_time = \"1ns\"", "\"processor_time\" belongs to network_model = \"ethernet\"");
+  check_refused("processor_time = \"-1ns\"\nnetwork_model = \"ethernet\"", "processor_time must be");
   check_refused("window = \"0B\"\nnetwork_model = \"ethernet\"", "window must be above 0");
   check_refused("frame = \"giant\"\nnetwork_model = \"ethernet\"", "standard, jumbo");
   check_refused("network_model = \"ethernet\"\n[cluster.failures]\nlinks = { kind = \"exponential\", mean = \"1s\" }",

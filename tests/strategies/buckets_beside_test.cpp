@@ -253,10 +253,11 @@ TEST_CASE("buckets of byteps, mapreduce, a master and gossip give the numbers of
 TEST_CASE("byteps layer by layer gives the numbers of sums at once, in less time, and ends with its last step") {
   for (const char* const optimizer : {"sgd", "momentum", "adam"}) {
     CAPTURE(optimizer);
-    const auto outcome = [&](strategies::Pulls pull) {
+    const auto outcome = [&](strategies::Pulls pull, std::int64_t credits = 1) {
       strategies::BytePs options;
       options.bucket_bytes = 1.0;
       options.pull = pull;
+      options.credits = credits;
       Trial trial = small(program(options));
       trial.features = 9'000;
       trial.flops_a_row = 6e4;
@@ -270,6 +271,9 @@ TEST_CASE("byteps layer by layer gives the numbers of sums at once, in less time
     CHECK(by_layer.record.steps == 6);
     CHECK(by_layer.record.simulated_s < at_once.record.simulated_s);
     CHECK(by_layer.record.bytes == at_once.record.bytes);
+    const Outcome several = outcome(strategies::Pulls::by_layer, 3);
+    CHECK(several.evaluated == by_layer.evaluated);
+    CHECK(several.record.simulated_s != by_layer.record.simulated_s);
   }
 }
 

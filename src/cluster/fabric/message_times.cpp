@@ -79,6 +79,7 @@ MessageTimes message_times(const Options& options, const std::vector<std::int64_
   links.frame = options.frame;
   const base::Slot<Protocol> none = links.protocol;
   links.window_bytes = options.window_bytes;
+  links.processor_s_a_byte = options.processor_s_a_byte;
   const auto last = static_cast<int>(links.workers) - 1;
   MessageTimes times;
   times.bytes = bytes;

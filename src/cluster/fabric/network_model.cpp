@@ -260,8 +260,9 @@ double payload_part(const Cluster& cluster, int from, int to) {
 
 double most_of_flow(const Cluster& cluster, int from, int to) {
   const Options& options = cluster.options();
-  const double limit = options.flow_limit(from, to);
+  double limit = options.flow_limit(from, to);
   if (options.network_model != NetworkModel::ethernet || options.inside_host(from, to)) return limit;
+  if (options.processor_s_a_byte > 0.0) limit = std::min(limit, 1.0 / options.processor_s_a_byte);
   double latency_s = 0.0;
   route_between(cluster.host(from), cluster.host(to), &latency_s);
   return latency_s > 0.0 ? std::min(limit, options.window_bytes / (2.0 * latency_s)) : limit;

@@ -14,10 +14,11 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 27> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 28> later_options{{{"cluster", "device", "\"none\""},
                                                      {"cluster", "frame", "\"standard\""},
                                                      {"cluster", "protocol", "\"none\""},
                                                      {"cluster", "window", "\"4MiB\""},
+                                                     {"cluster", "processor_time", "\"0s\""},
                                                      {"cluster", "overlap_slowdown", "0.0"},
                                                      {"device", "launch", "\"0s\""},
                                                      {"parallel", "scatter_gather", "false"},
