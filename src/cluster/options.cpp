@@ -232,11 +232,12 @@ void describe_links(base::Describer& d, Options& options) {
       "network_model = \"ethernet\": the bytes that a flow may send before they are acknowledged, a round trip of "
       "twice the latency later",
       Bounds{.least = 0.0, .most = 1e15, .positive = true});
-  d.quantity("processor_time", options.processor_s_a_byte, Unit::seconds,
-             "network_model = \"ethernet\": the time that the core which sends or receives a flow spends on each of its "
-             "bytes, so that a flow gets at most 1 / processor_time bytes a second; cores that compute have their full "
-             "speed beside it (cluster.overlap_slowdown)",
-             Bounds::between(0, 1e-3));
+  d.quantity(
+      "processor_time", options.processor_s_a_byte, Unit::seconds,
+      "network_model = \"ethernet\": the time that the core which sends or receives a flow spends on each of its "
+      "bytes, so that a flow gets at most 1 / processor_time bytes a second; cores that compute have their full "
+      "speed beside it (cluster.overlap_slowdown)",
+      Bounds::between(0, 1e-3));
 }
 
 void describe_overlap(base::Describer& d, Options& options) {
