@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 
-#include "cluster/against_computing.h"
 #include "cluster/collective_ways.h"
 
 namespace simgrad::cluster {
@@ -235,8 +233,7 @@ void describe_links(base::Describer& d, Options& options) {
   d.quantity(
       "processor_time", options.processor_s_a_byte, Unit::seconds,
       "network_model = \"ethernet\": the time that the core which sends or receives a flow spends on each of its "
-      "bytes, so that a flow gets at most 1 / processor_time bytes a second; cores that compute have their full "
-      "speed beside it (cluster.overlap_slowdown)",
+      "bytes, so that a flow gets at most 1 / processor_time bytes a second; computing is not slowed down by it",
       Bounds::between(0, 1e-3));
 }
 
@@ -248,8 +245,7 @@ void describe_overlap(base::Describer& d, Options& options) {
       "with and without messages beside them, such as a profile of DistributedDataParallel inside and outside of "
       "no_sync(). On A100, H100, MI210 and MI250 computing was slowed down by 18.9 % on average and 40.0 % at most "
       "(S. Lee et al., Characterizing Compute-Communication Overlap in GPU-Accelerated Distributed Deep Learning, "
-      "2025), "
-      "which are 0.16 and 0.29 of the speed; 0: neither slows the other",
+      "2025), which are 0.16 and 0.29 of the speed; 0: neither slows the other",
       Bounds::between(0, 1));
 }
 
@@ -340,67 +336,5 @@ void Options::describe(base::Describer& d) {
   if (stragglers)
     if (const std::string why = stragglers->refusal(workers); !why.empty()) d.refuse("stragglers", why);
 }
-
-const Device* Options::device_of(int host) const {
-  if (!platform.empty()) return nullptr;
-  const HostClass* its = class_of(host_classes, workers, host);
-  if (its && its->device->there()) return &*its->device;
-  return device->there() && !(its && its->speed_flops_per_s) ? &*device : nullptr;
-}
-
-double Options::speed(int host) const {
-  if (const Device* const its_device = device_of(host)) return its_device->additions_per_s();
-  const HostClass* its = class_of(host_classes, workers, host);
-  return its && its->speed_flops_per_s ? *its->speed_flops_per_s : host_spec.speed_flops_per_s;
-}
-
-bool Options::inside_host(int from, int to) const {
-  return platform.empty() && topology->inside_host(from, to, static_cast<int>(workers));
-}
-
-int Options::devices_of_host() const {
-  const auto most = static_cast<int>(most_ranks);
-  int devices = 1;
-  while (platform.empty() && devices < most && topology->inside_host(0, devices, most)) ++devices;
-  return devices;
-}
-
-double Options::flow_limit(int from, int to) const {
-  constexpr double none = std::numeric_limits<double>::infinity();
-  return flow_limit_bytes_per_s && !inside_host(from, to) ? *flow_limit_bytes_per_s : none;
-}
-
-bool Options::shares_fairly() const {
-  return network_model == NetworkModel::ideal || network_model == NetworkModel::ethernet;
-}
-
-bool Options::undisturbed() const {
-  return relative_speeds.empty() && host_classes.empty() && platform.empty() && !failures.any() &&
-         (!stragglers || !stragglers->disturbs());
-}
-
-bool Options::constant_network() const {
-  return network_model == NetworkModel::ideal && platform.empty() && background.empty() && !jitter->disturbs() &&
-         !failures.any() && !protocol->there();
-}
-
-std::string_view against_computing(const Options& options) {
-  if (options.network_model != NetworkModel::ideal) return "network_model";
-  if (options.protocol->there()) return "protocol";
-  if (!options.platform.empty()) return "platform";
-  if (!options.background.empty()) return "background";
-  if (options.jitter->disturbs()) return "jitter";
-  if (options.failures.any()) return "failures";
-  if (options.link_bins != 0) return "link_bins";
-  if (options.stragglers->varies()) return "stragglers";
-  if (options.overlap_slowdown > 0.0) return "overlap_slowdown";
-  return {};
-}
-
-bool Options::computes_collectives() const {
-  return collectives == Collectives::automatic && against_computing(*this).empty();
-}
-
-bool Options::alike_routes() const { return slow_links.empty() && !topology->disturbs(); }
 
 }  // namespace simgrad::cluster

@@ -46,7 +46,9 @@ cluster::Communicator Worker::devices() const {
   return devices_of(session(), share_ / devices, share_ % devices);
 }
 int Worker::device() const { return share_ % session().generation().devices(); }
-std::int64_t Worker::device_rows() const { return learning().batches().count(share(0).part, share(0).parts); }
+std::int64_t Worker::device_rows() const {
+  return learning().batches().count(share_, workers() * session().generation().devices());
+}
 
 /// The gradient of the step before has been applied or sent.
 void Worker::begin_device_gradient(std::int64_t step, MicroBatch micro) {

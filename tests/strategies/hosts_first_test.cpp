@@ -277,7 +277,7 @@ TEST_CASE("a crash of any device leaves the parameters that the training would h
     }
 }
 
-TEST_CASE("of micro-batches parameters go around a host once a step, and so do the sums") {
+TEST_CASE("parameters and sums go around a host once a step, whatever the micro-batches") {
   const auto simulated = [](std::int64_t micro_batches, bool no_sync, std::int64_t& bytes) {
     const Case its = named<Allreduce>("allreduce", [&](Allreduce& options) {
       options.micro_batches = micro_batches;

@@ -95,11 +95,7 @@ Tensor BucketedStore::parameters(std::size_t unit) const {
   return values::slice(pulled_[bucket], its.first - buckets_[bucket].first, its.count);
 }
 
-void BucketedStore::make_gradient(std::size_t unit) {
-  const double bytes = worker_.number_bytes().gradient * static_cast<double>(worker_.learning().units()[unit].count);
-  worker_.memory().hold(MemoryPart::gradients, bytes);
-  gradient_bytes_ += bytes;
-}
+void BucketedStore::make_gradient(std::size_t unit) { gradient_bytes_ += hold_gradient(worker_, unit); }
 
 void BucketedStore::complete(std::size_t unit, const Tensor& g) {
   if (!buckets_.completes(unit)) return;

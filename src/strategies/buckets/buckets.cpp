@@ -73,6 +73,12 @@ std::optional<Refusal> bucket_updates_refusal(const Circumstances& circumstances
   return {};
 }
 
+double hold_gradient(const Worker& worker, std::size_t unit) {
+  const double bytes = worker.number_bytes().gradient * static_cast<double>(worker.learning().units()[unit].count);
+  worker.memory().hold(record::MemoryPart::gradients, bytes);
+  return bytes;
+}
+
 void note_single_bucket(Worker& worker) {
   worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
 }

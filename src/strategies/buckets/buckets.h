@@ -36,6 +36,9 @@ double bytes_on_wire(const training::NumberBytes& bytes, const training::Compres
 /// The reason why buckets cannot be updated one by one, or nothing.
 std::optional<Refusal> bucket_updates_refusal(const Circumstances& circumstances);
 
+/// Counts a unit's gradient in the worker's memory, which a pass is about to make. Returns its bytes.
+double hold_gradient(const Worker& worker, std::size_t unit);
+
 /// Says where buckets cannot overlap with anything, because the model is one piece.
 void note_single_bucket(Worker& worker);
 

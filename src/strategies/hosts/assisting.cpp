@@ -1,6 +1,7 @@
 /// The program of a host's devices behind the first one.
 #include <utility>
 
+#include "strategies/buckets/buckets.h"
 #include "strategies/hosts/around_host.h"
 #include "strategies/hosts/host_gradient.h"
 #include "strategies/micro_batches.h"
@@ -33,10 +34,7 @@ class FollowedUnits final : public training::UnitVisitor {
   }
   void leave(std::size_t) override {}
   Tensor parameters(std::size_t unit) const override { return w_[unit]; }
-  void make_gradient(std::size_t unit) override {
-    worker_.memory().hold(MemoryPart::gradients, worker_.number_bytes().gradient *
-                                                     static_cast<double>(worker_.learning().units()[unit].count));
-  }
+  void make_gradient(std::size_t unit) override { hold_gradient(worker_, unit); }
   void complete(std::size_t unit, const Tensor& g) override {
     sums_.add(g, stretch_of(worker_.learning().units()[unit]), nullptr);
   }

@@ -43,9 +43,9 @@ Traits HostsFirst::traits(int P) const {
       all.push_back(*server < hosts ? *server * devices : P + *server - hosts);
     traits.hosts = std::move(all);
   }
-  // Hosts send around inside at one time.
+  // Several hosts send parameters and sums inside at one time.
   traits.many_to_many = traits.many_to_many || hosts > 1;
-  // A host makes gradients with all of its devices alone, so that a lost one is waited for.
+  // Without one of its devices a host makes no gradient, so that a lost one is waited for.
   std::erase_if(traits.recoveries, [](cluster::Recovery each) {
     return each != cluster::Recovery::restart && each != cluster::Recovery::wait;
   });

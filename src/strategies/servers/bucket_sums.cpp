@@ -72,11 +72,7 @@ Tensor SummedBuckets::parameters(std::size_t unit) const {
   return values::slice((*pieces_)[bucket].w, its.first - buckets_[bucket].first, its.count);
 }
 
-void SummedBuckets::make_gradient(std::size_t unit) {
-  const double bytes = worker_.number_bytes().gradient * static_cast<double>(worker_.learning().units()[unit].count);
-  worker_.memory().hold(MemoryPart::gradients, bytes);
-  gradient_bytes_ += bytes;
-}
+void SummedBuckets::make_gradient(std::size_t unit) { gradient_bytes_ += hold_gradient(worker_, unit); }
 
 void SummedBuckets::complete(std::size_t unit, const Tensor& g) {
   if (!buckets_.completes(unit)) return;
