@@ -133,7 +133,7 @@ TEST_CASE("two ranks that crash one after the other are both repaired, the state
     check_sound(outcome.record);
     CHECK(outcome.final_parameters() == trial.run().final_parameters());
     CHECK(outcome.record.simulated_s == Approx(second_s + repair_s + 8 * step_s).epsilon(1e-9));
-    check_samples(outcome.record, name, (10 + 6 + 8) * 48);
+    check_samples(outcome.record, name, (10 + 6 + 8) * 48, 2);
     CHECK(outcome.record.ranks[0].down_s == Approx(repair_s).epsilon(1e-9));
     CHECK(outcome.record.ranks[2].down_s == Approx(repair_s).epsilon(1e-9));
   }

@@ -99,7 +99,13 @@ int Communicator::locality(int member) const { return world_->cluster().locality
 bool Communicator::alive(int member) const { return world_->membership().alive(world_rank(member)); }
 
 void Communicator::require_alive(int member) const {
-  if (!alive(member)) throw PeerLost(world_rank(member));
+  if (!alive(member)) lose(member);
+}
+
+void Communicator::lose(int member) const {
+  const int peer = world_rank(member);
+  if (!world_->membership().keeps_going()) world_->ranks().lose_peer(world_rank(position_), main_, peer);
+  throw PeerLost(peer);
 }
 
 /// On the cluster's own network a transfer starts at once; SimGrid starts it when all actors have gone on that can.

@@ -81,7 +81,7 @@ void Pending::block(int peer) {
     if (blocked.track() && arrived && arrived->channel && !arrived->channel->local)
       blocked.label({blocked.track()->label().work, peer, arrived->packet.bytes()});
   }
-  if (lost) throw PeerLost(peer);
+  if (lost) communicator_->lose(peer_);
 }
 
 void Pending::wait_until(double at_s) {
@@ -108,9 +108,9 @@ Packet Pending::wait() {
   Messenger& messenger = world.messenger();
   const int peer = communicator_->world_rank(peer_);
   const auto lost = [&] { return world.membership().incarnation(peer) != incarnation_; };
-  if (lost() && transfer_.start_s() < 0.0) throw PeerLost(peer);  // nobody will ever take part in it
+  if (lost() && transfer_.start_s() < 0.0) communicator_->lose(peer_);  // nobody will ever take part in it
   block(peer);
-  if (lost() && (!landing_ || messenger.never_comes(*landing_))) throw PeerLost(peer);
+  if (lost() && (!landing_ || messenger.never_comes(*landing_))) communicator_->lose(peer_);
   transfer_ = {};
   if (!landing_) return {};
   // Another rank has ended or failed the training at this very moment, and what came in is gone: this actor is about to

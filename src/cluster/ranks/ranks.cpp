@@ -125,15 +125,20 @@ void Ranks::run_guarded(int rank, bool main, const std::function<void()>& body) 
     throw;  // SimGrid's own way of ending an actor
   } catch (const PeerLost& lost) {
     if (main) timekeeper_.await_recovery(rank);
-    if (on_peer_lost)
-      on_peer_lost(lost.rank());
-    else
-      fail(rank, lost.what());
+    if (!on_peer_lost) fail(rank, lost.what());
   } catch (const std::exception& error) {
     fail(rank, error.what());
   }
   if (main) stopped(rank);
 }
+
+void Ranks::lose_peer(int rank, bool main, int lost) {
+  if (!on_peer_lost) return;
+  if (main) timekeeper_.await_recovery(rank);
+  on_peer_lost(lost);
+}
+
+void Ranks::stand_still() { sg4::Semaphore::create(0)->acquire(); }
 
 void Ranks::kill(std::int64_t actor) {
   if (const sg4::ActorPtr found = sg4::Actor::by_pid(static_cast<aid_t>(actor))) found->kill();

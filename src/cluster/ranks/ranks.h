@@ -41,12 +41,16 @@ class Ranks {
   std::optional<double> shared_cores_busy_s(int host, double now) const;
 
   /// Starts the rank's main actor, whose time is the rank's.  Whatever it throws ends the run, with rank, step and
-  /// virtual time in the text; PeerLost goes to `on_peer_lost`.
+  /// virtual time in the text; PeerLost does only where there is no `on_peer_lost`.
   void start(int rank, std::function<void()> body);
   /// Starts an actor that serves the rank beside its main one, and ends with it, or at once if all actors are killed
   /// before it has begun.  Returns its number.
   std::int64_t start_side_actor(int rank, std::function<void()> body);
-  std::function<void(int rank)> on_peer_lost;
+  /// The calling actor of a rank has lost a peer: calls `on_peer_lost` in that actor.
+  void lose_peer(int rank, bool main, int lost);
+  std::function<void(int lost)> on_peer_lost;
+  /// Blocks the calling actor until it is killed.
+  static void stand_still();
   /// Ends the run, with rank, step and virtual time in the text.
   void fail(int rank, const char* what);
   /// Kills an actor, if it still lives.

@@ -156,8 +156,8 @@ std::unique_ptr<Progress> Training::make_progress() {
 
 void Training::start() {
   world_.begin();
-  // A rank that loses its peer has nothing to do until the recovery driver ends its actor.
-  world_.ranks().on_peer_lost = [](int) {};
+  // A rank that loses its peer has nothing to do until the recovery driver ends its actors.
+  world_.ranks().on_peer_lost = [](int) { cluster::Ranks::stand_still(); };
   world_.recovering = [this] { return recovery_driver_.pending(); };
   schedule_timers();
   if (setup_.stop.steps)
