@@ -3,16 +3,20 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "training/learning/input.h"
 #include "training/learning/learning.h"
 #include "training/learning/rank_work.h"
+#include "training/learning/task_turn.h"
 #include "training/memory/pass_memory.h"
 #include "training/options.h"
 #include "training/session/generation.h"
 #include "training/session/session.h"
 #include "training/session/tally.h"
+#include "training/sparse/sparse_learning.h"
 #include "training/worker.h"
 
 namespace simgrad::training {
@@ -46,8 +50,10 @@ cluster::Communicator Worker::devices() const {
   return devices_of(session(), share_ / devices, share_ % devices);
 }
 int Worker::device() const { return share_ % session().generation().devices(); }
-std::int64_t Worker::device_rows() const {
-  return learning().batches().count(share_, workers() * session().generation().devices());
+int Worker::place() const { return share_ / session().generation().devices(); }
+std::int64_t Worker::device_rows(int device) const {
+  const int devices = session().generation().devices();
+  return learning().batches().count(place() * devices + device, workers() * devices);
 }
 
 /// The gradient of the step before has been applied or sent.
@@ -108,6 +114,63 @@ Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, const LayerRe
   });
   session().tally().add_computed(count);
   return g;
+}
+
+void Worker::pass_over_rows(double work, double flops, std::int64_t step) {
+  read_rows(device_rows());
+  compute_stretched(work, work, flops, step, Work::gradient);
+  session().tally().add_computed(device_rows());
+}
+
+Tensor Worker::device_assignments(const Tensor& w, std::int64_t step) {
+  set_step(step);
+  const Share its = share(step);
+  const Tensor sums = learning().assignments(w, its);
+  const double flops = learning().assignment_flops(its.part, its.parts);
+  pass_over_rows(work_of(flops), flops, step);
+  return sums;
+}
+
+Tensor Worker::device_sparse_gradient(const SparseLearning& learning, const std::shared_ptr<const SparseBatch>& batch,
+                                      const Tensor& at, const Tensor& replica) {
+  set_step(batch->step);
+  const Tensor g = learning.gradient(batch, at, replica);
+  pass_over_rows(work_of(learning.flops(*batch)), learning.flops(*batch), batch->step);
+  return g;
+}
+
+Tensor Worker::device_task_gradient(const Tensor& w, const TaskTurn& turn) {
+  set_step(iteration_);
+  const std::int64_t step = turn.last ? iteration_++ : iteration_;
+  Share its = share(step);
+  its.part = turn.part;
+  its.parts = turn.parts;
+  const Tensor g = learning().task_gradient(w, turn.tasks, its, loss_exponent());
+  const std::int64_t count = learning().batches().count(turn.part, turn.parts);
+  PassMemory(memory(), turn.layers, Recompute::none, number_bytes(), count, turn.gradients).go_there_and_back();
+  const cluster::World& world = session().world();
+  const int host = world.host(world_rank());
+  const RankWork work(turn.layers, world.cluster().device(host), session().options().precision,
+                      world.cluster().speed(host));
+  count_gradient(session(), world_rank(), work, count);
+  if (turn.first) input_->next(count, turn.share_of_row);
+  const double flops = turn.flops_a_row() * static_cast<double>(count), own = work.gradient(flops, count);
+  compute_stretched(own, own / turn.share_of_work, flops, step, Work::gradient);
+  if (turn.last) session().tally().add_computed(device_rows());
+  return g;
+}
+
+// Ranks of a cut model have neither centres, nor tasks, nor keys.
+Tensor GradientMaker::assignments(const Tensor& /*w*/, std::int64_t /*step*/) {
+  throw base::InvariantError("a cut model has no centres");
+}
+Tensor GradientMaker::task_gradient(const Tensor& /*w*/, const TaskTurn& /*turn*/) {
+  throw base::InvariantError("a cut model has no tasks");
+}
+Tensor GradientMaker::sparse_gradient(const SparseLearning& /*learning*/,
+                                      const std::shared_ptr<const SparseBatch>& /*batch*/, const Tensor& /*at*/,
+                                      const Tensor& /*replica*/) {
+  throw base::InvariantError("a cut model has no keys");
 }
 
 void Worker::compute(std::span<const cluster::WorkPiece> pieces, ReadyIn ready_in,

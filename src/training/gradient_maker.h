@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "training/learning/batches.h"
@@ -16,6 +17,9 @@ struct ParameterStretch;
 
 namespace simgrad::training {
 
+class SparseLearning;
+struct SparseBatch;
+struct TaskTurn;
 class UnitVisitor;
 class UnitVisits;
 
@@ -33,6 +37,15 @@ class GradientMaker {
   /// have given theirs.
   virtual void gradient(UnitVisitor& visitor, std::int64_t step, MicroBatch micro) = 0;
   virtual UnitVisits unit_visits() const = 0;
+
+  // The other products of passes over rows: as Worker has them. Only of a worker of several devices.
+
+  virtual values::Tensor assignments(const values::Tensor& w, std::int64_t step);
+  virtual values::Tensor task_gradient(const values::Tensor& w, const TaskTurn& turn);
+  virtual values::Tensor sparse_gradient(const SparseLearning& learning,
+                                         const std::shared_ptr<const SparseBatch>& batch, const values::Tensor& at,
+                                         const values::Tensor& replica);
+
   /// The sum of squares of the whole model's gradient, each parameter counted once.  g: this rank's part of it.
   /// of_shards: (1), that of this part where g is a shard of it; else nothing.  Returns (1); nothing: the sum is that
   /// of g.

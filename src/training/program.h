@@ -21,6 +21,7 @@ struct MemoryTerms;
 struct MeshLayout;
 class Participant;
 class Server;
+struct TaskTurn;
 class Worker;
 
 /// The ranks whose state is trained. They report it, and write it in checkpoints.
@@ -116,8 +117,20 @@ struct Traits {
   bool meets_in_rings = false;
   /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.
   bool gathers_units = false;
-  /// Whether a worker passes through the model unit by unit, as each one's parameters come.
-  bool visits_units = false;
+  /// The products of a worker's passes over its rows. Under Holder::master the master, which has all parameters, has
+  /// those of `whole` where the others have those of `units`.
+  enum class Passes {
+    whole,       ///< gradients of all parameters
+    units,       ///< likewise, of which a unit's are read as they come
+    tasks,       ///< gradients of some tasks after the other: `turns`
+    keys,        ///< gradients of a sparse batch
+    assignments  ///< the sums of Lloyd's algorithm
+  };
+  Passes passes = Passes::whole;
+  /// The turns of a step of that worker, each over the worker's rows; null where a model has one task.
+  std::function<std::vector<TaskTurn>(const Learning&, int worker, int workers)> turns = {};
+  /// Whether the first worker sends the others their rows with the parameters.
+  bool deals_rows = false;
   /// The micro-batches whose gradients a step adds up.
   std::int64_t micro_batches = 1;
 

@@ -175,45 +175,26 @@ Tensor Worker::gradient(const Tensor& w, const LayerReady& ready, MicroBatch mic
 }
 
 Tensor Worker::assignments(const Tensor& w) {
-  set_step(iteration_);
   const std::int64_t step = iteration_++;
-  const Tensor sums = learning().assignments(w, share(step));
-  const double flops = learning().assignment_flops(rank(), workers());
-  pass_over_rows(work_of(flops), flops, step);
-  return sums;
+  return maker_ ? maker_->assignments(w, step) : device_assignments(w, step);
 }
 
 std::shared_ptr<const SparseBatch> Worker::sparse_batch(SparseLearning& learning) {
-  return learning.batch(share(iteration_++));
+  const int devices = session().generation().devices();
+  Share its = share(iteration_++);
+  std::vector<Share> of_devices(static_cast<std::size_t>(devices), its);
+  for (Share& each : of_devices) each.part = its.part++;
+  return learning.batch(of_devices);
 }
 
 Tensor Worker::sparse_gradient(const SparseLearning& learning, const std::shared_ptr<const SparseBatch>& batch,
                                const Tensor& at, const Tensor& replica) {
-  set_step(batch->step);
-  const Tensor g = learning.gradient(batch, at, replica);
-  pass_over_rows(work_of(learning.flops(*batch)), learning.flops(*batch), batch->step);
-  return g;
+  return maker_ ? maker_->sparse_gradient(learning, batch, at, replica)
+                : device_sparse_gradient(learning, batch, at, replica);
 }
 
 Tensor Worker::task_gradient(const Tensor& w, const TaskTurn& turn) {
-  set_step(iteration_);
-  const std::int64_t step = turn.last ? iteration_++ : iteration_;
-  Share its = share(step);
-  its.part = turn.part;
-  its.parts = turn.parts;
-  const Tensor g = learning().task_gradient(w, turn.tasks, its, loss_exponent());
-  const std::int64_t count = learning().batches().count(turn.part, turn.parts);
-  PassMemory(memory(), turn.layers, Recompute::none, number_bytes(), count, turn.gradients).go_there_and_back();
-  const cluster::World& world = session().world();
-  const int host = world.host(world_rank());
-  const RankWork work(turn.layers, world.cluster().device(host), session().options().precision,
-                      world.cluster().speed(host));
-  count_gradient(session(), world_rank(), work, count);
-  if (turn.first) input_->next(count, turn.share_of_row);
-  const double flops = turn.flops_a_row() * static_cast<double>(count), own = work.gradient(flops, count);
-  compute_stretched(own, own / turn.share_of_work, flops, step, Work::gradient);
-  if (turn.last) session().tally().add_computed(rows());
-  return g;
+  return maker_ ? maker_->task_gradient(w, turn) : device_task_gradient(w, turn);
 }
 
 double Worker::own_pace(std::int64_t step) const {
@@ -248,12 +229,6 @@ int Worker::loss_exponent() const {
 }
 
 double Worker::work_of(double flops) const { return work().of_flops(flops); }
-
-void Worker::pass_over_rows(double work, double flops, std::int64_t step) {
-  read_rows(rows());
-  compute_stretched(work, work, flops, step, Work::gradient);
-  session().tally().add_computed(rows());
-}
 
 std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor& w,
                                               std::optional<std::int64_t> of_step) {

@@ -53,7 +53,7 @@ TEST_CASE("options that more than the first device of a host would have to know 
     refused(strategy("parameter_server", "consistency = \"asp\"\nrecovery = \"" + recovery + "\"\n") +
                 "[cluster.failures]\ncrash = [{ rank = 1, at = \"1ms\" }]\n",
             "cannot recover by \"" + recovery + "\"; expected one of restart, wait");
-  for (const std::string kind : {"allreduce", "local_sgd", "diloco", "block_sync"})
+  for (const std::string kind : {"allreduce", "local_sgd", "diloco", "block_sync", "multitask"})
     refused(strategy(kind, "algorithm = \"hierarchical\"\n"),
             "but with hosts_first one device of each host takes part in it; leave one of them out");
 }

@@ -21,6 +21,7 @@ namespace hosts_first_test {
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::Allreduce;
+using strategies::DataParallel;
 using strategies::HostsFirst;
 using strategies::ParameterServer;
 using strategies::Strategy;
@@ -97,6 +98,8 @@ std::vector<Case> in_lockstep() {
                          options.bucket_bytes = 8.0;
                          options.no_sync = true;
                        }),
+      named<DataParallel>("data_parallel"),
+      named<DataParallel>("data_parallel in buckets", in_buckets),
       named<Zero>("zero 1"),
       named<Zero>("zero 2", [](Zero& options) { options.stage = 2; }),
       named<strategies::LocalSgd>("local_sgd", slow_average),
@@ -195,6 +198,24 @@ TEST_CASE("a step costs a chain around the host before the gradient, and one aft
   }
 }
 
+TEST_CASE("rows that come with the parameters go from the first device to each of its host") {
+  for (const bool in_buckets : {false, true}) {
+    CAPTURE(in_buckets);
+    const Case its = named<DataParallel>("data_parallel", [&](DataParallel& options) {
+      if (in_buckets) options.bucket_bytes = 8.0;
+    });
+    constexpr std::int64_t d = 1'000, updates = 3;
+    const Trial workers = timed_layers(its.plain(), hosts, d, 1, updates);
+    Trial devices = on_devices(workers, its.on_hosts());
+    devices.rows = g * workers.rows;            // each device has as many as a worker had
+    const double a_device = 8.0 * (d + 1) * 2;  // bytes of its two rows, with their targets
+    const double around_s = (g - 1) * (device_alpha + 8.0 * d / device_B);
+    const double inside_s = device_alpha + (g - 1) * a_device / device_B, between_s = (g - 1) * a_device / B;
+    const double difference_s = devices.run().record.simulated_s - workers.run().record.simulated_s;
+    CHECK(difference_s == Approx(updates * (between_s + inside_s + 2 * around_s)).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("additions inside a host take the time of a pass over each piece") {
   constexpr std::int64_t d = 1'000;
   const Case its = named<ParameterServer>("parameter_server");
@@ -258,7 +279,7 @@ TEST_CASE("only the first devices of hosts send over the network") {
 TEST_CASE("a crash of any device leaves the parameters that the training would have had") {
   for (const Recovery recovery : {Recovery::restart, Recovery::wait})
     for (const Case& its : {named<ParameterServer>("parameter_server"), named<Allreduce>("allreduce"),
-                            named<strategies::Gossip>("gossip")}) {
+                            named<DataParallel>("data_parallel"), named<strategies::Gossip>("gossip")}) {
       Trial workers = fragile(its.plain());
       workers.workers = hosts;
       const Trial trial = on_devices(workers, its.on_hosts());
@@ -273,6 +294,24 @@ TEST_CASE("a crash of any device leaves the parameters that the training would h
         CHECK(outcome.record.simulated_s > undisturbed.record.simulated_s);
         if (its.name == "gossip" && recovery == Recovery::wait) continue;  // a lost replica is another's
         CHECK(relative_distance(outcome.evaluated.back(), undisturbed.evaluated.back()) < 1e-12);
+      }
+    }
+}
+
+TEST_CASE("a device that crashes while others have messages under way stops a training, and ends none") {
+  for (const Case& its : in_lockstep())
+    for (const Recovery recovery : {Recovery::restart, Recovery::wait}) {
+      Trial workers = fragile(its.plain());
+      workers.workers = hosts;
+      const Trial trial = on_devices(workers, its.on_hosts());
+      const double step_s = trial.run().record.simulated_s / steps;
+      for (int part = 0; part < 16; ++part) {
+        CAPTURE(its.name, part, static_cast<int>(recovery));
+        const Outcome outcome =
+            with_crashes(trial, {crash(part % (hosts * g), (2.0 + part / 8.0) * step_s)}, recovery).run();
+        REQUIRE(outcome.record.error.empty());
+        CHECK(outcome.record.status == record::Status::stopped);
+        CHECK(outcome.record.final_loss < outcome.record.curve.front().loss.value());
       }
     }
 }

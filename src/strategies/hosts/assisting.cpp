@@ -1,18 +1,24 @@
-/// The program of a host's devices behind the first one.
+#include "strategies/hosts/assisting.h"
+
 #include <utility>
 
 #include "strategies/buckets/buckets.h"
 #include "strategies/hosts/around_host.h"
-#include "strategies/hosts/host_gradient.h"
+#include "strategies/hosts/host_keys.h"
+#include "strategies/hosts/host_tasks.h"
+#include "strategies/hosts/sums_beside.h"
 #include "strategies/micro_batches.h"
 #include "training/learning/learning.h"
+#include "training/passes.h"
 
 namespace simgrad::strategies {
 
 using cluster::Communicator;
 using cluster::Packet;
 using record::MemoryPart;
+using training::Holder;
 using training::MicroBatch;
+using training::Traits;
 using training::Worker;
 using values::Tensor;
 
@@ -64,24 +70,43 @@ void pass_by_layers(Worker& device, SumsBeside& sums, const Tensor& w, const Hos
   }
 }
 
+/// A step's gradient of all parameters, which come at once or unit by unit.
+void assist_with_gradient(Worker& device, SumsBeside& sums, bool by_units) {
+  const training::Learning& learning = device.learning();
+  const Packet packet =
+      around_host(device, device.comm(), {}, by_units ? learning.units().front().count : learning.parameters());
+  const HostOrder order = packet.note<HostOrder>();
+  if (by_units) {
+    FollowedUnits units(device, sums, packet.tensor);
+    training::Passes(device, order.step, MicroBatch()).run(units);
+  } else {
+    pass_by_layers(device, sums, packet.tensor, order);
+  }
+  sums.finish();
+  device.memory().set(MemoryPart::gradients, 0.0);
+}
+
+void assist_with_assignments(Worker& device) {
+  const Communicator& devices = device.comm();
+  for (;;) {
+    const Packet packet = around_host(device, devices, {}, device.learning().parameters());
+    const Tensor sums = device.device_assignments(packet.tensor, packet.note<HostOrder>().step);
+    sum_on_first(devices, sums, device.number_bytes().wire);
+  }
+}
+
 }  // namespace
 
-void assist_first_device(Worker& device, bool by_units) {
-  const Communicator& devices = device.comm();
-  SumsBeside sums(devices, device.number_bytes().wire);
-  const training::Learning& learning = device.learning();
+void assist_first_device(Worker& device, const Traits& traits) {
+  if (traits.passes == Traits::Passes::assignments) return assist_with_assignments(device);
+  if (traits.passes == Traits::Passes::keys) return assist_with_keys(device);
+  if (traits.passes == Traits::Passes::tasks)
+    return assist_with_tasks(device, traits.turns(device.learning(), device.place(), device.workers()));
+  const bool of_master = traits.holder == Holder::master && device.place() == 0;
+  SumsBeside sums(device.comm(), device.number_bytes().wire);
   for (;;) {
-    const Packet packet =
-        around_host(device, devices, {}, by_units ? learning.units().front().count : learning.parameters());
-    const HostOrder order = packet.note<HostOrder>();
-    if (by_units) {
-      FollowedUnits units(device, sums, packet.tensor);
-      training::Passes(device, order.step, MicroBatch()).run(units);
-    } else {
-      pass_by_layers(device, sums, packet.tensor, order);
-    }
-    sums.finish();
-    device.memory().set(MemoryPart::gradients, 0.0);
+    if (traits.deals_rows) take_rows(device.comm());
+    assist_with_gradient(device, sums, traits.passes == Traits::Passes::units && !of_master);
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/errors.h"
 #include "strategies/hosts/around_host.h"
+#include "strategies/hosts/host_keys.h"
+#include "strategies/hosts/host_tasks.h"
 #include "training/learning/learning.h"
 
 namespace simgrad::strategies {
@@ -48,10 +50,11 @@ class ShownUnits final : public training::UnitVisitor {
 
 }  // namespace
 
-HostGradient::HostGradient(Worker& first)
-    : first_(first), devices_(first.devices()), sums_(devices_, first.number_bytes().wire) {}
+HostGradient::HostGradient(Worker& first, bool deals_rows)
+    : first_(first), deals_rows_(deals_rows), devices_(first.devices()), sums_(devices_, first.number_bytes().wire) {}
 
 Tensor HostGradient::gradient(const Tensor& w, std::int64_t step, MicroBatch micro, const training::LayerReady& ready) {
+  if (micro.part == 0 && deals_rows_) deal_rows(first_, devices_);
   if (micro.part == 0) around_host(first_, devices_, Packet(w, HostOrder{step, micro.parts}), w.size());
   if (!micro.last())  // the other devices keep theirs until the last one
     return ready ? first_.device_gradient(w, step, ready, micro) : first_.device_gradient(w, step, micro);
@@ -68,9 +71,25 @@ Tensor HostGradient::gradient(const Tensor& w, std::int64_t step, MicroBatch mic
 
 void HostGradient::gradient(training::UnitVisitor& visitor, std::int64_t step, MicroBatch micro) {
   base::check(micro.parts == 1, "strategies that pass unit by unit have one micro-batch on hosts of several devices");
+  if (deals_rows_) deal_rows(first_, devices_);
   ShownUnits units(visitor, first_, devices_, sums_, HostOrder{step, 1});
   training::Passes(first_, step, micro).run(units);
   sums_.finish();
+}
+
+Tensor HostGradient::assignments(const Tensor& w, std::int64_t step) {
+  around_host(first_, devices_, Packet(w, HostOrder{step, 1}), w.size());
+  return sum_on_first(devices_, first_.device_assignments(w, step), first_.number_bytes().wire);
+}
+
+Tensor HostGradient::task_gradient(const Tensor& w, const training::TaskTurn& turn) {
+  return make_task_gradient(first_, devices_, w, turn);
+}
+
+Tensor HostGradient::sparse_gradient(const training::SparseLearning& learning,
+                                     const std::shared_ptr<const training::SparseBatch>& batch, const Tensor& at,
+                                     const Tensor& replica) {
+  return make_sparse_gradient(first_, devices_, learning, batch, at, replica);
 }
 
 training::UnitVisits HostGradient::unit_visits() const {

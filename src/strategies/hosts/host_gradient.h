@@ -6,6 +6,7 @@
 /// over the micro-batches before, as it returns them, are its own parts.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "cluster/ranks/communicator.h"
@@ -19,13 +20,18 @@ namespace simgrad::strategies {
 /// The first device's side of it.
 class HostGradient final : public training::GradientMaker {
  public:
-  /// first: outlives this object.
-  explicit HostGradient(training::Worker& first);
+  /// first: outlives this object.  deals_rows: whether a step's rows have come to it with the parameters.
+  HostGradient(training::Worker& first, bool deals_rows);
 
   values::Tensor gradient(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
                           const training::LayerReady& ready) override;
   void gradient(training::UnitVisitor& visitor, std::int64_t step, training::MicroBatch micro) override;
   training::UnitVisits unit_visits() const override;
+  values::Tensor assignments(const values::Tensor& w, std::int64_t step) override;
+  values::Tensor task_gradient(const values::Tensor& w, const training::TaskTurn& turn) override;
+  values::Tensor sparse_gradient(const training::SparseLearning& learning,
+                                 const std::shared_ptr<const training::SparseBatch>& batch, const values::Tensor& at,
+                                 const values::Tensor& replica) override;
   /// The first device has all of the gradient.
   values::Tensor squares(const values::Tensor& /*g*/, const values::Tensor& of_shards) const override {
     return of_shards;
@@ -35,12 +41,9 @@ class HostGradient final : public training::GradientMaker {
 
  private:
   training::Worker& first_;
+  bool deals_rows_;
   cluster::Communicator devices_;
   SumsBeside sums_;
 };
-
-/// The program of the other devices: gradients for the first one, until the training ends while they wait for
-/// parameters.  by_units: whether these come unit by unit.
-void assist_first_device(training::Worker& device, bool by_units);
 
 }  // namespace simgrad::strategies

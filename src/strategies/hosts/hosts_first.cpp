@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "strategies/circumstances.h"
+#include "strategies/hosts/assisting.h"
 #include "strategies/hosts/host_gradient.h"
 
 namespace simgrad::strategies {
@@ -17,7 +18,8 @@ HostsFirst::HostsFirst(std::shared_ptr<const Strategy> strategy, int devices)
 std::int64_t HostsFirst::devices(std::int64_t P) const { return std::min<std::int64_t>(devices_, P); }
 
 void HostsFirst::operator()(Worker& worker) const {
-  if (worker.device() > 0) return assist_first_device(worker, strategy_->traits(worker.workers()).visits_units);
+  const Traits traits = strategy_->traits(worker.workers());
+  if (worker.device() > 0) return assist_first_device(worker, traits);
   const int devices = worker.devices().size();
   if (devices == 1) return (*strategy_)(worker);
   if (worker.rank() == 0 && worker.begins_the_run())
@@ -25,7 +27,7 @@ void HostsFirst::operator()(Worker& worker) const {
         fmt::format("hosts_first: the {} devices of a host are one worker of {}; they sum their gradients, and the "
                     "first one exchanges with the other hosts",
                     devices, worker.workers()));
-  HostGradient gradient(worker);
+  HostGradient gradient(worker, traits.deals_rows);
   worker.make_gradients_with(gradient);
   (*strategy_)(worker);
 }

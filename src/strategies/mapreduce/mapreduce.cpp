@@ -29,7 +29,9 @@ Traits MapReduce::traits(int P) const {
           .recoveries = one_by_one && !bucket_bytes ? training::every_recovery() : training::recoveries_by_generation(),
           .optimizes = job == Job::gradient,
           .free_workers_take = splits > 1 ? fmt::format("splits = {}", splits) : "",
-          .visits_units = bucket_bytes.has_value()};
+          .passes = job != Job::gradient ? Traits::Passes::assignments
+                    : bucket_bytes       ? Traits::Passes::units
+                                         : Traits::Passes::whole};
 }
 
 std::shared_ptr<const Strategy> MapReduce::alone() const {

@@ -67,7 +67,7 @@ void MapReduce::describe(base::Describer& d) {
              "= true, or leave slow_factor out");
 }
 
-/// The devices of a host sum gradients, and nothing else.
+/// The devices of a host sum what they make of their own rows.
 void MapReduce::refuse_hosts_first(base::Describer& d) const {
   if (!hosts_first) return;
   const auto refuse = [&](const std::string& written, const char* instead) {
@@ -75,7 +75,6 @@ void MapReduce::refuse_hosts_first(base::Describer& d) const {
                                         "one of them out",
                                         written, instead));
   };
-  if (job != Job::gradient) refuse("job = \"k_means\"", "makes none");
   if (!combiner) refuse("combiner = false", "sends that of each row");
   if (splits > 1) refuse(fmt::format("splits = {}", splits), "deals a batch to workers as they become free");
 }

@@ -83,7 +83,7 @@ Traits BlockSync::traits(int) const {
   return {.replicas_differ = true,
           .many_to_many = algorithm->many_to_many(),
           .times_follow_numbers = options.rule == BlockRule::movement,
-          .visits_units = send != SendOrder::together};
+          .passes = send != SendOrder::together ? Traits::Passes::units : Traits::Passes::whole};
 }
 
 record::MemoryParts BlockSync::memory(const training::MemoryTerms& terms) const {

@@ -22,6 +22,7 @@ void DataParallel::describe(base::Describer& d) {
       "backward pass gets them, and parameters dealt out as the forward pass needs them; left out: all "
       "at once");
   describe_credits(d, credits, bucket_bytes);
+  describe_hosts_first(d);
 }
 
 void DataParallel::operator()(Worker& worker) const {
@@ -30,7 +31,7 @@ void DataParallel::operator()(Worker& worker) const {
 }
 
 void DataParallel::lead(Worker& master) const {
-  const std::int64_t row_bytes = master.learning().row_bytes() + 8;  // and its target
+  const std::int64_t row_bytes = master.learning().sent_row_bytes();
   training::Encoder gradient_code(*compression, master);
   training::Encoder parameter_code(*parameter_compression, master);
   State state = master.start();

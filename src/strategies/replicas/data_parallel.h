@@ -26,7 +26,11 @@ struct DataParallel : Strategy {
   std::int64_t credits = default_credits;
 
   void describe(base::Describer& d) override;
-  Traits traits(int /*P*/) const override { return {.holder = Holder::master}; }
+  Traits traits(int /*P*/) const override {
+    return {.holder = Holder::master,
+            .passes = bucket_bytes ? Traits::Passes::units : Traits::Passes::whole,
+            .deals_rows = true};
+  }
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override {
     return compression_refusal(compression, circumstances);
   }

@@ -40,7 +40,7 @@ class Dealing {
   }
   /// Deals out a bucket's parameters beside what the master does, and the rows with the first one.
   void deal(std::size_t bucket, const Tensor& w, std::int64_t step) {
-    const std::int64_t row_bytes = bucket == 0 ? master_.learning().row_bytes() + 8 : 0;  // and its target
+    const std::int64_t row_bytes = bucket == 0 ? master_.learning().sent_row_bytes() : 0;
     stream_.ready(bucket, [this, bucket, w, step, row_bytes](const Communicator& comm) {
       std::vector<Pending> messages;
       for (int device = 1; device < master_.workers(); ++device) {

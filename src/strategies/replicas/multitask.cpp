@@ -8,6 +8,7 @@
 #include "cluster/ranks/side_stream.h"
 #include "strategies/circumstances.h"
 #include "strategies/micro_batches.h"
+#include "strategies/parameter_pieces.h"
 #include "strategies/replicas/compressed_sum.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
@@ -17,6 +18,7 @@ namespace simgrad::strategies {
 using cluster::Communicator;
 using models::ParameterRange;
 using training::Learning;
+using training::TaskTurn;
 
 void Multitask::describe(base::Describer& d) {
   constexpr std::array<base::Choice, 3> schedules{
@@ -36,6 +38,7 @@ void Multitask::describe(base::Describer& d) {
   d.component("algorithm", algorithm, "how sums are made");
   describe_compression(d, compression);
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
+  describe_hosts_first(d, algorithm.kind());
   if (rows && schedule != Schedule::groups)
     d.refuse("rows",
              "rows says which rows a group has, but under this schedule every worker has its part of the batch "
@@ -46,28 +49,11 @@ void Multitask::describe(base::Describer& d) {
              "rows, whatever its group; set rows = \"batch\" and schedule = \"groups\", or leave sizes out");
 }
 
-bool Multitask::all_rows(const models::TaskModel& model) const {
-  return rows.value_or(model.tasks_have_rows() ? Rows::batch : Rows::share) == Rows::batch;
-}
-
-std::vector<TaskGroup> Multitask::groups(const models::TaskModel& model, const models::Problem& problem, int P) const {
-  const bool by_work = sizes == Sizes::work;
-  return task_groups(model.tasks(problem), P, by_work ? work_by_task(model, problem) : std::vector<double>());
-}
-
-Tensor Multitask::assembled(const std::vector<Tensor>& replicas, const Learning& learning) const {
-  ParameterPieces pieces;
-  const auto P = static_cast<int>(replicas.size());
-  for (const TaskGroup& group : groups(*learning.task_model(), learning.problem(), P)) {
-    if (group.first == 0) continue;
-    const auto own = learning.task_model()->own(learning.problem(), group.tasks);
-    scatter(gathered(replicas[static_cast<std::size_t>(group.first)], own), own, pieces);
-  }
-  return pieces.empty() ? replicas.front() : replaced(replicas.front(), std::move(pieces));
-}
-
 Traits Multitask::traits(int) const {
-  Traits traits{.many_to_many = algorithm->many_to_many()};
+  Traits traits{.many_to_many = algorithm->many_to_many(), .passes = Traits::Passes::tasks};
+  traits.turns = [its = *this](const Learning& learning, int worker, int workers) {
+    return its.turns(learning, worker, workers);
+  };
   if (schedule != Schedule::groups) return traits;
   traits.recoveries = {cluster::Recovery::restart};  // a lost rank's own parameters are in the last checkpoint alone
   traits.assembly = [its = *this](const std::vector<Tensor>& replicas, const Learning& learning) {
@@ -98,23 +84,17 @@ void Multitask::in_groups(Worker& worker) const {
   const TaskGroup its = task_group(groups(model, learning.problem(), P), worker.rank());
   const ParameterRange shared = model.shared(learning.problem());
   const std::vector<ParameterRange> own = model.own(learning.problem(), its.tasks);
-  const std::vector<models::Layer> layers = model.task_layers(learning.problem(), its.tasks);
   std::vector<int> members(static_cast<std::size_t>(its.size));
   std::iota(members.begin(), members.end(), its.first);
   const Communicator group = worker.comm().subgroup(members);
-  const bool whole = all_rows(model);
-  const training::TaskTurn turn{.tasks = its.tasks,
-                                .layers = layers,
-                                .part = whole ? worker.rank() - its.first : worker.rank(),
-                                .parts = whole ? its.size : P,
-                                .share_of_row = model.share_of_row(learning.problem(), its.tasks)};
+  const TaskTurn turn = turns(learning, worker.rank(), P).front();
 
   CompressedSum sum(*compression, *algorithm, worker);
   State state = worker.start();
   worker.has_parameters(length(own) + shared.count);
   while (worker.continues(state)) {
     Tensor g = worker.task_gradient(state.w, turn);
-    if (!whole) g = (static_cast<double>(P) / its.size) * g;
+    if (!all_rows(model)) g = (static_cast<double>(P) / its.size) * g;
     ParameterPieces summed{{shared, sum(worker.comm(), values::slice(g, shared.first, shared.count), shared.first)}};
     scatter(sum(group, gathered(g, own), own.front().first), own, summed);
     worker.update(state, replaced(g, std::move(summed)));
@@ -122,26 +102,30 @@ void Multitask::in_groups(Worker& worker) const {
 }
 
 void Multitask::in_turns(Worker& worker) const {
-  const std::vector<TaskPasses> tasks = passes_by_task(worker.learning());
-  const ParameterRange shared = worker.learning().task_model()->shared(worker.learning().problem());
+  const Learning& learning = worker.learning();
+  const models::TaskModel& model = *learning.task_model();
+  const ParameterRange shared = model.shared(learning.problem());
   CompressedSum sum(*compression, *algorithm, worker);
   cluster::SideStream beside(worker.comm());
   const auto start_sum = [&](const Tensor& part, std::int64_t first) {
     const int number = beside.start([&sum, part, first](const Communicator& comm) { return sum(comm, part, first); });
     if (schedule == Schedule::gang) beside.wait_until_over(number);
   };
+  const std::vector<TaskTurn> its = turns(learning, worker.rank(), worker.workers());
+  std::vector<std::vector<ParameterRange>> own;  // by turn
+  for (const TaskTurn& turn : its) own.push_back(model.own(learning.problem(), turn.tasks));
   State state = worker.start();
   while (worker.continues(state)) {
     Tensor g, of_shared;
-    for (const TaskPasses& task : tasks) {
-      g = worker.task_gradient(state.w, task.turn(worker.rank(), worker.workers()));
+    for (std::size_t t = 0; t < its.size(); ++t) {
+      g = worker.task_gradient(state.w, its[t]);
       accumulate(worker, of_shared, values::slice(g, shared.first, shared.count));
-      start_sum(gathered(g, task.own), task.own.front().first);
+      start_sum(gathered(g, own[t]), own[t].front().first);
     }
     start_sum(of_shared, shared.first);
     const std::vector<Tensor> sums = beside.wait_for_all();
     ParameterPieces summed{{shared, sums.back()}};
-    for (std::size_t t = 0; t < tasks.size(); ++t) scatter(sums[t], tasks[t].own, summed);
+    for (std::size_t t = 0; t < its.size(); ++t) scatter(sums[t], own[t], summed);
     worker.update(state, replaced(g, std::move(summed)));
   }
 }

@@ -55,6 +55,7 @@ struct Multitask : Strategy {
   std::optional<Refusal> groups_refusal(const Circumstances& circumstances) const;
   bool all_rows(const models::TaskModel& model) const;
   std::vector<TaskGroup> groups(const models::TaskModel& model, const models::Problem& problem, int P) const;
+  std::vector<training::TaskTurn> turns(const training::Learning& learning, int worker, int workers) const;
   void in_groups(Worker& worker) const;
   void in_turns(Worker& worker) const;
   /// The parameters to evaluate: the shared ones, which all have, and each task's own from its group.

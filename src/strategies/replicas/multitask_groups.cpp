@@ -1,17 +1,54 @@
-/// Conditions for groups with tasks of their own, and the memory that groups and turns take.
+/// Groups with tasks of their own: their turns, their conditions, and the memory that groups and turns take.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "strategies/circumstances.h"
+#include "strategies/parameter_pieces.h"
 #include "strategies/replicas/multitask.h"
+#include "training/learning/learning.h"
 #include "training/memory/pass_memory.h"
 
 namespace simgrad::strategies {
 
+using models::ParameterRange;
 using record::MemoryPart;
+using training::Learning;
 using training::MemoryTerms;
+using training::TaskTurn;
+
+bool Multitask::all_rows(const models::TaskModel& model) const {
+  return rows.value_or(model.tasks_have_rows() ? Rows::batch : Rows::share) == Rows::batch;
+}
+
+std::vector<TaskGroup> Multitask::groups(const models::TaskModel& model, const models::Problem& problem, int P) const {
+  const bool by_work = sizes == Sizes::work;
+  return task_groups(model.tasks(problem), P, by_work ? work_by_task(model, problem) : std::vector<double>());
+}
+
+Tensor Multitask::assembled(const std::vector<Tensor>& replicas, const Learning& learning) const {
+  ParameterPieces pieces;
+  const auto P = static_cast<int>(replicas.size());
+  for (const TaskGroup& group : groups(*learning.task_model(), learning.problem(), P)) {
+    if (group.first == 0) continue;
+    const auto own = learning.task_model()->own(learning.problem(), group.tasks);
+    scatter(gathered(replicas[static_cast<std::size_t>(group.first)], own), own, pieces);
+  }
+  return pieces.empty() ? replicas.front() : replaced(replicas.front(), std::move(pieces));
+}
+
+std::vector<TaskTurn> Multitask::turns(const Learning& learning, int worker, int workers) const {
+  if (schedule != Schedule::groups) return turn_by_task(learning, worker, workers);
+  const models::TaskModel& model = *learning.task_model();
+  const TaskGroup its = task_group(groups(model, learning.problem(), workers), worker);
+  const bool whole = all_rows(model);
+  return {{.tasks = its.tasks,
+           .layers = model.task_layers(learning.problem(), its.tasks),
+           .part = whole ? worker - its.first : worker,
+           .parts = whole ? its.size : workers,
+           .share_of_row = model.share_of_row(learning.problem(), its.tasks)}};
+}
 
 std::optional<Refusal> Multitask::groups_refusal(const Circumstances& circumstances) const {
   if (const std::string whole = circumstances.needs_whole_gradient(); !whole.empty())

@@ -5,12 +5,12 @@
 #include <numeric>
 
 #include "base/errors.h"
+#include "strategies/parameter_pieces.h"
 #include "training/learning/learning.h"
 #include "training/partitions/partition.h"
 
 namespace simgrad::strategies {
 
-using models::ParameterRange;
 using training::stretch;
 
 namespace {
@@ -78,68 +78,26 @@ std::vector<double> work_by_task(const models::TaskModel& model, const models::P
   return work;
 }
 
-training::TaskTurn TaskPasses::turn(int part, int parts) const {
-  return {.tasks = task,
-          .layers = layers,
-          .part = part,
-          .parts = parts,
-          .share_of_work = share_of_work,
-          .gradients = gradients,
-          .first = first,
-          .last = last};
-}
-
-std::vector<TaskPasses> passes_by_task(const training::Learning& learning) {
+std::vector<training::TaskTurn> turn_by_task(const training::Learning& learning, int part, int parts) {
   const models::TaskModel& model = *learning.task_model();
   const std::vector<double> work = work_by_task(model, learning.problem());
   const double all_work = std::accumulate(work.begin(), work.end(), 0.0);
-  std::vector<TaskPasses> all;
+  std::vector<training::TaskTurn> all;
   std::int64_t gradients = 0;
   for (std::size_t t = 0; t < work.size(); ++t) {
     const models::Tasks task{static_cast<std::int64_t>(t), 1};
-    all.push_back({.task = task,
+    all.push_back({.tasks = task,
                    .layers = model.task_layers(learning.problem(), task),
-                   .own = model.own(learning.problem(), task),
+                   .part = part,
+                   .parts = parts,
                    .share_of_work = work[t] / all_work,
                    .gradients = gradients,
                    .first = t == 0,
                    .last = t + 1 == work.size()});
-    gradients += length(all.back().own) + (t == 0 ? model.shared(learning.problem()).count : 0);
+    gradients += length(model.own(learning.problem(), task));
+    if (t == 0) gradients += model.shared(learning.problem()).count;
   }
   return all;
-}
-
-std::int64_t length(std::span<const ParameterRange> stretches) {
-  std::int64_t count = 0;
-  for (const ParameterRange& range : stretches) count += range.count;
-  return count;
-}
-
-Tensor gathered(const Tensor& w, std::span<const ParameterRange> stretches) {
-  std::vector<Tensor> all;
-  for (const ParameterRange& range : stretches) all.push_back(values::slice(w, range.first, range.count));
-  return all.size() == 1 ? all.front() : values::concatenate(all);
-}
-
-void scatter(const Tensor& numbers, std::span<const ParameterRange> stretches, ParameterPieces& pieces) {
-  std::int64_t at = 0;
-  for (const ParameterRange& range : stretches) {
-    pieces.emplace_back(range, values::slice(numbers, at, range.count));
-    at += range.count;
-  }
-}
-
-Tensor replaced(const Tensor& w, ParameterPieces pieces) {
-  std::ranges::sort(pieces, {}, [](const auto& piece) { return piece.first.first; });
-  std::vector<Tensor> all;
-  std::int64_t at = 0;
-  for (const auto& [range, numbers] : pieces) {
-    if (range.first > at) all.push_back(values::slice(w, at, range.first - at));
-    all.push_back(numbers);
-    at = range.first + range.count;
-  }
-  if (at < w.size()) all.push_back(values::slice(w, at, w.size() - at));
-  return values::concatenate(all);
 }
 
 }  // namespace simgrad::strategies

@@ -1,9 +1,8 @@
-/// Groups of workers, each with tasks of its own, and the parameters that a task alone has.
+/// Groups of workers, each with tasks of its own, and the turns of tasks that follow each other.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "models/task_model.h"
@@ -29,33 +28,10 @@ std::vector<TaskGroup> task_groups(std::int64_t tasks, int workers, std::span<co
 /// The one of them that has the worker.
 TaskGroup task_group(const std::vector<TaskGroup>& groups, int worker);
 
-/// One task of a model whose tasks follow each other on a rank.
-struct TaskPasses {
-  models::Tasks task;
-  std::vector<models::Layer> layers;
-  std::vector<models::ParameterRange> own;
-  double share_of_work = 1.0;  ///< of the work of all tasks
-  std::int64_t gradients = 0;  ///< numbers of the gradients of the tasks before
-  bool first = true, last = true;
-
-  /// Its gradient over that part of a step's batch.
-  training::TaskTurn turn(int part, int parts) const;
-};
-std::vector<TaskPasses> passes_by_task(const training::Learning& learning);
-
-/// The number of parameters in these stretches.
-std::int64_t length(std::span<const models::ParameterRange> stretches);
+/// The turns of a step in which one task follows the other, over that part of its rows.
+std::vector<training::TaskTurn> turn_by_task(const training::Learning& learning, int part, int parts);
 
 /// Flops of a row's gradient, by task.
 std::vector<double> work_by_task(const models::TaskModel& model, const models::Problem& problem);
-
-/// Stretches of parameters, with their numbers.
-using ParameterPieces = std::vector<std::pair<models::ParameterRange, Tensor>>;
-/// The stretches of w, one after the other in one vector.
-Tensor gathered(const Tensor& w, std::span<const models::ParameterRange> stretches);
-/// Adds the numbers of such a vector to the pieces.
-void scatter(const Tensor& numbers, std::span<const models::ParameterRange> stretches, ParameterPieces& pieces);
-/// w with the pieces in place of its own numbers there.
-Tensor replaced(const Tensor& w, ParameterPieces pieces);
 
 }  // namespace simgrad::strategies

@@ -49,7 +49,7 @@ Traits BytePs::traits(int P) const {
           .pairs = 2LL * P * servers,
           .answering_actors = bucket_bytes ? P : 0,
           .taking_actors = bucket_bytes ? static_cast<std::int64_t>(P) * servers : 0,
-          .visits_units = bucket_bytes.has_value()};
+          .passes = bucket_bytes ? Traits::Passes::units : Traits::Passes::whole};
 }
 
 std::optional<Refusal> BytePs::refusal(const Circumstances& circumstances) const {

@@ -39,7 +39,7 @@ Traits ParameterServer::traits(int P) const {
           .answering_actors = streams * (P + pairs),
           .taking_actors = (streams > 0 ? 1 : receiving) * pairs,
           .recoveries = stale() && !bucket_bytes ? training::every_recovery() : training::recoveries_by_generation(),
-          .visits_units = bucket_bytes.has_value()};
+          .passes = bucket_bytes ? Traits::Passes::units : Traits::Passes::whole};
 }
 
 std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstances) const {

@@ -26,7 +26,8 @@ Traits SparseParameterServer::traits(int P) const {
           .many_to_many = servers > 1 || dense == DenseOn::allreduce,
           .pairs = 2 * shards * P,
           .taking_actors = shards * P,
-          .recoveries = std::move(recoveries)};
+          .recoveries = std::move(recoveries),
+          .passes = Traits::Passes::keys};
 }
 
 std::optional<Refusal> SparseParameterServer::refusal(const Circumstances& circumstances) const {

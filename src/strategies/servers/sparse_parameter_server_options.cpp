@@ -45,6 +45,7 @@ void SparseParameterServer::describe(base::Describer& d) {
            "the format of numbers in pushes, answers and the allreduce, to which they are rounded; a flop a number at "
            "each end");
   d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
+  describe_hosts_first(d);
   refuse_contradictions(d);
 }
 

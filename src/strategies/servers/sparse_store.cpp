@@ -9,6 +9,7 @@
 namespace simgrad::strategies {
 
 using cluster::Packet;
+using training::key_bytes;
 using training::SparseBatch;
 using training::SparseLearning;
 

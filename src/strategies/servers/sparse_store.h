@@ -13,9 +13,6 @@
 
 namespace simgrad::strategies {
 
-/// The bytes of a key's number in requests and pushes: there are fewer than 2^32 keys.
-inline constexpr std::int64_t key_bytes = 4;
-
 /// All servers together, as a worker sees them: batch after batch.
 class SparseStore {
  public:

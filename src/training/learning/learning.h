@@ -91,6 +91,8 @@ class Learning {
   const models::Problem& problem() const { return setup_.problem; }
   /// Bytes of a row on a disk.
   std::int64_t row_bytes() const { return setup_.model->sample_bytes(setup_.problem); }
+  /// Bytes of a row with its target, as a message.
+  std::int64_t sent_row_bytes() const { return row_bytes() + 8; }
   Precision precision() const { return setup_.precision; }
   NumberBytes number_bytes() const { return training::number_bytes(setup_.precision, setup_.wire); }
   /// Bytes of a checkpoint: the parameters and the optimizer's vectors.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <vector>
 
 #include "models/task_model.h"
 
@@ -10,7 +10,7 @@ namespace simgrad::training {
 
 struct TaskTurn {
   models::Tasks tasks;
-  std::span<const models::Layer> layers = {};  ///< of these tasks: models::TaskModel::task_layers
+  std::vector<models::Layer> layers = {};  ///< of these tasks: models::TaskModel::task_layers
   int part = 0, parts = 1;                     ///< its rows: that one of so many shares of the step's batch
   double share_of_row = 1.0;                   ///< of the bytes of a row that the step's first turn reads
   double share_of_work = 1.0;                  ///< of the work that the rank has in the step

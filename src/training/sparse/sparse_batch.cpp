@@ -53,12 +53,30 @@ void take_rows(const data::Dataset& set, const RowSet& rows, DistinctKeys& disti
   }
 }
 
+/// The rows of several shares, one after the other.
+RowSet rows_together(const Batches& batches, std::span<const Share> shares, std::vector<std::int64_t>& firsts) {
+  firsts.push_back(0);
+  RowSet all;
+  for (const Share& share : shares) {
+    RowSet its = batches.rows(share);
+    firsts.push_back(firsts.back() + its.count);
+    if (shares.size() == 1) return its;
+    if (its.indices.empty())
+      for (std::int64_t i = 0; i < its.count; ++i) all.indices.push_back(its.first + i);
+    else
+      all.indices.insert(all.indices.end(), its.indices.begin(), its.indices.end());
+  }
+  all.count = firsts.back();
+  return all;
+}
+
 }  // namespace
 
-std::shared_ptr<const SparseBatch> SparseLearning::batch(const Share& share) {
+std::shared_ptr<const SparseBatch> SparseLearning::batch(std::span<const Share> shares) {
   auto batch = std::make_shared<SparseBatch>();
-  batch->step = share.step;
-  take_rows(learning_.data()->train, learning_.batches().rows(share), distinct_, *batch);
+  batch->step = shares.front().step;
+  const RowSet rows = rows_together(learning_.batches(), shares, batch->shares);
+  take_rows(learning_.data()->train, rows, distinct_, *batch);
   std::vector<std::uint32_t> found = distinct_.keys();
   batch->rows.reserve(static_cast<std::size_t>(options_.servers));
   if (options_.servers == 1 && hot_.empty()) {
@@ -103,6 +121,26 @@ void SparseLearning::number_by_server(SparseBatch& batch, const std::vector<std:
   for (std::uint32_t& key : batch.local) key = renumbered[key];
   for (std::vector<std::uint32_t>& each : rows)
     batch.rows.push_back(std::make_shared<const std::vector<std::uint32_t>>(std::move(each)));
+}
+
+std::shared_ptr<const SparseBatch> rows_of_share(const SparseBatch& batch, int share) {
+  auto part = std::make_shared<SparseBatch>();
+  const std::int64_t first = batch.shares[static_cast<std::size_t>(share)],
+                     last = batch.shares[static_cast<std::size_t>(share) + 1];
+  const auto entries =
+      std::span(batch.starts).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first) + 1);
+  const std::int64_t from = entries.front(), to = entries.back();
+  part->step = batch.step;
+  part->count = last - first;
+  part->shares = {0, part->count};
+  for (const std::int64_t start : entries) part->starts.push_back(start - from);
+  part->local.assign(batch.local.begin() + from, batch.local.begin() + to);
+  if (!batch.values.empty()) part->values.assign(batch.values.begin() + from, batch.values.begin() + to);
+  part->targets.assign(batch.targets.begin() + first, batch.targets.begin() + last);
+  part->keys = batch.keys;
+  part->firsts = batch.firsts;
+  part->rows = batch.rows;
+  return part;
 }
 
 }  // namespace simgrad::training

@@ -10,9 +10,13 @@
 
 namespace simgrad::training {
 
+/// The bytes of a key's number in a message: there are fewer than 2^32 keys.
+inline constexpr std::int64_t key_bytes = 4;
+
 struct SparseBatch {
   std::int64_t step = 0;
   std::int64_t count = 0;            ///< rows
+  std::vector<std::int64_t> shares;  ///< (shares + 1): the first row of each share
   std::vector<std::int64_t> starts;  ///< (count + 1)
   std::vector<std::uint32_t> local;  ///< an entry's key, by its new number
   std::vector<double> values;        ///< empty: all are 1
@@ -32,5 +36,8 @@ struct SparseBatch {
             .values = values.empty() ? nullptr : values.data()};
   }
 };
+
+/// The rows of one of its shares, with the keys of all, numbered as they are there.
+std::shared_ptr<const SparseBatch> rows_of_share(const SparseBatch& batch, int share);
 
 }  // namespace simgrad::training

@@ -40,8 +40,9 @@ class SparseLearning {
   std::int64_t replicated() const { return options_.dense_replicated ? dense_ + hot() * width_ : 0; }
   std::int64_t hot() const { return static_cast<std::int64_t>(hot_.size()); }
 
-  /// The rows of a share, with their keys numbered.  Real time: that of finding the distinct keys, in the caller.
-  std::shared_ptr<const SparseBatch> batch(const Share& share);
+  /// The rows of some shares of a step, with their keys numbered.  Real time: that of finding the distinct keys, in the
+  /// caller.
+  std::shared_ptr<const SparseBatch> batch(std::span<const Share> shares);
   double flops(const SparseBatch& batch) const;
   /// This part of the gradient of the mean loss over the step's batch.
   /// at: the batch's keys' rows, then all dense parameters.  replica: (replicated()), or none.

@@ -1,0 +1,158 @@
+/// The common part of workers and servers: a rank's communicator, its clock, its memory and its updates.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cluster/ranks/communicator.h"
+#include "training/memory/ledger.h"
+#include "training/precision.h"
+#include "training/state.h"
+
+namespace simgrad::models {
+class ModelPart;
+}
+
+namespace simgrad::training {
+
+class Learning;
+class Mesh;
+struct MeshTime;
+class Optimizer;
+class RankWork;
+class Session;
+class Shards;
+class SparseLearning;
+struct SparseOptions;
+class Store;
+
+/// The common part of workers and servers.
+class Participant {
+ public:
+  Participant(Session& session, int position);
+  Participant(const Participant&) = delete;
+  Participant& operator=(const Participant&) = delete;
+  virtual ~Participant() = default;
+
+  /// The living workers, then the servers; of a cut model, the ranks that have the same part.
+  const cluster::Communicator& comm() const { return comm_; }
+  /// All ranks of a mesh; as comm() where there is none.
+  cluster::Communicator everyone() const;
+  /// The part of a cut model that this rank has. Only where it has one.
+  const models::ModelPart& part() const;
+  const Mesh& mesh() const;
+  int rank() const { return comm_.rank(); }  ///< its place in comm()
+  int workers() const;                       ///< P; of a cut model, the ranks that have the same part
+  double now() const { return comm_.now(); }
+
+  const Learning& learning() const { return *learning_; }
+  const Optimizer& optimizer() const;
+  bool clips() const;  ///< whether gradients are clipped by their norm (training.clip_norm)
+  /// Whether an update depends on the norm of the whole gradient: it is clipped, or left out where it has overflowed.
+  bool needs_norm() const;
+  std::uint64_t seed() const;
+  /// The rows of a step's batch, over all workers; and a worker's share of them.
+  std::int64_t batch() const;
+  std::int64_t rows(int worker) const;
+  /// The rows of the training set that a worker's shares are drawn from.
+  std::int64_t shard_rows(int worker) const;
+  /// A worker's number among all that the scenario has, lost ones included.
+  int number(int worker) const;
+  /// The parts of the parameters that the servers hold.
+  const Shards& shards() const;
+  /// The ranks' common view of a sparse model; made when it is first asked for.
+  SparseLearning& sparse(const SparseOptions& options) const;
+
+  /// Parameters, the optimizer's vectors and step to begin with: fresh, or from a checkpoint after a failure.
+  State start() const;
+  /// Reports the state to the training, which evaluates and tests the stopping rules, in no virtual time; then a
+  /// checkpoint is written, if one is due. Returns whether to go on.
+  bool continues(const State& state) const;
+  /// Reports parameters that are changed where they are, after `step` updates.
+  bool continues(const std::shared_ptr<const Store>& store, std::int64_t step) const;
+
+  /// One update with gradient g, at the learning rate times a factor.  Virtual time: the optimizer's flops, and 3 a
+  /// number where training.clip_norm clips g, unless reductions are free.
+  /// squares: (1), the sum of squares of the whole gradient, where g is a shard and the update needs the norm.
+  void update(State& state, const values::Tensor& g, double rate_factor = 1.0,
+              const values::Tensor& squares = {}) const;
+  /// Likewise on the host of its device, which takes so long.
+  void update_on_host(State& state, const values::Tensor& g, double seconds, const values::Tensor& squares = {}) const;
+  /// The learning rate of the update that follows `step` updates.
+  double learning_rate(std::int64_t step) const;
+  /// The number of gradients that a worker has given after `step` steps, on average, rounded down.
+  std::int64_t rounds(std::int64_t step) const;
+  /// One step of Lloyd's algorithm: every centre in state.w moves to the mean of its rows.  sums: those of all ranks'
+  /// `assignments`.  Virtual time: a division a number, unless reductions are free.
+  void move_centres(State& state, const values::Tensor& sums) const;
+
+  /// Charges flops of an addition, an average or an update, which take no time where the scenario makes them free.
+  void charge(double flops, record::Work work = record::Work::reduce) const { comm_.charge_reduction(flops, work); }
+  /// Charges flops that the host's other ranks may slow down.
+  void compute(double flops, record::Work work) const;
+  /// Takes flops off the record's that only stand for time: of a straggler.
+  void count_less(double flops) const;
+  /// Adds a sentence to the run's notes.
+  void note(std::string text) const;
+
+  /// The time of this rank that goes to the other ranks of its replica.
+  MeshTime& mesh_time() const;
+
+  /// What this rank holds in memory; and the bytes of the numbers that it holds.
+  Ledger& memory() const { return *ledger_; }
+  NumberBytes number_bytes() const;
+  /// This rank has so many of the parameters, whatever the length of its vectors: its memory and its updates count
+  /// these.
+  void has_parameters(std::int64_t count) { own_parameters_ = count; }
+  /// The optimizer's vectors, or its share of the parameters too, are in the host's memory, not in the device's.
+  void keep_on_host(bool optimizer, bool parameters);
+  /// Time of so many bytes over the link between this rank's device and its host. Only where there is one.
+  double host_link_s(double bytes) const;
+  /// Spends so long, whatever the device.
+  void spend(double seconds, record::Work work) const;
+
+  /// Whether the training goes on without a lost worker, and with it once it is back (recovery = "continue").
+  bool keeps_going() const;
+
+ protected:
+  /// comm: the ranks that it sends to and receives from.
+  Participant(Session& session, cluster::Communicator comm);
+  int world_rank() const { return comm_.world_rank(comm_.rank()); }
+  Session& session() const { return session_; }
+  /// Sets the rank's step for the texts of errors, and for the draws of codes.
+  void set_step(std::int64_t step) const;
+  void charge_update(const State& state) const;
+  /// The sum of squares of the whole gradient where the update needs its norm and this rank has a part of it.
+  virtual values::Tensor squares_of_all(const values::Tensor& /*g*/, const values::Tensor& squares) const {
+    return squares;
+  }
+  /// The work of this rank's gradients.
+  RankWork work() const;
+  double learning_rate_after(double rounds) const;
+  /// Whether the summed gradient is applied: not if a float16 one has overflowed, which halves the loss scale.  g: the
+  /// gradient, or the sum of its squares.
+  bool applies(const values::Tensor& g) const;
+  /// g, or g times clip_norm / |g| where |g| is above clip_norm. Source: R. Pascanu, T. Mikolov, Y. Bengio, On the
+  /// difficulty of training recurrent neural networks, 2013; PyTorch's clip_grad_norm_, which adds 1e-6 to |g|.
+  /// squares: as for `update`.
+  values::Tensor clipped(const values::Tensor& g, const values::Tensor& squares = {}) const;
+  /// One update at the learning rate of that many rounds, times a factor; takes no time.
+  void apply(double rounds, State& state, const values::Tensor& g, double rate_factor = 1.0,
+             const values::Tensor& squares = {}) const;
+
+ private:
+  void count_memory(const State& state) const;
+  /// The numbers of such a vector that this rank has.
+  double own_numbers(const values::Tensor& vector) const;
+
+  Session& session_;
+  const Learning* learning_;
+  cluster::Communicator comm_;
+  Ledger* ledger_;
+  bool optimizer_on_host_ = false, parameters_on_host_ = false;
+  std::optional<std::int64_t> own_parameters_;  ///< none: those of its vectors
+};
+
+}  // namespace simgrad::training

@@ -1,0 +1,259 @@
+// hosts_first where workers make other things than gradients of all parameters: those of tasks, those of a sparse
+// batch's keys, the sums of Lloyd's algorithm. Numbers are those of hosts of one device; times follow closed forms.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/fabric/cluster.h"
+#include "cluster/topologies/star.h"
+#include "models/k_means.h"
+#include "models/multitask_perceptron.h"
+#include "strategies/hosts/hosts_first.h"
+#include "strategies/mapreduce_programs.h"
+#include "strategies/programs.h"
+#include "strategies/sparse_trial.h"
+
+namespace host_products_test {
+
+using namespace simgrad;
+using namespace simgrad::tests;
+using strategies::HostsFirst;
+using strategies::Multitask;
+using strategies::Strategy;
+
+namespace {
+
+constexpr int g = 4;  // devices of a host
+constexpr double device_B = 1e10;
+constexpr double device_alpha = 5e-6;
+
+void put_devices(cluster::Options& options) {
+  auto star = std::make_unique<cluster::Star>();
+  star->devices_per_host = g;
+  star->device_bandwidth_bytes_per_s = device_B;
+  star->device_latency_s = device_alpha;
+  options.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
+}
+
+training::Program on_hosts(std::shared_ptr<const Strategy> strategy) {
+  return strategies::program(std::make_shared<HostsFirst>(std::move(strategy), g));
+}
+
+/// A chain around a host, or back, of so many bytes in one piece.
+double around_s(double bytes) { return (g - 1) * (device_alpha + bytes / device_B); }
+
+/// A training of a model with data of its own.
+struct Small {
+  std::shared_ptr<const models::Model> model;
+  models::Problem problem;
+  std::int64_t rows = 48;
+  std::int64_t batch = 48;
+  std::string optimizer = "sgd";
+  bool numbers = true;
+  bool charge = true;
+
+  /// The losses of every step, and the record.
+  record::Record trained(const training::Program& program, int workers, bool devices) const {
+    const Outcome outcome = in_a_child([&] {
+      cluster::Options options = ideal_star();
+      options.charge_reductions = charge;
+      options.workers = workers;
+      options.collectives = cluster::Collectives::messages;  // transfers inside a host and between hosts may meet
+      if (devices) put_devices(options);
+      const training::Traits traits = program.traits(workers);
+      cluster::Cluster hosts(options, traits.hosts_needed(workers), traits.many_to_many);
+      values::Dispatcher dispatcher({.numbers = numbers, .label = {}});
+      training::Learning::Setup learning_setup;
+      auto split = std::make_shared<data::Split>();
+      split->train = linear_data(rows, problem.features, 7);
+      split->train.classes = problem.classes;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        if (problem.classes > 0) split->train.targets[static_cast<std::size_t>(i)] = static_cast<double>(i % 3);
+        split->train.features[static_cast<std::size_t>(i * problem.features + i % 3)] += 2.0;
+      }
+      learning_setup.data = numbers ? split : nullptr;
+      learning_setup.model = model;
+      learning_setup.problem = problem;
+      learning_setup.rows = rows;
+      learning_setup.batch = batch;
+      const training::Learning learning(std::move(learning_setup), dispatcher);
+      training::Training::Setup setup;
+      setup.options.learning_rate = 0.2;
+      setup.options.optimizer.choose(optimizer);
+      setup.stop.steps = 6;
+      setup.evaluate.every_steps = 1;
+      training::Training job(hosts, learning, program, setup, workers);
+      return run_to_the_end(job, hosts);
+    });
+    REQUIRE(outcome.record.error.empty());
+    return outcome.record;
+  }
+};
+
+std::shared_ptr<const models::MultitaskPerceptron> network(std::vector<double> hidden) {
+  auto model = std::make_shared<models::MultitaskPerceptron>();
+  model->hidden = std::move(hidden);
+  model->activation = models::Activation::tanh;
+  return model;
+}
+
+Small three_tasks() { return {.model = network({4.0}), .problem = {.features = 3, .classes = 3}}; }
+
+std::shared_ptr<const Multitask> multitask(const std::function<void(Multitask&)>& change) {
+  auto strategy = std::make_shared<Multitask>();
+  change(*strategy);
+  return strategy;
+}
+
+void check_equal_losses(const record::Record& found, const record::Record& expected) {
+  REQUIRE(found.curve.size() == expected.curve.size());
+  for (std::size_t i = 0; i < found.curve.size(); ++i)
+    CHECK(found.curve[i].loss.value() == Approx(expected.curve[i].loss.value()).epsilon(1e-12));
+  CHECK(found.curve.back().loss.value() < found.curve.front().loss.value());
+  CHECK(found.samples == expected.samples);
+}
+
+void check_equal_training(const Small& its, const std::shared_ptr<const Strategy>& strategy, int hosts) {
+  check_equal_losses(its.trained(on_hosts(strategy), hosts * g, true),
+                     its.trained(strategies::program(strategy), hosts, false));
+}
+
+}  // namespace
+
+TEST_CASE("the devices of a host make the gradients of its tasks together") {
+  const std::vector<std::pair<std::string, std::shared_ptr<const Multitask>>> all{
+      {"groups", multitask([](Multitask&) {})},
+      {"groups of all rows", multitask([](Multitask& its) { its.rows = Multitask::Rows::batch; })},
+      {"gang", multitask([](Multitask& its) { its.schedule = Multitask::Schedule::gang; })},
+      {"sharing", multitask([](Multitask& its) { its.schedule = Multitask::Schedule::sharing; })}};
+  for (const auto& [name, strategy] : all)
+    for (const int hosts : {2, 3, 5})
+      for (const char* const optimizer : {"sgd", "adam"})
+        for (const std::int64_t batch : {48, 30}) {
+          CAPTURE(name, hosts, optimizer, batch);
+          Small its = three_tasks();
+          its.optimizer = optimizer;
+          its.batch = batch;
+          check_equal_training(its, strategy, hosts);
+        }
+}
+
+TEST_CASE("the parameters of a task go around a host before its turn, and the shared ones once a step") {
+  constexpr std::int64_t d = 3, hidden = 400, T = 3, steps = 6;
+  const double shared = 8.0 * (d + 1) * hidden, own = 8.0 * (hidden + 1);
+  for (const bool in_turns : {true, false}) {
+    CAPTURE(in_turns);
+    const auto strategy = multitask(
+        [&](Multitask& its) { its.schedule = in_turns ? Multitask::Schedule::gang : Multitask::Schedule::groups; });
+    Small workers{.model = network({static_cast<double>(hidden)}), .problem = {.features = d, .classes = T}};
+    workers.numbers = workers.charge = false;
+    Small devices = workers;
+    devices.rows = devices.batch = g * workers.batch;  // each device has as many rows as a worker had
+    constexpr int hosts = 3;
+    const double without_s = workers.trained(strategies::program(strategy), hosts, false).simulated_s;
+    const double with_s = devices.trained(on_hosts(strategy), hosts * g, true).simulated_s;
+    const double host_s =
+        in_turns ? 2 * (around_s(shared + own) + (T - 1) * around_s(own)) : 2 * around_s(shared + own);
+    CHECK(with_s - without_s == Approx(steps * host_s).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("the devices of a host sum what they assign to centres") {
+  auto model = std::make_shared<models::KMeans>();
+  model->clusters = 3;
+  const Small its{.model = model, .problem = {.features = 3, .classes = 0}, .rows = 60, .batch = 60};
+  auto strategy = std::make_shared<strategies::MapReduce>();
+  strategy->job = strategies::Job::k_means;
+  for (const int hosts : {2, 3}) {
+    CAPTURE(hosts);
+    check_equal_training(its, strategy, hosts);
+  }
+}
+
+namespace {
+
+SparseTrial on_devices(SparseTrial trial, const std::shared_ptr<const Strategy>& strategy) {
+  trial.program = on_hosts(strategy);
+  trial.workers *= g;
+  trial.cluster.workers = trial.workers;
+  put_devices(trial.cluster);
+  return trial;
+}
+
+}  // namespace
+
+TEST_CASE("the devices of a host make the gradient of all of its keys together") {
+  using Cases = std::vector<std::pair<std::string, SparseServers>>;
+  for (const auto& [name, options] :
+       Cases{{"one server", {}},
+             {"servers by hash", {.shards = 3, .dealt_by = training::Sharding::hash}},
+             {"hot keys on workers", {.shards = 2, .dense = strategies::DenseOn::allreduce, .hot_keys = 7}},
+             {"a cache", {.cache_bound = 3}},
+             {"colocated", {.shards = 2, .placement = strategies::Placement::colocated}}})
+    for (const char* const model : {"sparse_logistic", "factorization_machine", "wide_and_deep"})
+      for (const std::int64_t batch : {40, 200}) {
+        CAPTURE(name, model, batch);
+        const auto strategy = sparse_strategy(options);
+        SparseTrial workers(strategies::program(strategy));
+        workers.model = model;
+        workers.workers = 2;
+        workers.batch = batch;
+        workers.training.learning_rate = 0.2;
+        const Outcome plain = workers.run(), several = on_devices(workers, strategy).run();
+        REQUIRE(several.record.error.empty());
+        CHECK(several.record.samples == plain.record.samples);
+        REQUIRE(several.evaluated.size() == plain.evaluated.size());
+        for (std::size_t row = 0; row < plain.evaluated.size(); ++row)
+          CHECK(relative_distance(several.evaluated[row], plain.evaluated[row]) < 1e-12);
+      }
+}
+
+TEST_CASE("a server that waits for nobody takes the keys of whole hosts, the same ones on any number of threads") {
+  for (const Consistency consistency : {Consistency::asp, Consistency::ssp}) {
+    const auto strategy = sparse_strategy({.consistency = consistency, .shards = 2});
+    SparseTrial trial(strategies::program(strategy));
+    trial.workers = 2;
+    trial.stop.steps = 60;
+    trial.training.desynchronise = 0.05;
+    trial = on_devices(trial, strategy);
+    const Outcome outcome = trial.run();
+    REQUIRE(outcome.record.error.empty());
+    CHECK(outcome.record.final_loss < outcome.record.curve.front().loss.value());
+    CHECK(outcome.record.samples % (trial.batch / 2) == 0);
+    trial.threads = 4;
+    CHECK(trial.run().evaluated == outcome.evaluated);
+  }
+}
+
+TEST_CASE("keys go around a host, then their numbers, and gradients come back") {
+  const auto strategy = sparse_strategy({});
+  for (const char* const model : {"sparse_logistic", "factorization_machine"}) {
+    CAPTURE(model);
+    SparseTrial one(strategies::program(strategy));
+    one.model = model;
+    one.workers = 1;
+    one.batch = one.rows;  // all of them, in every step
+    one.cluster.charge_reductions = false;
+    const std::shared_ptr<const data::Split> data = one.split();
+    const auto& keys = data->train.sparse.keys;
+    const auto u =
+        static_cast<double>(std::set<std::uint32_t>(keys.begin(), keys.begin() + data->train.sparse.entries()).size());
+    const auto plain = one.plain_model();
+    const auto& sparse = dynamic_cast<const models::SparseModel&>(*plain);
+    const models::Problem problem = SparseTrial::problem_of(data->train);
+    const double numbers =
+        u * static_cast<double>(sparse.width()) + static_cast<double>(sparse.dense_parameters(problem));
+    const double flops = sparse.sparse_flops(problem, one.rows, data->train.sparse.entries());
+    // A device passes the keys on before it takes the numbers, which are behind them.
+    const double keys_s = 2 * (device_alpha + 4.0 * u / device_B), host_s = keys_s + 2 * around_s(8.0 * numbers);
+    const double saved_s = (1.0 - 1.0 / g) * flops / one.cluster.host_spec.speed_flops_per_s;
+    const double difference_s = on_devices(one, strategy).run().record.simulated_s - one.run().record.simulated_s;
+    CHECK(difference_s == Approx(static_cast<double>(*one.stop.steps) * (host_s - saved_s)).epsilon(1e-9));
+  }
+}
+
+}  // namespace host_products_test
