@@ -117,16 +117,19 @@ struct Traits {
   bool meets_in_rings = false;
   /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.
   bool gathers_units = false;
-  /// The products of a worker's passes over its rows. Under Holder::master the master, which has all parameters, has
-  /// those of `whole` where the others have those of `units`.
+  /// The products of a worker's passes over its rows.
   enum class Passes {
-    whole,       ///< gradients of all parameters
-    units,       ///< likewise, of which a unit's are read as they come
-    tasks,       ///< gradients of some tasks after the other: `turns`
+    whole,       ///< gradients of all parameters, which are there when the passes begin
+    units,       ///< the same gradients; the parameters of a unit are there when the passes come to it
+    tasks,       ///< gradients of one group of tasks after the other: `turns`
     keys,        ///< gradients of a sparse batch
     assignments  ///< the sums of Lloyd's algorithm
   };
   Passes passes = Passes::whole;
+  /// Those of that worker: a master has all parameters when its passes begin.
+  Passes passes_of(int worker) const {
+    return passes == Passes::units && holder == Holder::master && worker == 0 ? Passes::whole : passes;
+  }
   /// The turns of a step of that worker, each over the worker's rows; null where a model has one task.
   std::function<std::vector<TaskTurn>(const Learning&, int worker, int workers)> turns = {};
   /// Whether the first worker sends the others their rows with the parameters.

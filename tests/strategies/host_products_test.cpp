@@ -55,8 +55,9 @@ struct Small {
   std::string optimizer = "sgd";
   bool numbers = true;
   bool charge = true;
+  training::Wire wire = training::Wire::as_precision;
+  std::optional<cluster::Crash> crash = {};
 
-  /// The losses of every step, and the record.
   record::Record trained(const training::Program& program, int workers, bool devices) const {
     const Outcome outcome = in_a_child([&] {
       cluster::Options options = ideal_star();
@@ -64,6 +65,8 @@ struct Small {
       options.workers = workers;
       options.collectives = cluster::Collectives::messages;  // transfers inside a host and between hosts may meet
       if (devices) put_devices(options);
+      if (crash) options.failures.crashes = {*crash};
+      options.failures.detection_s = 1e-4;
       const training::Traits traits = program.traits(workers);
       cluster::Cluster hosts(options, traits.hosts_needed(workers), traits.many_to_many);
       values::Dispatcher dispatcher({.numbers = numbers, .label = {}});
@@ -80,10 +83,13 @@ struct Small {
       learning_setup.problem = problem;
       learning_setup.rows = rows;
       learning_setup.batch = batch;
+      learning_setup.wire = wire;
       const training::Learning learning(std::move(learning_setup), dispatcher);
       training::Training::Setup setup;
       setup.options.learning_rate = 0.2;
       setup.options.optimizer.choose(optimizer);
+      setup.options.wire = wire;
+      setup.options.checkpoint_every_steps = 2;
       setup.stop.steps = 6;
       setup.evaluate.every_steps = 1;
       training::Training job(hosts, learning, program, setup, workers);
@@ -186,6 +192,74 @@ SparseTrial on_devices(SparseTrial trial, const std::shared_ptr<const Strategy>&
 
 }  // namespace
 
+TEST_CASE("a crash of any device leaves the tasks and the centres that the training would have had") {
+  auto centres = std::make_shared<models::KMeans>();
+  centres->clusters = 3;
+  const Small clusters{.model = centres, .problem = {.features = 3, .classes = 0}, .rows = 60, .batch = 60};
+  auto lloyd = std::make_shared<strategies::MapReduce>();
+  lloyd->job = strategies::Job::k_means;
+  const auto scheduled = [](Multitask::Schedule schedule) {
+    return multitask([&](Multitask& its) { its.schedule = schedule; });
+  };
+  const std::vector<std::pair<Small, std::shared_ptr<const Strategy>>> all{
+      {three_tasks(), scheduled(Multitask::Schedule::groups)},
+      {three_tasks(), scheduled(Multitask::Schedule::gang)},
+      {three_tasks(), scheduled(Multitask::Schedule::sharing)},
+      {clusters, lloyd}};
+  constexpr int hosts = 2;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [undisturbed, strategy] = all[i];
+    const record::Record plain = undisturbed.trained(on_hosts(strategy), hosts * g, true);
+    for (int part = 0; part < 16; ++part) {
+      CAPTURE(i, part);
+      Small its = undisturbed;
+      its.crash.emplace();
+      its.crash->rank = part % (hosts * g);
+      its.crash->at_s = (2.5 + part / 8.0) * plain.simulated_s / 6;
+      its.crash->repair_s = 1e-3;
+      const record::Record record = its.trained(on_hosts(strategy), hosts * g, true);
+      CHECK(record.status == record::Status::stopped);
+      CHECK(record.simulated_s > plain.simulated_s);
+      CHECK(record.final_loss.value() == Approx(plain.final_loss.value()).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("gradients of tasks travel in the format of the wire inside hosts and between them") {
+  for (const auto schedule : {Multitask::Schedule::groups, Multitask::Schedule::gang, Multitask::Schedule::sharing})
+    for (const auto rows : {Multitask::Rows::share, Multitask::Rows::batch}) {
+      if (rows == Multitask::Rows::batch && schedule != Multitask::Schedule::groups) continue;
+      CAPTURE(static_cast<int>(schedule), static_cast<int>(rows));
+      const auto strategy = multitask([&](Multitask& its) {
+        its.schedule = schedule;
+        if (schedule == Multitask::Schedule::groups) its.rows = rows;
+      });
+      Small its = three_tasks();
+      const std::int64_t in_float64 = its.trained(on_hosts(strategy), 3 * g, true).bytes;
+      its.wire = training::Wire::float32;
+      CHECK(2 * its.trained(on_hosts(strategy), 3 * g, true).bytes == in_float64);
+    }
+}
+
+TEST_CASE("a device of a group with all rows of a batch holds what the formula says") {
+  for (const auto rows : {Multitask::Rows::share, Multitask::Rows::batch}) {
+    const auto strategy = multitask([&](Multitask& its) { its.rows = rows; });
+    Small its{.model = network({200.0}), .problem = {.features = 3, .classes = 3}, .rows = 480, .batch = 480};
+    its.numbers = false;
+    constexpr int hosts = 3;
+    const record::Record record = its.trained(on_hosts(strategy), hosts * g, true);
+    const training::MemoryTerms terms{.layers = its.model->layers(its.problem),
+                                      .bytes = {},
+                                      .workers = hosts * g,
+                                      .rows = its.batch / (hosts * g),
+                                      .batch = its.batch,
+                                      .model = its.model.get(),
+                                      .problem = &its.problem};
+    CAPTURE(static_cast<int>(rows));
+    CHECK(record.ranks.at(0).memory_bytes.value() == Approx(HostsFirst(strategy, g).memory(terms).sum()).epsilon(0.02));
+  }
+}
+
 TEST_CASE("the devices of a host make the gradient of all of its keys together") {
   using Cases = std::vector<std::pair<std::string, SparseServers>>;
   for (const auto& [name, options] :
@@ -204,12 +278,35 @@ TEST_CASE("the devices of a host make the gradient of all of its keys together")
         workers.batch = batch;
         workers.training.learning_rate = 0.2;
         const Outcome plain = workers.run(), several = on_devices(workers, strategy).run();
+        REQUIRE(plain.record.error.empty());
         REQUIRE(several.record.error.empty());
         CHECK(several.record.samples == plain.record.samples);
         REQUIRE(several.evaluated.size() == plain.evaluated.size());
         for (std::size_t row = 0; row < plain.evaluated.size(); ++row)
           CHECK(relative_distance(several.evaluated[row], plain.evaluated[row]) < 1e-12);
       }
+}
+
+TEST_CASE("a crash of any device leaves the keys that the training would have had") {
+  const auto strategy = sparse_strategy({.shards = 2, .dense = strategies::DenseOn::allreduce, .hot_keys = 5});
+  SparseTrial workers(strategies::program(strategy));
+  workers.workers = 2;
+  workers.training.checkpoint_every_steps = 3;
+  workers.cluster.failures.detection_s = 1e-4;
+  SparseTrial trial = on_devices(workers, strategy);
+  const Outcome plain = trial.run();
+  for (int part = 0; part < 16; ++part) {
+    CAPTURE(part);
+    cluster::Crash crash;
+    crash.rank = part % (2 * g);
+    crash.at_s = (5.0 + part / 8.0) * plain.record.simulated_s / 12;
+    crash.repair_s = 1e-3;
+    trial.cluster.failures.crashes = {crash};
+    const Outcome outcome = trial.run();
+    REQUIRE(outcome.record.error.empty());
+    CHECK(outcome.record.simulated_s > plain.record.simulated_s);
+    CHECK(relative_distance(outcome.evaluated.back(), plain.evaluated.back()) < 1e-12);
+  }
 }
 
 TEST_CASE("a server that waits for nobody takes the keys of whole hosts, the same ones on any number of threads") {

@@ -141,6 +141,46 @@ TEST_CASE("the devices of a host train as one worker with all of their rows") {
     }
 }
 
+TEST_CASE("numbers travel in the format of the wire inside hosts and between them") {
+  for (const Case& its : in_lockstep()) {
+    CAPTURE(its.name);
+    Trial trial = on_devices(small(its.plain()), its.on_hosts());
+    const record::Record in_float64 = trial.run().record;
+    trial.training.wire = training::Wire::float32;
+    const record::Record in_float32 = trial.run().record;
+    REQUIRE(in_float32.error.empty());
+    // Beside numbers that are rounded: rows that are dealt, a host's to its first device and from there to the others;
+    // and the weight in each push of sgp.
+    const std::int64_t rows_dealt = (hosts - 1) * trial.rows / hosts + trial.rows * (g - 1) / g;
+    const std::int64_t whole = its.strategy->traits(hosts).deals_rows ? rows_dealt * 8 * (12 + 1)
+                               : its.name == "sgp"                    ? 8 * hosts
+                                                                      : 0;
+    CHECK(2 * in_float32.bytes - in_float64.bytes == *trial.stop.steps * whole);
+  }
+}
+
+TEST_CASE("all devices of a host read their rows at one time") {
+  for (const bool in_buckets : {false, true})
+    for (const std::int64_t prefetch : {0, 2}) {
+      CAPTURE(in_buckets, prefetch);
+      const Case its = named<ParameterServer>("parameter_server", [&](ParameterServer& options) {
+        if (in_buckets) options.bucket_bytes = 8.0;
+      });
+      constexpr std::int64_t updates = 3;
+      Trial trial = on_devices(timed_layers(its.plain(), hosts, 1'000, 1, updates), its.on_hosts());
+      trial.rows *= g;
+      const double without_s = trial.run().record.simulated_s;
+      trial.training.input.from = training::InputFrom::local;
+      trial.training.input.bytes_per_sample = 1e6;
+      trial.training.input.bandwidth_bytes_per_s = 1e9;
+      trial.training.input.prefetch = prefetch;
+      const double read_s = 2 * 1e6 / 1e9;  // two rows a device
+      const double more_s = trial.run().record.simulated_s - without_s;
+      CHECK(more_s <= updates * read_s * (1.0 + 1e-9));
+      if (prefetch == 0) CHECK(more_s == Approx(updates * read_s).epsilon(1e-9));
+    }
+}
+
 TEST_CASE("a clipped gradient is clipped by the norm of all devices' sum") {
   for (const Case& its : {named<Allreduce>("allreduce"), named<Zero>("zero")}) {
     CAPTURE(its.name);

@@ -76,8 +76,8 @@ class Communicator {
   void charge_memory(double bytes, double flops, record::Work work) const;
   /// The state of the calling actor, for the scopes that account for its time; null: not kept.
   ActorState* actor() const { return actor_; }
-  /// The calling actor cannot go on without that member. Where a failure stops all ranks it stands still until it is
-  /// killed with them: actors beside it use what it holds.  Errors: PeerLost.
+  /// The calling actor cannot go on without that member. Unless recovery = "continue" it stands still until all ranks
+  /// are stopped: actors beside it use what it holds.  Errors: PeerLost, under "continue".
   [[noreturn]] void lose(int member) const;
 
   /// Whether a collective may be computed at its last arrival instead of being sent message by message.

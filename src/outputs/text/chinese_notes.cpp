@@ -84,9 +84,9 @@ constexpr Translation note_texts[] = {
      "l2, it moves those of a batch's keys alone",
      "hogwild：由于优化器或 l2，每次更新都改动所有参数；用 sgd 或 adagrad 而且没有 l2 "
      "时，只改动一批样本的键所对应的参数"},
-    {"hosts_first: the {} devices of a host are one worker of {}; they sum their gradients, and the first one "
-     "exchanges with the other hosts",
-     "hosts_first：一台主机的 {} 个设备是 {} 个工作节点之一；它们把梯度相加，由第一个设备与其他主机交换"},
+    {"hosts_first: the {} devices of a host are one worker of {}; they sum what they make of their rows, and the "
+     "first one exchanges with the other hosts",
+     "hosts_first：一台主机的 {} 个设备是 {} 个工作节点之一；它们把各自样本的结果相加，由第一个设备与其他主机交换"},
     {"bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps",
      "bucket_size：模型只有一层，梯度就是一个桶，没有什么可以重叠"},
     {"spectral_gap: none, because pushes to one peer average exactly every {} steps",

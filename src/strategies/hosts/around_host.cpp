@@ -28,7 +28,8 @@ std::int64_t pieces_around_host(std::int64_t numbers, double number_bytes) {
 }  // namespace
 
 Tensor sum_on_first(const Communicator& devices, const Tensor& x, double number_bytes) {
-  return collectives::chain_reduce(devices, 0, x, pieces_around_host(x.size(), number_bytes));
+  const Tensor sum = collectives::chain_reduce(devices, 0, x, pieces_around_host(x.size(), number_bytes));
+  return sum ? values::decoded(sum) : sum;
 }
 
 Packet around_host(const training::Worker& worker, const Communicator& devices, Packet packet, std::int64_t numbers) {
@@ -38,6 +39,7 @@ Packet around_host(const training::Worker& worker, const Communicator& devices, 
   return chain(devices, 0, std::move(packet), numbers);
 }
 
+// A collective carries no bytes beside a tensor.
 Packet pass_on(const Communicator& devices, Packet packet) {
   const int device = devices.rank();
   if (device > 0) packet = devices.receive(device - 1);

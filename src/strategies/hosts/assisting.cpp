@@ -16,7 +16,6 @@ namespace simgrad::strategies {
 using cluster::Communicator;
 using cluster::Packet;
 using record::MemoryPart;
-using training::Holder;
 using training::MicroBatch;
 using training::Traits;
 using training::Worker;
@@ -98,15 +97,15 @@ void assist_with_assignments(Worker& device) {
 }  // namespace
 
 void assist_first_device(Worker& device, const Traits& traits) {
-  if (traits.passes == Traits::Passes::assignments) return assist_with_assignments(device);
-  if (traits.passes == Traits::Passes::keys) return assist_with_keys(device);
-  if (traits.passes == Traits::Passes::tasks)
+  const Traits::Passes passes = traits.passes_of(device.place());
+  if (passes == Traits::Passes::assignments) return assist_with_assignments(device);
+  if (passes == Traits::Passes::keys) return assist_with_keys(device);
+  if (passes == Traits::Passes::tasks)
     return assist_with_tasks(device, traits.turns(device.learning(), device.place(), device.workers()));
-  const bool of_master = traits.holder == Holder::master && device.place() == 0;
   SumsBeside sums(device.comm(), device.number_bytes().wire);
   for (;;) {
     if (traits.deals_rows) take_rows(device.comm());
-    assist_with_gradient(device, sums, traits.passes == Traits::Passes::units && !of_master);
+    assist_with_gradient(device, sums, passes == Traits::Passes::units);
   }
 }
 

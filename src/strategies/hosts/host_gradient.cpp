@@ -25,7 +25,13 @@ class ShownUnits final : public training::UnitVisitor {
              HostOrder order)
       : strategy_(strategy), worker_(worker), devices_(devices), sums_(sums), order_(order) {}
 
+  /// Enters the first unit: the other devices can begin to read their rows before this one has read its own.
+  void begin() {
+    enter(0);
+    begun_ = true;
+  }
   void enter(std::size_t unit) override {
+    if (std::exchange(begun_, false)) return;
     strategy_.enter(unit);
     if (shown_ != unit) return;
     ++shown_;
@@ -46,6 +52,7 @@ class ShownUnits final : public training::UnitVisitor {
   SumsBeside& sums_;
   HostOrder order_;
   std::size_t shown_ = 0;  ///< units whose parameters have gone around
+  bool begun_ = false;     ///< and the passes have not entered the first one yet
 };
 
 }  // namespace
@@ -73,6 +80,7 @@ void HostGradient::gradient(training::UnitVisitor& visitor, std::int64_t step, M
   base::check(micro.parts == 1, "strategies that pass unit by unit have one micro-batch on hosts of several devices");
   if (deals_rows_) deal_rows(first_, devices_);
   ShownUnits units(visitor, first_, devices_, sums_, HostOrder{step, 1});
+  units.begin();
   training::Passes(first_, step, micro).run(units);
   sums_.finish();
 }

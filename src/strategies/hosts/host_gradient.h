@@ -1,9 +1,9 @@
-/// The gradient that the devices of a host make together.
+/// The gradients, or assignments to centres, that the devices of a host make together.
 ///
 /// Once a step the first device sends the parameters around the host, and says which step's gradient is wanted. All
-/// make their parts of it, and the first one gets the sum, layer by layer beside the backward pass. Of several
-/// micro-batches each device adds up its own, and the sum comes with the last one: the gradients of the first device
-/// over the micro-batches before, as it returns them, are its own parts.
+/// make their parts of it, and the first one gets the sum, layer by layer beside the backward pass. Each
+/// device adds up the gradients of its own micro-batches, and the sum comes with the last one: the gradients of the
+/// first device over the micro-batches before, as it returns them, are its own parts.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,11 @@
 /// Gradients of a sparse batch that the devices of a host make together.
 ///
 /// A host finds the distinct keys of all of its rows, so that a key that several devices need crosses the network once.
-/// The keys, then their numbers, go around the host in a chain, and every device gets those of all: to send each device
-/// its own the first one's link would carry about as many, and more where devices need the same keys. The gradients of
-/// all of them come back in a chain. Source: W. Zhao et al., "Distributed Hierarchical GPU Parameter Server for Massive
-/// Scale Deep Learning Ads Systems", MLSys 2020 (a node asks for the union of its GPUs' keys).
+/// The keys go around the host in one piece, then their numbers in a chain of pieces; gradients come back in a chain.
+/// Every device gets the numbers of all keys, a simplification: to send each of g devices its own, the first one's link
+/// would carry g-1 times as many where all need the same keys, and (g-1)/g of them where no two need the same one.
+/// Source: W. Zhao et al., "Distributed Hierarchical GPU Parameter Server for Massive Scale Deep Learning Ads Systems",
+/// MLSys 2020 (a node asks for the union of the keys in its batch; there each GPU then holds a part of them).
 #pragma once
 
 #include <memory>

@@ -68,7 +68,8 @@ void assist_with_tasks(Worker& device, const std::vector<TaskTurn>& turns) {
   for (;;) {
     Tensor of_shared;
     for (const auto& [its, turn] : own) {
-      w = with_stretches(w, around_host(device, devices, {}, length(its.shown)).tensor, its.shown);
+      const Tensor shown = around_host(device, devices, {}, length(its.shown)).tensor;
+      w = with_stretches(w, values::decoded(shown), its.shown);
       Tensor g = device.device_task_gradient(w, turn);
       accumulate(device, of_shared, values::slice(g, shared.first, shared.count));
       if (turn.last) g = with_stretches(g, of_shared, {shared});

@@ -23,10 +23,10 @@ void HostsFirst::operator()(Worker& worker) const {
   const int devices = worker.devices().size();
   if (devices == 1) return (*strategy_)(worker);
   if (worker.rank() == 0 && worker.begins_the_run())
-    worker.note(
-        fmt::format("hosts_first: the {} devices of a host are one worker of {}; they sum their gradients, and the "
-                    "first one exchanges with the other hosts",
-                    devices, worker.workers()));
+    worker.note(fmt::format(
+        "hosts_first: the {} devices of a host are one worker of {}; they sum what they make of their rows, "
+        "and the first one exchanges with the other hosts",
+        devices, worker.workers()));
   HostGradient gradient(worker, traits.deals_rows);
   worker.make_gradients_with(gradient);
   (*strategy_)(worker);
@@ -79,6 +79,7 @@ std::vector<std::string> HostsFirst::warnings(std::int64_t P, std::uint64_t seed
 record::MemoryParts HostsFirst::memory(const training::MemoryTerms& terms) const {
   training::MemoryTerms of_hosts = terms;
   of_hosts.workers = workers_of(terms.workers);
+  of_hosts.batch = (terms.batch + devices_ - 1) / devices_;  // a device has that share of its worker's rows
   return strategy_->memory(of_hosts);
 }
 

@@ -6,8 +6,10 @@
 /// one gets their sum. All else (pushes, averages, updates, compression, checkpoints) is between the first devices.
 /// Cost per step beside the strategy's own with hosts of g devices: (g-2+c) (alpha_i + M beta_i/c) for the parameters
 /// in c pieces; and what the backward pass does not hide of (g-2+c) (alpha_i + m beta_i/c + m gamma/c) for each layer
-/// of m bytes, one after the other. Gradients of tasks and of keys are summed behind the pass, not beside it
-/// (host_tasks.h, host_keys.h). Source: T. Chen et al., "MXNet: A Flexible and Efficient Machine Learning Library
+/// of m bytes, one after the other. Gradients of tasks and of keys, and assignments to centres, are summed
+/// after the pass, not beside it (host_tasks.h, host_keys.h): (g-2+c) (alpha_i + m beta_i/c) each way. Rows that a
+/// master deals cost alpha_i + those of g-1 devices beta_i more; k bytes of keys cost min(2, g-1) (alpha_i + k beta_i),
+/// if their numbers are as long. Source: T. Chen et al., "MXNet: A Flexible and Efficient Machine Learning Library
 /// for Heterogeneous Distributed Systems", 2015 (two-level parameter server, section 3.3).
 #pragma once
 

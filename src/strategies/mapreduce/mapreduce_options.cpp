@@ -71,11 +71,11 @@ void MapReduce::describe(base::Describer& d) {
 void MapReduce::refuse_hosts_first(base::Describer& d) const {
   if (!hosts_first) return;
   const auto refuse = [&](const std::string& written, const char* instead) {
-    d.refuse("hosts_first", fmt::format("hosts_first = true sums the gradients of a host's devices, but {} {}; leave "
-                                        "one of them out",
+    d.refuse("hosts_first", fmt::format("hosts_first = true sums what a host's devices make of their rows, but {} {}; "
+                                        "leave one of them out",
                                         written, instead));
   };
-  if (!combiner) refuse("combiner = false", "sends that of each row");
+  if (!combiner) refuse("combiner = false", "sends the gradient of each row");
   if (splits > 1) refuse(fmt::format("splits = {}", splits), "deals a batch to workers as they become free");
 }
 
