@@ -45,7 +45,7 @@ TEST_CASE("options that more than the first device of a host would have to know 
           "of which only the first one hears that k_batch under bsp gives it up; leave one of them out");
   refused(strategy("parameter_server", "backup_workers = 1\nlate = \"cancel\"\n"),
           "that late = \"cancel\" gives it up");
-  refused(strategy("mapreduce", "combiner = false\n"), "but combiner = false sends that of each row");
+  refused(strategy("mapreduce", "combiner = false\n"), "but combiner = false sends the gradient of each row");
   refused(strategy("mapreduce", "splits = 2\n"), "but splits = 2 deals a batch to workers as they become free");
   refused(strategy("zero", "stage = 3\n"), "take stage 1 or 2, or fsdp with shard_group, the devices of a host");
   refused(strategy("fsdp"), "hosts_first");

@@ -109,7 +109,14 @@ void Timekeeper::go_down(int rank) {
 
 void Timekeeper::come_up(int rank) { ranks_[rank].state.leave(clock_.now()); }
 
-void Timekeeper::await_recovery(int rank) { ranks_[rank].state.set_within(TimePart::wait_recovery, clock_.now()); }
+void Timekeeper::await_recovery(int rank) {
+  ActorState& state = ranks_[rank].state;
+  state.set_within(TimePart::wait_recovery, clock_.now());
+  if (Track* const track = state.track()) {  // the wait is no part of the work that the rank was in
+    track->set_within(record::Work::idle);
+    track->rest();
+  }
+}
 
 void Timekeeper::begin_work(int rank) { ranks_[rank].state.set_within(TimePart::wait_other, clock_.now()); }
 
