@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "cluster/fabric/cluster.h"
-#include "cluster/topologies/star.h"
 #include "models/k_means.h"
 #include "models/multitask_perceptron.h"
-#include "strategies/hosts/hosts_first.h"
+#include "strategies/hosts_of_devices.h"
 #include "strategies/mapreduce_programs.h"
 #include "strategies/programs.h"
 #include "strategies/sparse_trial.h"
@@ -26,22 +25,6 @@ using strategies::Multitask;
 using strategies::Strategy;
 
 namespace {
-
-constexpr int g = 4;  // devices of a host
-constexpr double device_B = 1e10;
-constexpr double device_alpha = 5e-6;
-
-void put_devices(cluster::Options& options) {
-  auto star = std::make_unique<cluster::Star>();
-  star->devices_per_host = g;
-  star->device_bandwidth_bytes_per_s = device_B;
-  star->device_latency_s = device_alpha;
-  options.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
-}
-
-training::Program on_hosts(std::shared_ptr<const Strategy> strategy) {
-  return strategies::program(std::make_shared<HostsFirst>(std::move(strategy), g));
-}
 
 /// A chain around a host, or back, of so many bytes in one piece.
 double around_s(double bytes) { return (g - 1) * (device_alpha + bytes / device_B); }

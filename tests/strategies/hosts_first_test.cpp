@@ -1,20 +1,15 @@
 // hosts_first: the devices of a host as one worker. Its numbers are those of the strategy with as many workers as there
-// are hosts; its times follow a recurrence.
-#include "strategies/hosts/hosts_first.h"
-
-#include <algorithm>
-#include <functional>
+// are hosts.
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "cluster/topologies/star.h"
 #include "record/record.h"
 #include "strategies/fragile.h"
+#include "strategies/hosts_of_devices.h"
 #include "strategies/replicas/block_sync.h"
 #include "strategies/replicas/diloco.h"
 #include "strategies/sharded/zero.h"
-#include "strategies/timed_layers.h"
 
 namespace hosts_first_test {
 
@@ -24,46 +19,11 @@ using strategies::Allreduce;
 using strategies::DataParallel;
 using strategies::HostsFirst;
 using strategies::ParameterServer;
-using strategies::Strategy;
 using strategies::Zero;
 
 namespace {
 
-constexpr int g = 4;  // devices of a host
 constexpr int hosts = 2;
-constexpr double device_B = 1e10;
-constexpr double device_alpha = 5e-6;
-
-struct Case {
-  std::string name;
-  std::shared_ptr<const Strategy> strategy;
-
-  training::Program plain() const { return strategies::program(strategy); }
-  training::Program on_hosts(int devices = g) const {
-    return strategies::program(std::make_shared<HostsFirst>(strategy, devices));
-  }
-};
-
-template <class Kind>
-Case named(
-    const std::string& name, const std::function<void(Kind&)>& change = [](Kind&) {}) {
-  auto strategy = std::make_shared<Kind>();
-  change(*strategy);
-  return {name, strategy};
-}
-
-/// Hosts of several devices, whose links are faster than the network.
-Trial on_devices(Trial trial, training::Program program, int devices = g) {
-  trial.workers *= devices;
-  trial.cluster.workers = trial.workers;
-  trial.program = std::move(program);
-  auto star = std::make_unique<cluster::Star>();
-  star->devices_per_host = devices;
-  star->device_bandwidth_bytes_per_s = device_B;
-  star->device_latency_s = device_alpha;
-  trial.cluster.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star));
-  return trial;
-}
 
 Trial small(training::Program program) {
   Trial trial{.program = std::move(program), .workers = hosts, .rows = 48, .features = 12};
@@ -159,28 +119,6 @@ TEST_CASE("numbers travel in the format of the wire inside hosts and between the
   }
 }
 
-TEST_CASE("all devices of a host read their rows at one time") {
-  for (const bool in_buckets : {false, true})
-    for (const std::int64_t prefetch : {0, 2}) {
-      CAPTURE(in_buckets, prefetch);
-      const Case its = named<ParameterServer>("parameter_server", [&](ParameterServer& options) {
-        if (in_buckets) options.bucket_bytes = 8.0;
-      });
-      constexpr std::int64_t updates = 3;
-      Trial trial = on_devices(timed_layers(its.plain(), hosts, 1'000, 1, updates), its.on_hosts());
-      trial.rows *= g;
-      const double without_s = trial.run().record.simulated_s;
-      trial.training.input.from = training::InputFrom::local;
-      trial.training.input.bytes_per_sample = 1e6;
-      trial.training.input.bandwidth_bytes_per_s = 1e9;
-      trial.training.input.prefetch = prefetch;
-      const double read_s = 2 * 1e6 / 1e9;  // two rows a device
-      const double more_s = trial.run().record.simulated_s - without_s;
-      CHECK(more_s <= updates * read_s * (1.0 + 1e-9));
-      if (prefetch == 0) CHECK(more_s == Approx(updates * read_s).epsilon(1e-9));
-    }
-}
-
 TEST_CASE("a clipped gradient is clipped by the norm of all devices' sum") {
   for (const Case& its : {named<Allreduce>("allreduce"), named<Zero>("zero")}) {
     CAPTURE(its.name);
@@ -220,82 +158,6 @@ TEST_CASE("asynchronous servers and replicas take the gradients of whole hosts")
     CHECK(outcome.record.final_loss < 0.5 * outcome.record.curve.front().loss.value());
     CHECK(outcome.record.samples % (trial.rows / hosts) == 0);
     CHECK(outcome.evaluated == again.evaluated);
-  }
-}
-
-TEST_CASE("a step costs a chain around the host before the gradient, and one after it") {
-  // 8 d bytes: below half a MiB one piece, then one each.
-  for (const std::int64_t d : {1'000, 65'536, 200'000, 6'000'000}) {
-    CAPTURE(d);
-    const Case its = named<ParameterServer>("parameter_server");
-    const Trial workers = timed_layers(its.plain(), hosts, d, 1, 3);
-    Trial devices = on_devices(workers, its.on_hosts());
-    devices.rows = g * workers.rows;  // each device has as many as a worker had
-    const double M = 8.0 * static_cast<double>(d), c = std::clamp(std::ceil(M / (512.0 * 1024)), 1.0, 64.0);
-    const double around_s = (g - 2 + c) * (device_alpha + M / c / device_B);
-    const double alone_s = workers.run().record.simulated_s, step_s = devices.run().record.simulated_s - alone_s;
-    CHECK(step_s == Approx(3 * 2 * around_s).epsilon(1e-9));
-  }
-}
-
-TEST_CASE("rows that come with the parameters go from the first device to each of its host") {
-  for (const bool in_buckets : {false, true}) {
-    CAPTURE(in_buckets);
-    const Case its = named<DataParallel>("data_parallel", [&](DataParallel& options) {
-      if (in_buckets) options.bucket_bytes = 8.0;
-    });
-    constexpr std::int64_t d = 1'000, updates = 3;
-    const Trial workers = timed_layers(its.plain(), hosts, d, 1, updates);
-    Trial devices = on_devices(workers, its.on_hosts());
-    devices.rows = g * workers.rows;            // each device has as many as a worker had
-    const double a_device = 8.0 * (d + 1) * 2;  // bytes of its two rows, with their targets
-    const double around_s = (g - 1) * (device_alpha + 8.0 * d / device_B);
-    const double inside_s = device_alpha + (g - 1) * a_device / device_B, between_s = (g - 1) * a_device / B;
-    const double difference_s = devices.run().record.simulated_s - workers.run().record.simulated_s;
-    CHECK(difference_s == Approx(updates * (between_s + inside_s + 2 * around_s)).epsilon(1e-9));
-  }
-}
-
-TEST_CASE("additions inside a host take the time of a pass over each piece") {
-  constexpr std::int64_t d = 1'000;
-  const Case its = named<ParameterServer>("parameter_server");
-  Trial workers = timed_layers(its.plain(), hosts, d, 1, 3);
-  workers.cluster.charge_reductions = true;
-  Trial devices = on_devices(workers, its.on_hosts());
-  devices.rows = g * workers.rows;
-  const double around_s = (g - 1) * (2 * (device_alpha + 8.0 * d / device_B) + d / speed);
-  CHECK(devices.run().record.simulated_s - workers.run().record.simulated_s == Approx(3 * around_s).epsilon(1e-9));
-}
-
-TEST_CASE("sums of layers inside a host are beside the backward pass") {
-  constexpr int L = 4, steps_timed = 3;
-  for (const std::int64_t layer_numbers : {2'000, 60'000, 655'360}) {
-    CAPTURE(layer_numbers);
-    const std::int64_t d = L * layer_numbers;
-    const Case its = named<Allreduce>("allreduce", [](Allreduce& options) { options.bucket_bytes = 8.0; });
-    Trial workers = timed_layers(its.plain(), hosts, d, L, steps_timed);
-    Trial devices = on_devices(workers, its.on_hosts());
-    devices.rows = g * workers.rows;
-    const double m = 8.0 * static_cast<double>(layer_numbers);
-    const auto pieces = [](double bytes) { return std::clamp(std::ceil(bytes / (512.0 * 1024)), 1.0, 64.0); };
-    const auto piece_s = [&](double bytes) { return device_alpha + bytes / pieces(bytes) / device_B; };
-    const auto around_s = [&](double bytes) { return (g - 2 + pieces(bytes)) * piece_s(bytes); };
-    // The first device begins once it has sent all pieces; the last, where each sum begins, has them later. Half of a
-    // gradient is its forward pass.
-    const double first_s = pieces(L * m) * piece_s(L * m), last_s = around_s(L * m);
-    const double t_c = 2 * 4e6 / speed, allreduce_s = 2 * (alpha + m / 2 / B);
-    std::vector<double> through, summed;  // the ends of a layer's backward pass, and of its sum inside the host
-    for (int i = 0; i < L; ++i) {
-      through.push_back(first_s + t_c / 2 * (1.0 + (i + 1.0) / L));
-      summed.push_back(through.back() - first_s + last_s + around_s(m));
-    }
-    double over_s = 0.0;
-    for (std::size_t i = 0; i < L; ++i) {
-      // The pass looks for sums that have come whenever it is through with a layer; at the end it waits for them.
-      const auto look = std::find_if(through.begin(), through.end(), [&](double at) { return at >= summed[i]; });
-      over_s = std::max(over_s, look == through.end() ? std::max(summed[i], through.back()) : *look) + allreduce_s;
-    }
-    CHECK(devices.run().record.simulated_s == Approx(steps_timed * over_s).epsilon(1e-9));
   }
 }
 
@@ -354,32 +216,6 @@ TEST_CASE("a device that crashes while others have messages under way stops a tr
         CHECK(outcome.record.final_loss < outcome.record.curve.front().loss.value());
       }
     }
-}
-
-TEST_CASE("parameters and sums go around a host once a step, whatever the micro-batches") {
-  const auto simulated = [](std::int64_t micro_batches, bool no_sync, std::int64_t& bytes) {
-    const Case its = named<Allreduce>("allreduce", [&](Allreduce& options) {
-      options.micro_batches = micro_batches;
-      options.no_sync = no_sync;
-    });
-    Trial workers = timed_layers(its.plain(), hosts, 60'000, 1, 3);
-    workers.rows = 24;
-    const record::Record record = on_devices(workers, its.on_hosts()).run().record;
-    REQUIRE(record.error.empty());
-    bytes = record.bytes;
-    return record.simulated_s;
-  };
-  std::int64_t one_bytes = 0, three_bytes = 0, each_bytes = 0;
-  const double one_s = simulated(1, false, one_bytes), three_s = simulated(3, true, three_bytes);
-  CHECK(three_s == Approx(one_s).epsilon(1e-9));
-  CHECK(three_bytes == one_bytes);
-  // Without no_sync the first devices sum each micro-batch's gradient, and hosts still their own once.
-  const double M = 8.0 * 60'000, allreduce_s = 2 * (alpha + M / 2 / B);
-  // The other devices go on meanwhile, so that their sums are there when the first one's last pass is over.
-  const double each_s = simulated(3, false, each_bytes);
-  CHECK(each_s <= one_s + 3 * 2 * allreduce_s);
-  CHECK(each_s > one_s + 3 * allreduce_s);
-  CHECK(static_cast<double>(each_bytes - one_bytes) == 3 * 2 * 2 * M);
 }
 
 TEST_CASE("the first device holds what the formula says, and the others no more") {

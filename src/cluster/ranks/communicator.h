@@ -77,7 +77,7 @@ class Communicator {
   /// The state of the calling actor, for the scopes that account for its time; null: not kept.
   ActorState* actor() const { return actor_; }
   /// The calling actor cannot go on without that member. Unless recovery = "continue" it stands still until all ranks
-  /// are stopped: actors beside it use what it holds.  Errors: PeerLost, under "continue".
+  /// are stopped: actors beside it use what it holds.  Errors: PeerLost, under "continue" or where no training runs.
   [[noreturn]] void lose(int member) const;
 
   /// Whether a collective may be computed at its last arrival instead of being sent message by message.
