@@ -1,17 +1,128 @@
 #include "base/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/errors.h"
+#include "base/memory.h"
 
 namespace simgrad::base {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const char* cannot_be, int reason) {
+  throw EnvironmentError(fmt::format("{}: cannot be {}: {}", path, cannot_be, std::generic_category().message(reason)));
+}
+
+/// What something that is no regular file is.
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISLNK(mode)) return "a link";
+  return "a device";
+}
+
+/// "64 MiB", "1.5 GiB"
+std::string size_text(std::uintmax_t bytes) {
+  constexpr std::array<const char*, 4> units{"bytes", "KiB", "MiB", "GiB"};
+  auto size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; size >= 1024.0 && unit + 1 < units.size(); ++unit) size /= 1024.0;
+  return fmt::format("{:.4g} {}", size, units[unit]);
+}
+
+[[noreturn]] void refuse_size(const std::string& path, const Reading& reading) {
+  throw ScenarioError(
+      fmt::format("{}: has more than {}, the most that is read of it", path, size_text(reading.bytes_most)));
+}
+
+void refuse_nul(const std::string& path, std::string_view beginning) {
+  const std::size_t nul = beginning.find('\0');
+  if (nul == std::string_view::npos) return;
+  const std::string_view before = beginning.substr(0, nul);
+  throw ScenarioError(fmt::format("{}:{}:{}: a NUL byte, expected text in UTF-8 or ASCII", path,
+                                  1 + std::ranges::count(before, '\n'), nul - (before.rfind('\n') + 1) + 1));
+}
+
+}  // namespace
+
+OpenFile::~OpenFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(other.release()) {}
+
+int OpenFile::release() { return std::exchange(descriptor_, -1); }
+
+OpenFile open_regular(const std::string& path, Links links) {
+  // Without O_NONBLOCK the call waits for a pipe's writer.
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (links == Links::refuse ? O_NOFOLLOW : 0);
+  OpenFile file(open(path.c_str(), flags));
+  if (file.descriptor() < 0) {
+    if (errno == ELOOP && links == Links::refuse)
+      throw EnvironmentError(fmt::format("{}: is a link; expected a regular file", path));
+    refuse(path, "opened", errno);
+  }
+  struct stat found = {};
+  if (fstat(file.descriptor(), &found) != 0) refuse(path, "read", errno);
+  if (!S_ISREG(found.st_mode))
+    throw EnvironmentError(fmt::format("{}: is {}; expected a regular file", path, kind_of(found.st_mode)));
+  return file;
+}
+
+std::uintmax_t bytes_of_free_memory() {
+  const auto free = available_memory_bytes();
+  return free ? static_cast<std::uintmax_t>(*free / 2.0) : std::numeric_limits<std::uintmax_t>::max();
+}
+
+std::string read_file(const std::string& path, const Reading& reading) {
+  constexpr std::size_t block = std::size_t{1} << 16;
+  const OpenFile file = open_regular(path, reading.links);
+  struct stat found = {};
+  if (fstat(file.descriptor(), &found) != 0) refuse(path, "read", errno);
+  const auto expected = static_cast<std::uintmax_t>(std::max<off_t>(found.st_size, 0));
+  if (expected > reading.bytes_most) refuse_size(path, reading);
+  // One byte more than expected, so that the end of the file is seen without another round. A file of /proc says that
+  // it is empty.
+  std::string text(std::max<std::size_t>(static_cast<std::size_t>(expected) + 1, block), '\0');
+  std::size_t length = 0;
+  for (bool checked = reading.contents != Contents::text;;) {
+    const ssize_t size = read(file.descriptor(), text.data() + length, text.size() - length);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) refuse(path, "read", errno);
+    if (size == 0) break;
+    length += static_cast<std::size_t>(size);
+    if (!std::exchange(checked, true)) refuse_nul(path, std::string_view(text).substr(0, std::min(length, block)));
+    if (length > reading.bytes_most) refuse_size(path, reading);
+    if (length == text.size()) text.resize(2 * text.size());
+  }
+  text.resize(length);
+  return text;
+}
 
 void make_directory(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) throw EnvironmentError(fmt::format("{}: cannot be made: {}", path.string(), error.message()));
+}
+
+void make_own_folder(const std::filesystem::path& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, unknown)))
+    throw EnvironmentError(fmt::format(
+        "{}: is a link; expected a folder, since what lies behind a link is not the program's to change", path.string()));
+  make_directory(path);
 }
 
 }  // namespace simgrad::base

@@ -1,11 +1,63 @@
-/// Directories on the disk of the machine that simulates.
+/// Files and directories on the disk of the machine that simulates.
+///
+/// What is read here may be somebody else's: it may have no end, be a device, or be a pipe to which nobody writes. What
+/// is written may stand in a directory that somebody else has prepared, with links in it that lead elsewhere.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace simgrad::base {
 
+/// An open file, closed at its end.
+class OpenFile {
+ public:
+  explicit OpenFile(int descriptor) : descriptor_(descriptor) {}
+  ~OpenFile();
+  OpenFile(OpenFile&& other) noexcept;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  /// Leaves the descriptor to the caller, who closes it.
+  int release();
+
+ private:
+  int descriptor_;
+};
+
+enum class Links { follow, refuse };
+
+/// Opens a regular file for reading. Never waits.
+/// Errors: EnvironmentError for a file that cannot be opened, and for a directory, a device, a pipe, a socket, or a
+/// link where links are refused.
+OpenFile open_regular(const std::string& path, Links links = Links::follow);
+
+/// The most bytes of a text that people or small programs write, such as a scenario, a platform, or speeds of hosts.
+inline constexpr std::uintmax_t text_bytes_most = std::uintmax_t{64} << 20;
+
+enum class Contents { text, bytes };
+
+struct Reading {
+  std::uintmax_t bytes_most = text_bytes_most;
+  Contents contents = Contents::text;
+  Links links = Links::follow;
+};
+
+/// The limit for a file whose contents have no other: half of the memory that this process may still take.
+std::uintmax_t bytes_of_free_memory();
+
+/// The contents of a regular file.
+/// Errors: as open_regular; EnvironmentError for a file that cannot be read; ScenarioError for one that has more than
+/// `bytes_most` bytes, and for a text with a NUL byte in its first 64 KiB.
+std::string read_file(const std::string& path, const Reading& reading = {});
+
 /// Makes the directory and its parents, unless they exist.  Errors: EnvironmentError.
 void make_directory(const std::filesystem::path& path);
+
+/// Makes a folder of a directory that belongs to the program, unless it exists.
+/// Errors: EnvironmentError, also for a link: what lies behind it is somebody else's.
+void make_own_folder(const std::filesystem::path& path);
 
 }  // namespace simgrad::base

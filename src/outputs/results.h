@@ -101,6 +101,8 @@ void write_file(const std::string& path, const std::function<void(const Sink& si
 /// contents follow from. A file that was removed, cut off or edited is written again.
 void renew_file(const std::string& path, const std::string& made_of,
                 const std::function<void(const Sink& sink)>& write);
+/// The contents of a file of results, in which a machine's death may have left anything.
+/// Errors: EnvironmentError and ScenarioError as of base::read_file, whose limit is the free memory.
 std::string read_file(const std::string& path);
 /// Writes results.json and the CSV files into the directory, which is made if it does not exist. Files of equal results
 /// that nobody has changed stay as they are.

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "outputs/files/temporary_file.h"
 #include "outputs/result_tables.h"
 #include "outputs/results_digest.h"
@@ -58,13 +59,7 @@ void write_file(const std::string& path, const std::string& text) {
 }
 
 std::string read_file(const std::string& path) {
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) refuse(path, "cannot be opened", errno);
-  std::string text;
-  std::string block(std::size_t{1} << 16, '\0');
-  while (const std::size_t size = std::fread(block.data(), 1, block.size(), file.get())) text.append(block, 0, size);
-  if (std::ferror(file.get()) != 0) refuse(path, "cannot be read", errno);
-  return text;
+  return base::read_file(path, {.bytes_most = base::bytes_of_free_memory(), .contents = base::Contents::bytes});
 }
 
 void write_all(const Results& results, const std::string& directory) {
