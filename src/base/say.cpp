@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
@@ -16,7 +17,7 @@ std::uint8_t byte(std::string_view text, std::size_t at) { return static_cast<st
 /// Whether a terminal may be steered by the character: controls, and marks that turn the direction of writing or begin
 /// a line.
 bool steers(char32_t code) {
-  return (code < 0x20 && code != '\n') || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
          code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
@@ -40,28 +41,43 @@ std::size_t printable_bytes(std::string_view text, std::size_t at) {
   return longer || surrogate || code > 0x10ffff || steers(code) ? 0 : bytes;
 }
 
+/// At most the longest line, and then whole characters.
+std::string cut(std::string line) {
+  if (line.size() <= longest_line) return line;
+  std::size_t end = longest_line;
+  while (end > 0 && (static_cast<std::uint8_t>(line[end]) & 0xc0U) == 0x80U) --end;
+  return line.substr(0, end) + " ...";
+}
+
 }  // namespace
 
-std::string printable_lines(std::string_view text) {
+std::string printable(std::string_view text) {
   std::string shown;
-  std::size_t line = 0;  // bytes of the present one
+  // The runner skips blanks before a command, those of Unicode too: no visible ASCII may stand before it.
+  const auto visible = [](char c) { return c > ' ' && c < '\x7f'; };
+  const auto begin = static_cast<std::size_t>(std::ranges::find_if(text, visible) - text.begin());
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t bytes = printable_bytes(text, at);
-    const std::string piece =
-        bytes > 0 ? std::string(text.substr(at, bytes)) : fmt::format("\\x{:02x}", byte(text, at));
+    const std::string_view rest = text.substr(at);
+    const bool command = (at == begin && rest.starts_with("::")) || rest.starts_with("##[");
+    const std::size_t bytes = command ? 0 : printable_bytes(text, at);
+    shown += bytes > 0 ? std::string(text.substr(at, bytes)) : fmt::format("\\x{:02x}", byte(text, at));
     at += bytes > 0 ? bytes : 1;
-    if (piece == "\n") {
-      shown += piece;
-      line = 0;
-      continue;
-    }
-    if (line <= longest_line) shown += line + piece.size() <= longest_line ? piece : " ...";
-    line += line <= longest_line && line + piece.size() > longest_line ? longest_line + 1 : piece.size();
   }
   return shown;
 }
 
-void say(std::string_view text) { write_to_stderr(printable_lines(text) + "\n"); }
+std::string printable_lines(std::string_view text) {
+  std::string shown;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    shown += cut(printable(text.substr(from, end - from)));
+    if (end < text.size()) shown += '\n';
+    from = end + 1;
+  }
+  return shown;
+}
+
+void say(std::string_view text) { write_to_stderr(cut(printable(text)) + "\n"); }
 
 void write_to_stderr(std::string_view bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), stderr) != bytes.size()) std::clearerr(stderr);

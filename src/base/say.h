@@ -6,12 +6,15 @@
 
 namespace simgrad::base {
 
-/// Returns the text with control characters but line ends, marks that turn the direction of writing, and bytes that are
-/// not UTF-8, as \xNN: what a user has written into a file cannot steer a terminal. Lines of more than 1000 bytes are
-/// cut.
+/// Returns the text with characters that may steer its reader as \xNN: control characters (line breaks too), marks that
+/// turn the direction of writing, bytes that are not UTF-8, and the beginnings of the commands that GitHub's runner
+/// obeys wherever they stand in a log ("::" at the beginning of a line, "##[" anywhere).
+std::string printable(std::string_view text);
+
+/// Returns the same for a text of several lines, whose line breaks stay. Lines of more than 1000 bytes are cut.
 std::string printable_lines(std::string_view text);
 
-/// Writes the text, printable, and a line end. A standard error that is closed or full loses the message, not the work.
+/// Writes the text as one line, printable. A standard error that is closed or full loses the message, not the work.
 void say(std::string_view text);
 
 /// Writes the bytes as they are.

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/say.h"
+
 namespace simgrad::base {
 
 namespace {
@@ -34,6 +36,16 @@ std::size_t distance(std::string_view a, std::string_view b) {
     std::swap(last, row);
   }
   return last[b.size()];
+}
+
+/// The word between $' and ', its bytes beyond plain ASCII as \xNN.
+std::string escaped_word(const std::string& word) {
+  std::string text = "$'";
+  for (const char c : word) {
+    const bool plain = c >= ' ' && c < '\x7f' && c != '\'' && c != '\\';
+    text += plain ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return text + "'";
 }
 
 }  // namespace
@@ -95,6 +107,7 @@ std::string joined(std::span<const std::string> names, std::string_view separato
 std::string shell_word(const std::string& word) {
   constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  if (printable(word) != word) return escaped_word(word);
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return text + "'";

@@ -62,7 +62,7 @@ void estimate_capacity(CapacityOptions& options) {
   if (options.out.empty() || options.json || options.quiet) return;
   std::string files;
   for (const outputs::ResultTable& table : capacity::tables(study)) files += fmt::format(", {}.csv", table.name);
-  fmt::print("\nResults: {}/capacity.json{}\n", options.out, files);
+  fmt::print("\nResults: {}/capacity.json{}\n", base::printable(options.out), files);
 }
 
 }  // namespace

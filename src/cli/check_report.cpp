@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/errors.h"
+#include "base/say.h"
 #include "outputs/files/github.h"
 #include "outputs/files/junit.h"
 #include "outputs/files/tap.h"
@@ -96,7 +97,7 @@ void CheckReport::begin(const std::string& scenario) {
 }
 
 void CheckReport::remark(const std::string& text) const {
-  if (!options_.tap) fmt::print("{}\n", text);
+  if (!options_.tap) fmt::print("{}\n", base::printable(text));
   std::fflush(stdout);
 }
 

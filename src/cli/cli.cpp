@@ -62,7 +62,8 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   std::string text = hint(app, words);
   if (text.empty()) text = option_hint(app, words);
   if (text.empty()) text = error.what();
-  base::say(fmt::format("simgrad: {}\nRun \"simgrad --help\" for the commands.", text));
+  base::say("simgrad: " + text);
+  base::say("Run \"simgrad --help\" for the commands.");
   return Exit::usage;
 }
 
@@ -122,7 +123,7 @@ int run(int argc, char** argv) {
     flush_output();
     return exit_code;
   } catch (const base::ScenarioError& error) {
-    base::say(error.what());
+    for (const std::string& fault : error.faults()) base::say(fault);
     return Exit::usage;
   } catch (const base::EnvironmentError& error) {
     base::say(error.what());

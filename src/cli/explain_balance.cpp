@@ -230,7 +230,7 @@ void print_balance(const experiment::RunPlan& run) {
         "strategy");
   const BatchShares shares =
       experiment::batch_shares(settings, strategy, problem, rows, experiment::powers_of(settings));
-  fmt::print("shares of a step's batch for {}\n\n", run.label);
+  fmt::print("shares of a step's batch for {}\n\n", outputs::printable(run.label));
   if (shares.rows_that_fit() < shares.batch)
     fmt::print("a batch of {} rows does not fit into the workers' memory, which holds {}\n", shares.batch,
                shares.rows_that_fit());

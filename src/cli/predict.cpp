@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/say.h"
 #include "cli/cli.h"
 #include "cli/language.h"
 #include "outputs/comparison.h"
@@ -99,7 +100,7 @@ void print(const experiment::Predictions& predictions, const PredictOptions& opt
     return count == 1 ? tr("1 row") : tr("{} rows", count);
   };
   if (options.request.tokens) fmt::print("{}\n", predictions.continuation);
-  fmt::print("{}: {}", options.request.out, tr("{} predicted", number_of(predictions.rows)));
+  fmt::print("{}: {}", base::printable(options.request.out), tr("{} predicted", number_of(predictions.rows)));
   if (predictions.left_out > 0)
     fmt::print("{}", tr(", {} left out for a missing value, as in the training", number_of(predictions.left_out)));
   fmt::print("\n");

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/errors.h"
+#include "base/say.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -77,7 +78,7 @@ void write_report(ReportOptions& options) {
     outputs::write_sqlite(results, (std::filesystem::path(options.directory) / "results.sqlite").string());
   if (options.out.empty()) options.out = (std::filesystem::path(options.directory) / "report.html").string();
   write_page(results, options.directory, options.out, page);
-  fmt::print("{}\n", options.out);
+  fmt::print("{}\n", base::printable(options.out));
 }
 
 }  // namespace

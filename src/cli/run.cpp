@@ -193,7 +193,8 @@ Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vect
   directory.reset();  // a reader of the table may take long
   print_results(results, options, recordings);
   if (something && !options.quiet && !options.json && !recordings.events && unwritten.none())
-    fmt::print("Results: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv{}{}\n", options.out,
+    fmt::print("Results: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv{}{}\n",
+               base::printable(options.out),
                options.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
   if (outputs::page().empty() && !options.quiet) base::say(no_page);
   if (recordings.trace) print_trace_hint(results, options.out, recordings);
@@ -244,7 +245,7 @@ Exit run_scenarios(RunOptions& options) {
                  }));
   if (exit != Exit::ok) return exit;
   for (std::size_t i = 0; i < plans.size() && exit != Exit::interrupted; ++i) {
-    if (!options.quiet) fmt::print("{}{}\n", i == 0 ? "" : "\n", options.scenarios[i]);
+    if (!options.quiet) fmt::print("{}{}\n", i == 0 ? "" : "\n", base::printable(options.scenarios[i]));
     exit = worst(exit, run_one(options, options.scenarios[i], plans[i], estimates));
   }
   if (options.dry_run && !options.quiet && !plans.empty())

@@ -45,7 +45,7 @@ Exit told(const std::function<Exit()>& action) {
   try {
     return action();
   } catch (const base::ScenarioError& error) {
-    base::say(error.what());
+    for (const std::string& fault : error.faults()) base::say(fault);
     return Exit::usage;
   } catch (const base::EnvironmentError& error) {
     base::say(error.what());

@@ -111,7 +111,7 @@ Exit do_shard(const experiment::Plan& plan, const Shard& shard, const experiment
                                  ? "there are fewer runs than shards, so it has nothing to do"
                                  : fmt::format("{} of {} runs are finished", outcome.finished, outcome.all);
     fmt::print("Shard {}: {}, in {}.\nWhen all are: simgrad merge {}/shard-*-of-{} --out {}\n", text(shard), part,
-               options.out, directory, shard.count, directory);
+               base::printable(options.out), directory, shard.count, directory);
   }
   if (outcome.finished < outcome.all) {
     base::say(fmt::format("simgrad: interrupted; the finished runs are in {}", options.out));

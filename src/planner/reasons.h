@@ -28,6 +28,6 @@ double excess_of(const std::string& fault);
 std::string text_of(const Reason& reason);
 
 /// The error for a space of which nothing is left.  candidates: none in `all`.
-std::string nothing_left(const Candidates& candidates);
+std::vector<std::string> nothing_left(const Candidates& candidates);
 
 }  // namespace simgrad::planner

@@ -5,6 +5,7 @@
 
 namespace say_test {
 
+using simgrad::base::printable;
 using simgrad::base::printable_lines;
 
 TEST_CASE("control characters and bytes that are not UTF-8 are shown as escapes, lines and letters stay") {
@@ -37,6 +38,22 @@ TEST_CASE("a line is cut behind a thousand bytes, and the next one is whole") {
   cut.append(" ...\nnext");
   CHECK(printable_lines(text) == cut);
   CHECK(printable_lines(longest) == longest);
+}
+
+TEST_CASE("in one line, line breaks are shown as escapes, too") {
+  CHECK(printable("a\nb\r") == "a\\x0ab\\x0d");
+  CHECK(printable(std::string(5000, 'x')).size() == 5000);
+}
+
+// The runner takes a line for a command if it begins with "::" behind blanks, Unicode's too, and "##[" anywhere in it.
+TEST_CASE("a text is no command of GitHub's runner, wherever it stands") {
+  CHECK(printable("::error::x") == "\\x3a:error::x");
+  CHECK(printable("  ::set-output name=a::b") == "  \\x3a:set-output name=a::b");
+  CHECK(printable("\xc2\xa0::error::x") == "\xc2\xa0\\x3a:error::x");
+  CHECK(printable("a::b") == "a::b");
+  CHECK(printable("lr ##[add-mask]x") == "lr \\x23#[add-mask]x");
+  CHECK(printable("###[x") == "#\\x23#[x");
+  CHECK(printable_lines("a\n::error::x\n") == "a\n\\x3a:error::x\n");
 }
 
 }  // namespace say_test

@@ -79,4 +79,15 @@ TEST_CASE("names are joined with commas or what is asked for") {
   CHECK(joined({}) == "");
 }
 
+TEST_CASE("a word of a command is quoted so that a shell and a terminal read what it is") {
+  CHECK(shell_word("out/a_b-c.toml") == "out/a_b-c.toml");
+  CHECK(shell_word("") == "''");
+  CHECK(shell_word("a b") == "'a b'");
+  CHECK(shell_word("$(x)") == "'$(x)'");
+  CHECK(shell_word("it's") == "'it'\\''s'");
+  CHECK(shell_word("\xe6\xa2\xaf") == "'\xe6\xa2\xaf'");
+  CHECK(shell_word("a\nb'\\") == "$'a\\x0ab\\x27\\x5c'");
+  CHECK(shell_word("\x1b[2J") == "$'\\x1b[2J'");
+}
+
 }  // namespace text_test

@@ -65,6 +65,18 @@ TEST_CASE("CMake and the program tell the same version, and the change log has i
   CHECK(call("simgrad --version", source_dir().string()).out == "simgrad " + in_cmake[1].str() + "\n");
 }
 
+TEST_CASE("the workflow names its actions by commit and its container by digest") {
+  const std::string workflow = text_of(".github/workflows/ci.yml");
+  const auto count = [&](const char* pattern) {
+    const std::regex all(pattern);
+    return std::distance(std::sregex_iterator(workflow.begin(), workflow.end(), all), std::sregex_iterator());
+  };
+  CHECK(count("uses:") == 1);
+  CHECK(count("uses: [A-Za-z/-]+@[0-9a-f]{40}  # v") == count("uses:"));
+  CHECK(count("container:") == 1);
+  CHECK(count("container: [a-z]+:[0-9]+@sha256:[0-9a-f]{64}\n") == count("container:"));
+}
+
 TEST_CASE("the scripts can be executed and stop at the first error") {
   for (const char* script :
        {"script/bootstrap", "script/demo", "script/test", "script/test-debian", "script/format", ".ci/run"}) {

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "base/say.h"
 #include "outputs/text/language.h"
 #include "outputs/text/utf8.h"
 
@@ -90,7 +91,7 @@ std::string printable(std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20U || byte == 0x7FU) c = ' ';
   }
-  return result;
+  return base::printable(result);
 }
 
 std::string cut(std::string_view text, std::size_t width) {

@@ -12,7 +12,8 @@ namespace simgrad::outputs {
 /// combining mark, one for a byte that is not UTF-8.
 std::size_t display_width(std::string_view text);
 
-/// Returns the text with a space for each control character, so that a label cannot move the cursor.
+/// Returns the text with a space for each control character, so that a label cannot move the cursor, and else as
+/// base::printable.
 std::string printable(std::string_view text);
 
 /// Returns `text`, cut at its end to at most `width` columns; an ellipsis marks the cut.

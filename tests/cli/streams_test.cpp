@@ -1,0 +1,63 @@
+// What others have written into names and texts steers nobody who reads the streams: no terminal, and no runner of
+// workflows that takes some lines of a log for commands.
+#include "catch.h"
+#include "cli/program.h"
+#include "cli/scenario.h"
+
+namespace streams_test {
+
+using namespace simgrad::tests;
+
+namespace {
+
+/// A runner's command at the beginning of one of the lines.
+bool has_command(const std::string& text) { return ("\n" + text).find("\n::") != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("line breaks in the name of a scenario begin no line of an error") {
+  const Scratch scratch;
+  scratch.write("a\n::error::b.toml", "[cluster]\nworkers = \"x\"\n");
+  for (const char* command : {"validate", "run", "check", "plan", "capacity"}) {
+    INFO(command);
+    const Called called = program(std::string(command) + " 'a\n::error::b.toml'", scratch);
+    CHECK(called.exit_code == 2);
+    CHECK_FALSE(has_command(called.err));
+    CHECK_FALSE(has_command(called.out));
+    CHECK(called.err.find("a\\x0a::error::b.toml:2:11: ") != std::string::npos);
+  }
+}
+
+TEST_CASE("a name that begins as a runner's command does is no command") {
+  const Scratch scratch;
+  scratch.write("::error::b.toml", small);
+  scratch.write("other.toml", small);
+  const Called run = program("run ::error::b.toml other.toml --no-why --out o", scratch);
+  CHECK(run.exit_code == 0);
+  CHECK_FALSE(has_command(run.out));
+  CHECK_FALSE(has_command(run.err));
+  CHECK_FALSE(has_command(program("check ::error::b.toml", scratch).out));
+}
+
+TEST_CASE("labels and titles that begin as a runner's command does are none in the table") {
+  const Scratch scratch;
+  const std::string labelled = with(small, "kind = \"allreduce\"", "kind = \"allreduce\"\nlabel = \"::error::x\"");
+  scratch.write("x.toml", with(labelled, "title = \"small\"", "title = \"::warning::y ##[add-mask]z\""));
+  const Called run = program("run x.toml --no-why --out o", scratch);
+  REQUIRE(run.exit_code == 0);
+  CHECK_FALSE(has_command(run.out));
+  CHECK(run.out.find("\\x3a:error::x") != std::string::npos);
+  CHECK(run.out.find("##[") == std::string::npos);
+}
+
+TEST_CASE("line breaks in the name of the results directory are shown as escapes") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const Called run = program("run x.toml --no-why --out 'o\n::error::p'", scratch);
+  CHECK(run.exit_code == 0);
+  CHECK_FALSE(has_command(run.out));
+  CHECK(run.out.find("Results: o\\x0a::error::p/results.json") != std::string::npos);
+  CHECK(program("report 'o\n::error::p'", scratch).out == "o\\x0a::error::p/report.html\n");
+}
+
+}  // namespace streams_test
