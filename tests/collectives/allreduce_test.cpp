@@ -23,7 +23,7 @@ Group::Outcome allreduce(const Group& group, std::string_view algorithm, std::in
                          Reduction reduction = Reduction::sum) {
   const auto chosen = collectives::allreduces().find(algorithm)->make();
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    return (*chosen)(comm, dispatcher.constant(contribution(comm.rank(), d)), reduction);
+    return (*chosen)(comm, contributed(dispatcher, comm.rank(), d), reduction);
   });
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("several collectives, one after the other, are the same on both ways")
     const auto chosen = collectives::allreduces().find(algorithm)->make();
     Group group = staggered(7);
     const auto body = [&](const Communicator& comm, Dispatcher& dispatcher) {
-      values::Tensor x = dispatcher.constant(contribution(comm.rank(), 100));
+      values::Tensor x = contributed(dispatcher, comm.rank(), 100);
       for (int step = 0; step < 5; ++step) {
         comm.world().ranks().compute(comm.rank(), 1e4 * ((step + 3 * comm.rank()) % 7));
         x = (*chosen)(comm, x);

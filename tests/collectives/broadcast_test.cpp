@@ -19,7 +19,7 @@ namespace {
 Group::Outcome broadcast(const Group& group, const collectives::Broadcast& algorithm, int root, std::int64_t d) {
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
     Packet mine;
-    if (comm.rank() == root) mine = Packet(dispatcher.constant(contribution(root, d)), 17);
+    if (comm.rank() == root) mine = Packet(contributed(dispatcher, root, d), 17);
     const Packet got = algorithm(comm, root, mine, d);
     CHECK(got.note<int>() == 17);
     return got.tensor;
@@ -90,7 +90,7 @@ TEST_CASE("a chain's reduction gives the root the sum, whoever is the root, in t
       const auto members =
           Group{.P = P}
               .run([&](const Communicator& comm, Dispatcher& dispatcher) {
-                return collectives::chain_reduce(comm, root, dispatcher.constant(contribution(comm.rank(), d)), 4);
+                return collectives::chain_reduce(comm, root, contributed(dispatcher, comm.rank(), d), 4);
               })
               .members;
       for (int r = 0; r < P; ++r) {

@@ -20,7 +20,7 @@ namespace {
 Group::Outcome reduce(const Group& group, int root, std::int64_t d) {
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
     if (comm.rank() == root) return collectives::FlatReduce(comm, root).sum();
-    comm.send(root, dispatcher.constant(contribution(comm.rank(), d)));
+    comm.send(root, contributed(dispatcher, comm.rank(), d));
     return Tensor();
   });
 }
@@ -28,7 +28,7 @@ Group::Outcome reduce(const Group& group, int root, std::int64_t d) {
 Group::Outcome broadcast(const Group& group, int root, std::int64_t d) {
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
     const bool sends = comm.rank() == root;
-    return collectives::flat_broadcast(comm, root, sends ? dispatcher.constant(contribution(root, d)) : Tensor())
+    return collectives::flat_broadcast(comm, root, sends ? contributed(dispatcher, root, d) : Tensor())
         .tensor;
   });
 }

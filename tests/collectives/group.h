@@ -192,8 +192,15 @@ inline void check_equal(const Group::Outcome& a, const Group::Outcome& b, double
 /// Returns the input of rank r: numbers whose sums round, so that the order of additions shows.
 inline std::vector<double> contribution(int r, std::int64_t d) {
   std::vector<double> x;
+  x.reserve(static_cast<std::size_t>(d));
   for (std::int64_t i = 0; i < d; ++i) x.push_back(1.0 / (3.0 + static_cast<double>((7 * r + 5 * i + r * i) % 101)));
   return x;
+}
+
+/// The same as a tensor. Where none are computed it has no numbers, but for each rank a value of its own.
+inline values::Tensor contributed(values::Dispatcher& dispatcher, int r, std::int64_t d) {
+  if (dispatcher.numbers()) return dispatcher.constant(contribution(r, d));
+  return dispatcher.dispatch({.name = "contribution", .numbered = false}, d, {}, {});
 }
 
 /// The lengths that every collective must get right with P ranks.

@@ -17,7 +17,7 @@ namespace {
 Group::Outcome allreduce(const Group& group, std::string_view algorithm, std::int64_t d) {
   const auto chosen = collectives::allreduces().find(algorithm)->make();
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    return (*chosen)(comm, dispatcher.constant(contribution(comm.rank(), d)));
+    return (*chosen)(comm, contributed(dispatcher, comm.rank(), d));
   });
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("reduce leaves the sum on the root, along a binomial tree") {
   sweep([](const Group& group, std::int64_t d) {
     const int root = group.P / 2;
     const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-      return collectives::reduce(comm, root, dispatcher.constant(contribution(comm.rank(), d)));
+      return collectives::reduce(comm, root, contributed(dispatcher, comm.rank(), d));
     });
     for (int r = 0; r < group.P; ++r)
       check_near(outcome.members[static_cast<std::size_t>(r)].result,
@@ -85,7 +85,7 @@ TEST_CASE("scatter gives every member its chunk, and gather gives them back") {
     const int root = group.P / 3;
     const Split split(d, group.P);
     const auto scattered = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-      const Tensor x = comm.rank() == root ? dispatcher.constant(contribution(root, d)) : Tensor();
+      const Tensor x = comm.rank() == root ? contributed(dispatcher, root, d) : Tensor();
       return collectives::scatter(comm, root, x, d);
     });
     const auto gathered = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
@@ -108,7 +108,7 @@ TEST_CASE("scatter gives every member its chunk, and gather gives them back") {
 TEST_CASE("reduce_scatter leaves chunk r of the sum on member r, in half of an allreduce") {
   sweep([](const Group& group, std::int64_t d) {
     const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-      return collectives::reduce_scatter(comm, dispatcher.constant(contribution(comm.rank(), d)));
+      return collectives::reduce_scatter(comm, contributed(dispatcher, comm.rank(), d));
     });
     const Split split(d, group.P);
     for (int r = 0; r < group.P; ++r)
@@ -120,7 +120,7 @@ TEST_CASE("reduce_scatter leaves chunk r of the sum on member r, in half of an a
 
 TEST_CASE("reduce_scatter makes means too") {
   const auto outcome = Group{.P = 5}.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    return collectives::reduce_scatter(comm, dispatcher.constant(contribution(comm.rank(), 10)), Reduction::mean);
+    return collectives::reduce_scatter(comm, contributed(dispatcher, comm.rank(), 10), Reduction::mean);
   });
   for (int r = 0; r < 5; ++r) {
     std::vector<double> mean = part(sum_of_all(5, 10), Split(10, 5).chunk(r));
@@ -140,7 +140,7 @@ TEST_CASE("all_gather puts all members' vectors one after the other, also of dif
     }
     const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
       return collectives::all_gather(
-          comm, dispatcher.constant(contribution(comm.rank(), counts[static_cast<std::size_t>(comm.rank())])), counts);
+          comm, contributed(dispatcher, comm.rank(), counts[static_cast<std::size_t>(comm.rank())]), counts);
     });
     for (const auto& member : outcome.members) CHECK(member.result == all);
     const double longest = 8.0 * static_cast<double>(*std::max_element(counts.begin(), counts.end()));
@@ -152,7 +152,7 @@ TEST_CASE("all_gather puts all members' vectors one after the other, also of dif
 TEST_CASE("all_to_all gives every member its chunk of everybody's vector, pair by pair") {
   sweep([](const Group& group, std::int64_t d) {
     const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-      return collectives::all_to_all(comm, dispatcher.constant(contribution(comm.rank(), d)));
+      return collectives::all_to_all(comm, contributed(dispatcher, comm.rank(), d));
     });
     const Split split(d, group.P);
     for (int r = 0; r < group.P; ++r) {
@@ -175,7 +175,7 @@ TEST_CASE("these too are the same at the last arrival and message by message, wh
     for (const std::int64_t d : {P - 1, 1000}) {
       CAPTURE(P, d);
       const auto mine = [d](const Communicator& comm, Dispatcher& dispatcher) {
-        return dispatcher.constant(contribution(comm.rank(), d));
+        return contributed(dispatcher, comm.rank(), d);
       };
       staggered_both_ways(
           [&](const Communicator& comm, Dispatcher& dispatcher) {
@@ -190,7 +190,7 @@ TEST_CASE("these too are the same at the last arrival and message by message, wh
       staggered_both_ways(
           [&](const Communicator& comm, Dispatcher& dispatcher) {
             const auto own = counts[static_cast<std::size_t>(comm.rank())];
-            return collectives::all_gather(comm, dispatcher.constant(contribution(comm.rank(), own)), counts);
+            return collectives::all_gather(comm, contributed(dispatcher, comm.rank(), own), counts);
           },
           P);
     }

@@ -13,7 +13,7 @@ namespace {
 
 Group::Outcome allreduce(const Group& group, std::int64_t d) {
   return group.run([&](const cluster::Communicator& comm, values::Dispatcher& dispatcher) {
-    return collectives::Ring()(comm, dispatcher.constant(contribution(comm.rank(), d)));
+    return collectives::Ring()(comm, contributed(dispatcher, comm.rank(), d));
   });
 }
 

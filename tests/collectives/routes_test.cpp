@@ -61,7 +61,7 @@ Group on(const Topology& topology, int P) {
 Group::Outcome allreduce(const Group& group, std::string_view algorithm, std::int64_t d) {
   const auto chosen = collectives::allreduces().find(algorithm)->make();
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    return (*chosen)(comm, dispatcher.constant(contribution(comm.rank(), d)));
+    return (*chosen)(comm, contributed(dispatcher, comm.rank(), d));
   });
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("reduce-scatter, all-gather and all-to-all go by routes, too") {
       for (const bool scattered : {true, false}) {
         const auto run = [&] {
           return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-            const auto x = dispatcher.constant(contribution(comm.rank(), 40'003));
+            const auto x = contributed(dispatcher, comm.rank(), 40'003);
             if (!scattered) return collectives::all_to_all(comm, x);
             return collectives::all_gather(comm, collectives::reduce_scatter(comm, x), x.size());
           });
@@ -178,7 +178,7 @@ TEST_CASE("two collectives of a group whose transfers may meet are given up") {
   for (int r = 0; r < group.P; ++r) group.arrivals.push_back(1e-5 * ((5 * r + 2) % 7));
   // The first to have gathered begins to exchange with others before the last one has gathered.
   CHECK_THROWS_WITH(group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    const auto x = dispatcher.constant(contribution(comm.rank(), 40'003));
+    const auto x = contributed(dispatcher, comm.rank(), 40'003);
     const auto chunk = collectives::reduce_scatter(comm, x);
     return collectives::all_to_all(comm, collectives::all_gather(comm, chunk, x.size()));
   }),

@@ -88,7 +88,7 @@ Group::Outcome overlapped(const Group& group, const std::string& algorithm, int 
       std::vector<int> sums;
       for (std::size_t k = 0; k < steps.lengths.size(); ++k) {
         compute(steps.before_s[k]);
-        const Tensor x = dispatcher.constant(contribution(comm.rank(), steps.lengths[k]));
+        const Tensor x = contributed(dispatcher, comm.rank(), steps.lengths[k]);
         const auto sum = [&chosen, x](const Communicator& side) { return (*chosen)(side, x); };
         const bool enters = entered == Entered::all || (entered == Entered::every_other && k % 2 == 0);
         sums.push_back(enters ? beside.start_collective(sum) : beside.start(sum));
@@ -171,7 +171,7 @@ TEST_CASE("an error in a task that is entered by a timer ends the run with the r
   group.collectives = cluster::Collectives::automatic;
   const auto run = [&] {
     return group.run([](const Communicator& comm, Dispatcher& dispatcher) {
-      const Tensor x = dispatcher.constant(contribution(comm.rank(), 100));
+      const Tensor x = contributed(dispatcher, comm.rank(), 100);
       SideStream beside(comm);
       beside.start_collective([x](const Communicator& side) { return collectives::Ring()(side, x); });
       return beside.wait(beside.start_collective([](const Communicator& side) -> Tensor {
@@ -196,7 +196,7 @@ TEST_CASE("a hierarchical allreduce takes the same times and gives the same bits
         const auto run = [&] {
           return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
             const auto chosen = collectives::allreduces().find("hierarchical")->make();
-            Tensor x = (*chosen)(comm, dispatcher.constant(contribution(comm.rank(), length)));
+            Tensor x = (*chosen)(comm, contributed(dispatcher, comm.rank(), length));
             return (*chosen)(comm, x, collectives::Reduction::max);
           });
         };
@@ -223,7 +223,7 @@ TEST_CASE("a hierarchical allreduce that is cut has the same times computed and 
         const auto run = [&] {
           return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
             const auto chosen = collectives::allreduces().find("hierarchical")->make();
-            return (*chosen)(comm, dispatcher.constant(contribution(comm.rank(), 60'001)));
+            return (*chosen)(comm, contributed(dispatcher, comm.rank(), 60'001));
           });
         };
         double last_s = 0.0;
@@ -258,7 +258,7 @@ TEST_CASE("the part of a collective that its rank waits for is worked out by han
         SideStream beside(comm);
         auto& ranks = comm.world().ranks();
         if (comm.rank() == 1) ranks.compute(1, speed * late_s);
-        const Tensor x = dispatcher.constant(contribution(comm.rank(), d));
+        const Tensor x = contributed(dispatcher, comm.rank(), d);
         const auto ring = collectives::allreduces().find("ring")->make();
         const int sum = beside.start([&](const Communicator& side) { return (*ring)(side, x); });
         if (comm.rank() == 0) ranks.compute(0, speed * computes_s);

@@ -25,7 +25,7 @@ collectives::Ring ring(std::int64_t slices) {
 Group::Outcome allreduce(const Group& group, std::int64_t slices, std::int64_t d) {
   const collectives::Ring its = ring(slices);
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    return its(comm, dispatcher.constant(contribution(comm.rank(), d)));
+    return its(comm, contributed(dispatcher, comm.rank(), d));
   });
 }
 
@@ -243,7 +243,7 @@ TEST_CASE("several rings give all ranks one sum, to the last bit") {
       CAPTURE(devices, d);
       const Group group{.P = 6, .arrivals = {0.0, 1e-4, 0.0, 2e-5}, .devices = devices};
       const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-        return several(comm, dispatcher.constant(contribution(comm.rank(), d)));
+        return several(comm, contributed(dispatcher, comm.rank(), d));
       });
       for (const auto& member : outcome.members) {
         REQUIRE(member.result == outcome.members[0].result);

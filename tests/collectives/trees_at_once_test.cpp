@@ -33,7 +33,7 @@ double last_end_s(const Group::Outcome& outcome) {
 Group::Outcome allreduce(const Group& group, double chunk_bytes, std::int64_t d) {
   const collectives::DoubleBinaryTree its = at_once(chunk_bytes);
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    return its(comm, dispatcher.constant(contribution(comm.rank(), d)));
+    return its(comm, contributed(dispatcher, comm.rank(), d));
   });
 }
 
