@@ -1,4 +1,4 @@
-// The documents' commands run as they stand, and the README's table is what the program prints.
+// The documents' commands run as they stand, and the README's tables are what the program prints.
 #include "catch.h"
 #include "house/documents.h"
 #include "outputs/text/text_layout.h"
@@ -19,16 +19,13 @@ bool left_to_ci(const std::string& line) {
   return line.starts_with("script/") || line.starts_with("git clone") || line.starts_with("cd ");
 }
 
-}  // namespace
-
-TEST_CASE("every command in the README runs") {
+/// Runs the commands of a page in a directory of its own, and returns how many times they call the program.
+int run_commands_of(const fs::path& page) {
   const Scratch scratch;
   furnish(scratch.path());
-  const std::vector<std::string> scenarios = fenced(text_of("README.md"), "toml");
-  REQUIRE(scenarios.size() == 2);
-  scratch.write("mine.toml", scenarios[0] + scenarios[1]);  // as the README tells its readers to do
+  for (const auto& [name, scenario] : scenarios_in(text_of(page))) scratch.write(name, scenario);
   int ran = 0;
-  for (const std::string& block : fenced(text_of("README.md"), "sh")) {
+  for (const std::string& block : fenced(text_of(page), "sh")) {
     std::string commands = "set -e\n";
     for (const std::string& line : lines(block)) {
       if (left_to_ci(line)) continue;
@@ -43,7 +40,27 @@ TEST_CASE("every command in the README runs") {
     else
       CHECK(called.exit_code == 0);
   }
-  CHECK(ran >= 8);
+  return ran;
+}
+
+}  // namespace
+
+TEST_CASE("every command in the README runs") {
+  REQUIRE(scenarios_in(text_of("README.md")).size() == 2);
+  CHECK(run_commands_of("README.md") == 3);
+}
+
+TEST_CASE("every command in the pages of docs runs") {
+  const std::string scenario = scenarios_in(text_of("docs/scenarios.md")).at("mine.toml");
+  CHECK(scenario.find("[[expect]]") != std::string::npos);  // the second block is appended to the first
+  int ran = 0;
+  for (const fs::path& page : pages()) {
+    // The README has a case of its own, and the figures' commands are run by tests/analysis/documents_test.py.
+    if (page == "README.md" || page == "docs/figures.md") continue;
+    INFO(page);
+    ran += run_commands_of(page);
+  }
+  CHECK(ran >= 28);
 }
 
 TEST_CASE("the README of scenarios names every scenario, in both languages") {
@@ -63,6 +80,13 @@ TEST_CASE("the picture of the README is a small PNG") {
   CHECK(picture.size() < 150'000);
 }
 
+TEST_CASE("the READMEs are short enough to be read") {
+  for (const char* page : {"README.md", "README.zh.md"}) {
+    INFO(page);
+    CHECK(text_of(page).size() <= 10'000);
+  }
+}
+
 TEST_CASE("the README shows the table that the demo prints") {
   const std::vector<std::string> shown = fenced(text_of("README.md"), "text");
   REQUIRE_FALSE(shown.empty());
@@ -72,11 +96,26 @@ TEST_CASE("the README shows the table that the demo prints") {
   REQUIRE(called.exit_code == 0);
   INFO("If the program is right, this is what the README must show:\n" << table_of(called.out));
   CHECK(shown.front() == table_of(called.out));
+  CHECK(fenced(text_of("docs/reading_a_table.md"), "text").at(0) == table_of(called.out));
   CHECK(called.out.find('\033') == std::string::npos);  // it is no terminal
   for (const std::string& line : lines(table_of(called.out))) {
     INFO(line);
     CHECK(outputs::display_width(line) <= 80);
   }
+}
+
+TEST_CASE("the README shows the table of its example on GPUs") {
+  const std::vector<std::string> shown = fenced(text_of("README.md"), "text");
+  REQUIRE(shown.size() == 2);
+  const Scratch scratch;
+  scratch.write("ddp.toml", scenarios_in(text_of("README.md")).at("ddp.toml"));
+  const Called called = call("simgrad run ddp.toml", scratch.path());
+  INFO(called.err);
+  REQUIRE(called.exit_code == 0);
+  // Notes say how the simulation was done, and would fill the README.
+  const std::string table = called.out.substr(0, called.out.find("\nNote (") + 1);
+  INFO("If the program is right, this is what the README must show:\n" << table);
+  CHECK(shown.back() == table);
 }
 
 }  // namespace readme_test

@@ -1,4 +1,4 @@
-// The texts of the page in Chinese. The words are those of README.zh.md and docs/lessons/zh.
+// The texts of the page in Chinese. The words are those of docs/*.zh.md and docs/lessons/zh.
 
 export const chinese: Record<string, string> = {
   // Titles

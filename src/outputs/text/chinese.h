@@ -1,4 +1,4 @@
-/// The Chinese texts, by the places where they are read. The words are those of README.zh.md and docs/lessons/zh.
+/// The Chinese texts, by the places where they are read. The words are those of docs/*.zh.md and docs/lessons/zh.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-"""What results.json says of each case, computed from its runs by the definitions of README.md and DESIGN.md."""
+"""What results.json says of each case, computed from its runs by the definitions of docs/reading_a_table.md and DESIGN.md."""
 
 import json
 import math
