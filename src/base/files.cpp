@@ -2,19 +2,23 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <limits>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "base/place.h"
 
 namespace simgrad::base {
 
@@ -50,10 +54,58 @@ std::string size_text(std::uintmax_t bytes) {
 void refuse_nul(const std::string& path, std::string_view beginning) {
   const std::size_t nul = beginning.find('\0');
   if (nul == std::string_view::npos) return;
-  const std::string_view before = beginning.substr(0, nul);
-  throw ScenarioError(fmt::format("{}:{}:{}: a NUL byte, expected text in UTF-8 or ASCII", path,
-                                  1 + std::ranges::count(before, '\n'), nul - (before.rfind('\n') + 1) + 1));
+  throw ScenarioError(fmt::format("{}: a NUL byte, expected text in UTF-8 or ASCII", place_in(beginning, nul, path)));
 }
+
+/// Reads what an open file has next; 0 bytes at its end. Waits for a pipe.
+class FileReader {
+  using Clock = std::chrono::steady_clock;
+
+ public:
+  FileReader(const OpenFile& file, const std::string& path, const Reading& reading)
+      : file_(file), path_(path), wait_(reading.pipe_wait_s) {
+    struct stat found = {};
+    if (fstat(file.descriptor(), &found) != 0) refuse(path, "read", errno);
+    pipe_ = S_ISFIFO(found.st_mode);
+    expected_ = static_cast<std::uintmax_t>(std::max<off_t>(found.st_size, 0));
+  }
+
+  /// The size that the file says it has. A file of /proc says that it is empty.
+  std::uintmax_t expected() const { return expected_; }
+
+  std::size_t read_into(char* to, std::size_t most) {
+    const auto until = Clock::now() + std::chrono::ceil<std::chrono::milliseconds>(wait_);
+    for (;;) {
+      const ssize_t size = read(file_.descriptor(), to, most);
+      // Nothing from a pipe that has never held anything: its writer may be yet to come.
+      if (size > 0 || (size == 0 && (begun_ || !pipe_))) {
+        begun_ = true;
+        return static_cast<std::size_t>(size);
+      }
+      if (size < 0 && errno != EINTR && errno != EAGAIN) refuse(path_, "read", errno);
+      if (size < 0 && errno == EINTR) continue;
+      wait_for_pipe(size < 0, until);
+    }
+  }
+
+ private:
+  void wait_for_pipe(bool has_writer, Clock::time_point until) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    if (left <= 0)
+      throw EnvironmentError(fmt::format(
+          "{}: is a pipe to which nobody has written for {:.3g} s; expected the text of a file", path_, wait_.count()));
+    // Without a writer poll() returns at once.
+    if (!has_writer) std::this_thread::sleep_for(std::chrono::milliseconds(std::min<std::int64_t>(left, 10)));
+    pollfd waited{.fd = file_.descriptor(), .events = POLLIN, .revents = 0};
+    if (has_writer) poll(&waited, 1, static_cast<int>(left));
+  }
+
+  const OpenFile& file_;
+  const std::string& path_;
+  std::chrono::duration<double> wait_;
+  std::uintmax_t expected_ = 0;
+  bool pipe_ = false, begun_ = false;
+};
 
 }  // namespace
 
@@ -65,7 +117,7 @@ OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(other.release()) {}
 
 int OpenFile::release() { return std::exchange(descriptor_, -1); }
 
-OpenFile open_regular(const std::string& path, Links links) {
+OpenFile open_regular(const std::string& path, Links links, Pipes pipes) {
   // Without O_NONBLOCK the call waits for a pipe's writer.
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (links == Links::refuse ? O_NOFOLLOW : 0);
   OpenFile file(open(path.c_str(), flags));
@@ -76,7 +128,8 @@ OpenFile open_regular(const std::string& path, Links links) {
   }
   struct stat found = {};
   if (fstat(file.descriptor(), &found) != 0) refuse(path, "read", errno);
-  if (!S_ISREG(found.st_mode))
+  const bool readable = S_ISREG(found.st_mode) || (S_ISFIFO(found.st_mode) && pipes == Pipes::read);
+  if (!readable)
     throw EnvironmentError(fmt::format("{}: is {}; expected a regular file", path, kind_of(found.st_mode)));
   return file;
 }
@@ -88,22 +141,19 @@ std::uintmax_t bytes_of_free_memory() {
 
 std::string read_file(const std::string& path, const Reading& reading) {
   constexpr std::size_t block = std::size_t{1} << 16;
-  const OpenFile file = open_regular(path, reading.links);
-  struct stat found = {};
-  if (fstat(file.descriptor(), &found) != 0) refuse(path, "read", errno);
-  const auto expected = static_cast<std::uintmax_t>(std::max<off_t>(found.st_size, 0));
-  if (expected > reading.bytes_most) refuse_size(path, reading);
-  // One byte more than expected, so that the end of the file is seen without another round. A file of /proc says that
-  // it is empty.
-  std::string text(std::max<std::size_t>(static_cast<std::size_t>(expected) + 1, block), '\0');
-  std::size_t length = 0;
-  for (bool checked = reading.contents != Contents::text;;) {
-    const ssize_t size = read(file.descriptor(), text.data() + length, text.size() - length);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) refuse(path, "read", errno);
-    if (size == 0) break;
-    length += static_cast<std::size_t>(size);
-    if (!std::exchange(checked, true)) refuse_nul(path, std::string_view(text).substr(0, std::min(length, block)));
+  const OpenFile file = open_regular(path, reading.links, reading.pipes);
+  FileReader reader(file, path, reading);
+  if (reader.expected() > reading.bytes_most) refuse_size(path, reading);
+  // One byte more than expected, so that the end of the file is seen without another round.
+  std::string text(std::max<std::size_t>(static_cast<std::size_t>(reader.expected()) + 1, block), '\0');
+  std::size_t length = 0, checked = reading.contents == Contents::text ? 0 : block;
+  while (const std::size_t size = reader.read_into(text.data() + length, text.size() - length)) {
+    length += size;
+    if (checked < block) {  // a pipe may give a byte at a time
+      const std::size_t end = std::min(length, block);
+      refuse_nul(path, std::string_view(text).substr(0, end));
+      checked = end;
+    }
     if (length > reading.bytes_most) refuse_size(path, reading);
     if (length == text.size()) text.resize(2 * text.size());
   }
@@ -120,8 +170,9 @@ void make_directory(const std::filesystem::path& path) {
 void make_own_folder(const std::filesystem::path& path) {
   std::error_code unknown;
   if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, unknown)))
-    throw EnvironmentError(fmt::format(
-        "{}: is a link; expected a folder, since what lies behind a link is not the program's to change", path.string()));
+    throw EnvironmentError(
+        fmt::format("{}: is a link; expected a folder, since what lies behind a link is not the program's to change",
+                    path.string()));
   make_directory(path);
 }
 

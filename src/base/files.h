@@ -28,11 +28,12 @@ class OpenFile {
 };
 
 enum class Links { follow, refuse };
+enum class Pipes { refuse, read };
 
 /// Opens a regular file for reading. Never waits.
 /// Errors: EnvironmentError for a file that cannot be opened, and for a directory, a device, a pipe, a socket, or a
-/// link where links are refused.
-OpenFile open_regular(const std::string& path, Links links = Links::follow);
+/// link where links are refused. A pipe is opened where pipes are read.
+OpenFile open_regular(const std::string& path, Links links = Links::follow, Pipes pipes = Pipes::refuse);
 
 /// The most bytes of a text that people or small programs write, such as a scenario, a platform, or speeds of hosts.
 inline constexpr std::uintmax_t text_bytes_most = std::uintmax_t{64} << 20;
@@ -43,6 +44,9 @@ struct Reading {
   std::uintmax_t bytes_most = text_bytes_most;
   Contents contents = Contents::text;
   Links links = Links::follow;
+  /// For what a shell may hand over by a pipe, and what is read once: `simgrad validate <(generate)`.
+  Pipes pipes = Pipes::refuse;
+  double pipe_wait_s = 10.0;  ///< the longest time between two bytes of a pipe
 };
 
 /// The limit for a file whose contents have no other: half of the memory that this process may still take.
@@ -50,7 +54,8 @@ std::uintmax_t bytes_of_free_memory();
 
 /// The contents of a regular file.
 /// Errors: as open_regular; EnvironmentError for a file that cannot be read; ScenarioError for one that has more than
-/// `bytes_most` bytes, and for a text with a NUL byte in its first 64 KiB.
+/// `bytes_most` bytes, and for a text with a NUL byte in its first 64 KiB. EnvironmentError for a pipe to which nobody
+/// writes.
 std::string read_file(const std::string& path, const Reading& reading = {});
 
 /// Makes the directory and its parents, unless they exist.  Errors: EnvironmentError.

@@ -90,9 +90,12 @@ std::vector<std::string> nearest(std::string_view typed, std::span<const std::st
 
 std::string suggestion(std::string_view typed, std::span<const std::string> known) {
   if (known.empty()) return {};
+  constexpr std::size_t most = 200;  // a file may have any number of columns
   const std::string meant = closest(typed, known);
-  if (meant.empty()) return fmt::format("; known: {}", joined(known));
-  return fmt::format("; did you mean \"{}\"? Known: {}", meant, joined(known));
+  std::string all = joined(known.first(std::min(known.size(), most)));
+  if (known.size() > most) all += fmt::format(" and {} more", known.size() - most);
+  if (meant.empty()) return fmt::format("; known: {}", all);
+  return fmt::format("; did you mean \"{}\"? Known: {}", meant, all);
 }
 
 std::string joined(std::span<const std::string> names, std::string_view separator) {

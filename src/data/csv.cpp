@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/errors.h"
 #include "base/text.h"
@@ -97,8 +99,20 @@ class Reading {
 
 std::vector<bool> Reading::ignored_columns() const {
   std::vector<bool> all(static_cast<std::size_t>(table_.columns), false);
-  for (const std::string& name : options_.ignore)
-    all[static_cast<std::size_t>(find_column(table_, name, "ignored", at(table_.names_line)))] = true;
+  // There may be as many to ignore as there are columns.
+  const std::string where = at(table_.names_line);
+  std::unordered_map<std::string_view, std::int64_t> places;
+  for (std::int64_t j = 0; j < table_.columns; ++j) {
+    const auto [known, fresh] = places.emplace(name(j), j);
+    if (!fresh) known->second = -1;  // several have this name
+  }
+  for (const std::string& name : options_.ignore) {
+    const auto known = places.find(name);
+    const std::int64_t column = known == places.end() ? column_by_index(table_, name, "ignored", where)
+                                : known->second < 0   ? find_column(table_, name, "ignored", where)
+                                                      : known->second;
+    all[static_cast<std::size_t>(column)] = true;
+  }
   if (std::ranges::count(all, false) == 0)
     throw base::ScenarioError(
         fmt::format("{}: every column is to be ignored, expected some to remain", at(table_.names_line)));

@@ -1,8 +1,11 @@
 #include "data/csv_blocks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
+#include "base/errors.h"
 #include "data/text_file.h"
 
 namespace simgrad::data {
@@ -65,6 +68,9 @@ void for_each_block_of_rows(const std::string& path, char separator,
       ends.restart();
       pass_on(end);
     }
+    if (waiting.size() > line_bytes_most)
+      throw base::ScenarioError(
+          fmt::format("{}:{}: a row of more than {} GiB; is a quote never closed?", path, line, line_bytes_most >> 30));
   });
   if (!waiting.empty()) pass_on(waiting.size());
 }

@@ -40,7 +40,11 @@ std::int64_t find_column(const CsvTable& table, const std::string& wanted, std::
   if (count > 1)
     throw base::ScenarioError(fmt::format("{}: {} columns are called {}, expected one; give the {}'s zero-based index",
                                           where, count, shown(wanted), role));
+  return column_by_index(table, wanted, role, where);
+}
 
+std::int64_t column_by_index(const CsvTable& table, const std::string& wanted, std::string_view role,
+                             const std::string& where) {
   std::int64_t index = 0;
   const auto [stop, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
   const bool whole = !wanted.empty() && stop == wanted.data() + wanted.size() && error != std::errc::invalid_argument;

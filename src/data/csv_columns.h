@@ -18,6 +18,10 @@ namespace simgrad::data {
 std::int64_t find_column(const CsvTable& table, const std::string& wanted, std::string_view role,
                          const std::string& where);
 
+/// The same for what is no column's name.
+std::int64_t column_by_index(const CsvTable& table, const std::string& wanted, std::string_view role,
+                             const std::string& where);
+
 /// A column's cells of one kind: their number, and the first row with one.
 struct Seen {
   std::int64_t count = 0;

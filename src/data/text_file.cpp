@@ -1,82 +1,65 @@
 #include "data/text_file.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <filesystem>
-#include <memory>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "data/limits.h"
 
 namespace simgrad::data {
 
 namespace {
 
-struct Closer {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-[[noreturn]] void cannot(const std::string& path, const char* what, int code) {
-  throw base::EnvironmentError(fmt::format("{}: cannot be {}: {}", path, what, std::generic_category().message(code)));
+/// Whole files are read within the free memory: they are somebody else's, and may be of any length.
+std::string contents(const std::string& path, base::Contents expected) {
+  const auto most = std::min(static_cast<std::uintmax_t>(text_bytes_most), base::bytes_of_free_memory());
+  return base::read_file(path, {.bytes_most = most, .contents = expected});
 }
 
-/// Only a guess: pipes have no size, and a file may grow while it is read.
-std::size_t expected_size(const std::string& path) {
-  std::error_code ignored;
-  const auto size = std::filesystem::file_size(path, ignored);
-  return ignored || size > static_cast<std::uintmax_t>(text_bytes_most) ? 0 : static_cast<std::size_t>(size);
+/// Appends up to `most` bytes of the file. Returns whether there may be more.
+bool append(std::string& text, const base::OpenFile& file, std::size_t most, const std::string& path) {
+  const std::size_t before = text.size();
+  text.resize(before + most);
+  std::size_t length = 0;
+  while (length < most) {
+    const ssize_t size = read(file.descriptor(), text.data() + before + length, most - length);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0)
+      throw base::EnvironmentError(fmt::format("{}: cannot be read: {}", path, std::generic_category().message(errno)));
+    if (size == 0) break;
+    length += static_cast<std::size_t>(size);
+  }
+  text.resize(before + length);
+  return length == most;
 }
 
 }  // namespace
 
-std::string file_contents(const std::string& path) {
-  errno = 0;
-  const std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rb"));
-  if (!file) cannot(path, "opened", errno);
-
-  std::string bytes;
-  std::size_t length = 0;
-  // One byte more than expected, so that the end of the file is seen without a second round.
-  bytes.resize(std::max<std::size_t>(expected_size(path) + 1, 1 << 16));
-  for (;;) {
-    errno = 0;
-    length += std::fread(bytes.data() + length, 1, bytes.size() - length, file.get());
-    if (std::ferror(file.get())) cannot(path, "read", errno);
-    if (length < bytes.size()) break;
-    if (bytes.size() > static_cast<std::size_t>(text_bytes_most))
-      throw base::ScenarioError(
-          fmt::format("{}:1: the file is larger than {} GiB, the most that is read", path, text_bytes_most >> 30));
-    bytes.resize(2 * bytes.size());
-  }
-  bytes.resize(length);
-  return bytes;
-}
+std::string file_contents(const std::string& path) { return contents(path, base::Contents::bytes); }
 
 void for_each_block_of_lines(const std::string& path, const std::function<void(std::string_view lines)>& visit) {
   constexpr std::size_t block_bytes = std::size_t{4} << 20;
-  errno = 0;
-  const std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rb"));
-  if (!file) cannot(path, "opened", errno);
+  const base::OpenFile file = base::open_regular(path);
   std::string text;
   bool first = true;
   for (bool more = true; more;) {
     const std::size_t before = text.size();
-    text.resize(before + block_bytes);
-    errno = 0;
-    const std::size_t count = std::fread(text.data() + before, 1, block_bytes, file.get());
-    if (std::ferror(file.get())) cannot(path, "read", errno);
-    text.resize(before + count);
-    more = count == block_bytes;
-    const std::size_t newline = text.rfind('\n');
-    const std::size_t end = more ? (newline == std::string::npos ? 0 : newline + 1) : text.size();
-    std::string_view lines = std::string_view(text).substr(0, end);
-    if (lines.find('\0') != std::string_view::npos)
+    more = append(text, file, block_bytes, path);
+    if (text.find('\0', before) != std::string::npos)
       throw base::ScenarioError(fmt::format("{}:1: a NUL byte, expected text in UTF-8 or ASCII", path));
+    const std::size_t newline = std::string_view(text).substr(before).rfind('\n');
+    const std::size_t end = more ? (newline == std::string::npos ? 0 : before + newline + 1) : text.size();
+    if (end == 0 && text.size() > line_bytes_most)
+      throw base::ScenarioError(
+          fmt::format("{}: a line of more than {} GiB, expected shorter ones", path, line_bytes_most >> 30));
+    std::string_view lines = std::string_view(text).substr(0, end);
     if (!lines.empty() && std::exchange(first, false) && lines.starts_with("\xEF\xBB\xBF")) lines.remove_prefix(3);
     visit(lines);
     text.erase(0, end);
@@ -92,7 +75,7 @@ void clean_text(std::string& text, const std::string& path) {
 }
 
 std::string text_file(const std::string& path) {
-  std::string text = file_contents(path);
+  std::string text = contents(path, base::Contents::text);
   clean_text(text, path);
   return text;
 }

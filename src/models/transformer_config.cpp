@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "base/errors.h"
+#include "base/files.h"
+#include "base/json_depth.h"
+#include "base/place.h"
 #include "base/text.h"
 
 namespace simgrad::models {
@@ -24,16 +23,18 @@ namespace {
 using nlohmann::json;
 using Keys = std::initializer_list<std::string_view>;
 
+/// The value as faults show it: one short line.
+std::string shown(const json& value) {
+  constexpr std::size_t longest = 80;
+  std::string text = value.dump(-1, ' ', true);  // in ASCII, which may be cut anywhere
+  if (text.size() > longest) text.replace(longest, std::string::npos, "...");
+  return text;
+}
+
 /// The file's keys, read with the faults that a user can mend.
 class ConfigFile {
  public:
-  explicit ConfigFile(const std::string& path) : path_(path) {
-    std::ifstream stream(path, std::ios::binary);
-    std::error_code none;
-    if (!stream || std::filesystem::is_directory(path, none))
-      throw base::EnvironmentError(fmt::format("{}: cannot be opened", path));
-    text_.assign(std::istreambuf_iterator<char>(stream), {});
-    if (stream.bad()) throw base::EnvironmentError(fmt::format("{}: cannot be read", path));
+  explicit ConfigFile(const std::string& path) : path_(path), text_(base::read_file(path)) {
     parse();
     if (!json_.is_object()) throw base::ScenarioError(fmt::format("{}:1:1: expected a JSON object of keys", path));
   }
@@ -98,7 +99,7 @@ class ConfigFile {
   [[noreturn]] void refuse(std::string_view key, std::string_view expected) const {
     const json* value = find(key);
     throw base::ScenarioError(fmt::format("{}{}: {} = {}; {}", path_, place(text_.find(fmt::format("\"{}\"", key))),
-                                          key, value ? value->dump() : "nothing", expected));
+                                          key, value ? shown(*value) : "nothing", expected));
   }
 
  private:
@@ -117,18 +118,23 @@ class ConfigFile {
   /// ":line:column" of a byte.
   std::string place(std::size_t at) const {
     if (at > text_.size()) return {};
-    const std::string_view before = std::string_view(text_).substr(0, at);
-    const auto newline = before.rfind('\n');
-    return fmt::format(":{}:{}", 1 + std::ranges::count(before, '\n'),
-                       newline == std::string_view::npos ? at + 1 : at - newline);
+    return base::place_in(text_, at, "");
   }
   void parse() {
+    if (const std::size_t deep = base::too_deep_json(text_); deep != std::string::npos)
+      throw base::ScenarioError(
+          fmt::format("{}{}: nested more than {} deep; expected the config.json of a Hugging Face "
+                      "model",
+                      path_, place(deep), base::json_depth_most));
     try {
       json_ = json::parse(text_);
     } catch (const json::parse_error& error) {
       const std::size_t at = std::min(error.byte > 0 ? error.byte - 1 : 0, text_.size());
       throw base::ScenarioError(
           fmt::format("{}{}: this is no JSON; expected the config.json of a Hugging Face model", path_, place(at)));
+    } catch (const json::exception&) {  // the only other fault of a text
+      throw base::ScenarioError(
+          fmt::format("{}: a number beyond the range of doubles; expected at most 1.8e308", path_));
     }
   }
 

@@ -1,9 +1,14 @@
 /// JSON text to values, with faults in a user's words.
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "base/json_depth.h"
+#include "base/place.h"
 #include "outputs/reader.h"
 #include "outputs/results.h"
 
@@ -12,33 +17,6 @@ namespace simgrad::outputs {
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-constexpr int json_depth_most = 256;
-
-std::string json_place(std::string_view text, std::size_t at, const std::string& file) {
-  const std::string_view before = text.substr(0, std::min(at, text.size()));
-  const std::size_t line_begin = before.rfind('\n') + 1;  // 0 in the first line
-  return fmt::format("{}:{}:{}", file, 1 + std::ranges::count(before, '\n'), before.size() - line_begin + 1);
-}
-
-/// Refuses lists and objects within lists and objects that whoever writes or destroys them could not follow: each level
-/// is a call.
-void require_shallow_json(std::string_view text, const std::string& file) {
-  int depth = 0;
-  bool in_text = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (in_text && c == '\\')
-      ++at;
-    else if (c == '"')
-      in_text = !in_text;
-    else if (!in_text && (c == ']' || c == '}'))
-      --depth;
-    else if (!in_text && (c == '[' || c == '{') && ++depth > json_depth_most)
-      throw base::EnvironmentError(
-          fmt::format("{}: nested more than {} deep, expected less", json_place(text, at, file), json_depth_most));
-  }
-}
 
 /// The library's finding, such as `unexpected ']'; expected '}'`, in our words.
 std::string found_in_json(std::string_view description) {
@@ -55,20 +33,102 @@ std::string found_in_json(std::string_view description) {
   return fmt::format("found {}, {}", rest.substr(0, expected), rest.substr(expected + 2));
 }
 
+/// Makes the values of a text as they come. The library's own maker looks through all keys of an object for each that
+/// is added to it, so that 100,000 keys take half a minute.
+class Maker {
+ public:
+  Maker(const std::string& text, const std::string& file) : text_(text), file_(file) {}
+
+  Json take() { return std::move(root_); }
+
+  // What the library calls; each returns whether it shall go on.
+  bool null() { return put(nullptr); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(std::int64_t value) { return put(value); }
+  bool number_unsigned(std::uint64_t value) { return put(value); }
+  bool number_float(double value, const std::string&) { return put(value); }
+  bool string(std::string& value) { return put(std::move(value)); }
+  bool binary(Json::binary_t&) { return false; }  // which is not in JSON
+  bool start_object(std::size_t) { return open(Json::object()); }
+  bool start_array(std::size_t) { return open(Json::array()); }
+  bool key(std::string& name) {
+    open_.back().key = std::move(name);
+    return true;
+  }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool parse_error(std::size_t at, const std::string&, const nlohmann::json::exception& fault) {
+    if (dynamic_cast<const nlohmann::json::parse_error*>(&fault) == nullptr)  // the only other fault of a text
+      throw base::EnvironmentError(
+          fmt::format("{}: found a number beyond the range of doubles, expected at most 1.8e308", file_));
+    throw base::EnvironmentError(fmt::format("{}: not JSON, or cut short: {}",
+                                             base::place_in(text_, at > 0 ? at - 1 : 0, file_),
+                                             found_in_json(fault.what())));
+  }
+
+ private:
+  /// A list or an object that is being read.
+  struct Open {
+    Json* value;
+    std::string key = {};                                      ///< of the next member
+    std::unordered_map<std::string, std::size_t> places = {};  ///< of the members, once there are many
+  };
+
+  static auto& member(auto& members, std::size_t at) { return members.begin()[static_cast<std::ptrdiff_t>(at)]; }
+
+  bool put(Json value) {
+    add(std::move(value));
+    return true;
+  }
+  bool open(Json value) {
+    open_.push_back({.value = &add(std::move(value))});
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  Json& add(Json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    Open& parent = open_.back();
+    if (parent.value->is_array()) return parent.value->get_ref<Json::array_t&>().emplace_back(std::move(value));
+    auto& members = parent.value->get_ref<Json::object_t&>();
+    // The last of several members of one name counts.
+    if (const std::size_t same = place_of(parent, members); same < members.size())
+      return member(members, same).second = std::move(value);
+    return members.emplace_back(std::move(parent.key), std::move(value)).second;
+  }
+
+  /// The place of the member of that name, or behind the last one.
+  static std::size_t place_of(Open& parent, const Json::object_t& members) {
+    constexpr std::size_t few = 32;
+    const std::size_t count = members.size();
+    if (count < few) {
+      std::size_t at = 0;
+      while (at < count && member(members, at).first != parent.key) ++at;
+      return at;
+    }
+    if (parent.places.empty())
+      for (std::size_t at = 0; at < count; ++at) parent.places.emplace(member(members, at).first, at);
+    return parent.places.emplace(parent.key, count).first->second;
+  }
+
+  const std::string& text_;
+  const std::string& file_;
+  Json root_;
+  std::vector<Open> open_;
+};
+
 }  // namespace
 
 Json parse_json(const std::string& text, const std::string& file) {
-  require_shallow_json(text, file);
-  try {
-    return Json::parse(text);
-  } catch (const nlohmann::json::parse_error& fault) {
-    const std::size_t at = fault.byte > 0 ? fault.byte - 1 : 0;
-    throw base::EnvironmentError(
-        fmt::format("{}: not JSON, or cut short: {}", json_place(text, at, file), found_in_json(fault.what())));
-  } catch (const nlohmann::json::exception&) {  // the only other fault of a text
-    throw base::EnvironmentError(
-        fmt::format("{}: found a number beyond the range of doubles, expected at most 1.8e308", file));
-  }
+  if (const std::size_t deep = base::too_deep_json(text); deep != std::string::npos)
+    throw base::EnvironmentError(fmt::format("{}: nested more than {} deep, expected less",
+                                             base::place_in(text, deep, file), base::json_depth_most));
+  Maker maker(text, file);
+  Json::sax_parse(text, &maker);
+  return maker.take();
 }
 
 }  // namespace simgrad::outputs

@@ -12,6 +12,19 @@
 
 namespace simgrad::scenario {
 
+namespace {
+
+constexpr std::size_t faults_shown = 20;
+
+/// "7,980"
+std::string grouped(std::size_t number) {
+  std::string text = fmt::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+}  // namespace
+
 std::string Position::text() const { return line == 0 ? file : fmt::format("{}:{}:{}", file, line, column); }
 
 void Faults::add(const Position& position, std::string message) {
@@ -37,10 +50,14 @@ void Faults::raise_if_any() const {
   // Sorts the file's faults from top to bottom; those of the command line follow in their order.
   std::ranges::stable_sort(sorted, {}, [](const Fault* fault) {
     const Position& at = fault->position;
-    return std::tuple(at.line == 0, at.line == 0 ? std::string() : at.file, at.line, at.column);
+    return std::tuple(at.line == 0, at.line == 0 ? std::string_view() : at.file, at.line, at.column);
   });
   std::vector<std::string> lines;
   for (const Fault* fault : sorted) {
+    if (lines.size() == faults_shown) {
+      lines.push_back(fmt::format("... and {} more", grouped(sorted.size() - faults_shown)));
+      break;
+    }
     const std::string where = fault->position.text();
     lines.push_back(where.empty() ? fault->message : fmt::format("{}: {}", where, fault->message));
   }

@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
+#include <unordered_map>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "scenario/node.h"
 
 namespace simgrad::scenario {
@@ -17,6 +15,9 @@ namespace simgrad::scenario {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The longest way from a scenario to the last one that it extends.
+constexpr std::size_t files_most = 32;
 
 /// The files from the first one to the present one. Each is extended by the one before it.
 struct Chain {
@@ -26,16 +27,14 @@ struct Chain {
 
 std::string text_of(const Chain& chain) {
   const std::string& path = chain.files.back();
-  const std::string by = chain.by.empty() ? "" : fmt::format("{}: ", chain.by);
-  // On Linux a directory can be opened, and then reads as an empty file.
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) throw base::EnvironmentError(fmt::format("{}{}: is a directory", by, path));
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw base::EnvironmentError(fmt::format("{}{}: cannot be opened: {}", by, path, std::strerror(errno)));
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw base::EnvironmentError(fmt::format("{}{}: cannot be read", by, path));
-  return text;
+  if (chain.by.empty()) return base::read_file(path, {.pipes = base::Pipes::read});
+  try {
+    return base::read_file(path);
+  } catch (const base::EnvironmentError& fault) {
+    throw base::EnvironmentError(fmt::format("{}: {}", chain.by, fault.what()));
+  } catch (const base::ScenarioError& fault) {
+    throw base::ScenarioError(fmt::format("{}: {}", chain.by, fault.what()));
+  }
 }
 
 /// Refuses a file that is in the chain already.
@@ -66,6 +65,9 @@ Table read_chain(Chain chain) {
         fmt::format("{}: extends must be the path of a scenario, found {}", chain.by, shown(base)));
   chain.files.push_back((fs::path(path).parent_path() / *written).lexically_normal().string());
   refuse_circle(chain);
+  if (chain.files.size() > files_most)
+    throw base::ScenarioError(
+        fmt::format("{}: more than {} files extend each other, expected at most so many", chain.by, files_most));
   Table under = read_chain(std::move(chain));
   lay(under, own);
   return under;
@@ -86,17 +88,24 @@ bool of_another_kind(const Table& under, const Table& over) {
 }  // namespace
 
 void lay(Table& under, const Table& over) {
+  std::unordered_map<std::string, std::size_t> places;  // of the entries that are there
+  for (std::size_t at = 0; at < under.entries.size(); ++at) places.emplace(under.entries[at].key, at);
   for (const Entry& entry : over.entries) {
-    Entry* present = under.find(entry.key);
-    const auto* laid = entry.node.as<Table>();
-    const auto* table = present ? std::as_const(present->node).as<Table>() : nullptr;
-    if (!table || !laid || of_another_kind(*table, *laid)) {
-      under.put(entry);
+    const auto known = places.find(entry.key);
+    if (known == places.end()) {
+      under.entries.push_back(entry);
       continue;
     }
-    present->position = entry.position;
-    present->node.position = entry.node.position;
-    lay(*present->node.as<Table>(), *laid);
+    Entry& present = under.entries[known->second];
+    const auto* laid = entry.node.as<Table>();
+    const auto* table = std::as_const(present.node).as<Table>();
+    if (!table || !laid || of_another_kind(*table, *laid)) {
+      present = entry;
+      continue;
+    }
+    present.position = entry.position;
+    present.node.position = entry.node.position;
+    lay(*present.node.as<Table>(), *laid);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "scenario/axis_values.h"
 #include "scenario/formula.h"
@@ -12,6 +13,9 @@
 namespace simgrad::scenario {
 
 namespace {
+
+/// The most axes of a grid: each is a column of the results, and a copy of the points before it.
+constexpr std::size_t axes_most = 1'000;
 
 /// The axes of [grid], or of a zip.
 class AxesOf {
@@ -43,6 +47,9 @@ class AxesOf {
                          fmt::format("{} in {} must be a list of values, as in [1, 2, 4], or range(a,b,step) or "
                                      "logspace(a,b,n) in quotes, found {}",
                                      toml_string(key), title_, shown(entry.node)));
+    if (list && std::cmp_greater(list->size(), formula_values_most))
+      return faults_.add(entry.node.position, fmt::format("{} in {}: these are {} values; at most {} are allowed",
+                                                          toml_string(key), title_, list->size(), formula_values_most));
     try {
       if (!list) add_values(entry.node, axis.values);
       for (std::size_t i = 0; list && i < list->size(); ++i) add_values((*list)[i], axis.values);
@@ -121,6 +128,11 @@ std::vector<Axis> axes(const Table& grid, std::string_view name, Faults& faults)
   int number = 0;
   for (const Node& zip : zips)
     for (Axis& axis : zip_of(zip, ++number, name, faults)) all.push_back(std::move(axis));
+  if (all.size() > axes_most) {
+    faults.add(all[axes_most].position,
+               fmt::format("[{}] varies {} keys, expected at most {}", name, all.size(), axes_most));
+    return {};
+  }
   return distinct(std::move(all), name, faults);
 }
 

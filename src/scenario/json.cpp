@@ -53,7 +53,10 @@ Json json(const Node& node) {
                                },
                                [](const Shared<Table>& table) {
                                  Json object = Json::object();
-                                 for (const Entry& entry : (*table).entries) object[entry.key] = json(entry.node);
+                                 // Each key is there once; object[key] would look through all of them.
+                                 auto& members = object.get_ref<Json::object_t&>();
+                                 for (const Entry& entry : (*table).entries)
+                                   members.emplace_back(entry.key, json(entry.node));
                                  return object;
                                },
                                [](const auto& value) { return Json(value); }},

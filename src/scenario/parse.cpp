@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/place.h"
 #include "scenario/depth.h"
 #include "scenario/node.h"
 
@@ -18,14 +19,25 @@ Position position_of(const toml::source_region& region, const std::string& name)
   return {name, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
+void require_short(std::string_view text, const toml::source_region& at, const std::string& name) {
+  if (text.size() > string_bytes_most)
+    throw base::ScenarioError(fmt::format("{}: a text of {} bytes, expected at most {}", position_of(at, name).text(),
+                                          text.size(), string_bytes_most));
+}
+
 Node converted(const toml::node& node, const std::string& name, std::size_t depth);
 
 Table converted_table(const toml::table& table, const std::string& name, std::size_t depth) {
   Table result;
+  if (table.size() > keys_most)
+    throw base::ScenarioError(fmt::format("{}: a table of {} keys, expected at most {}",
+                                          position_of(table.source(), name).text(), table.size(), keys_most));
   result.entries.reserve(table.size());
-  for (const auto& [key, value] : table)
+  for (const auto& [key, value] : table) {
+    require_short(key.str(), key.source(), name);
     result.entries.push_back(
         {std::string(key.str()), position_of(key.source(), name), converted(value, name, depth + 1)});
+  }
   // toml++ sorts keys by name; users expect the order of the file.
   std::ranges::stable_sort(result.entries, {},
                            [](const Entry& entry) { return std::pair(entry.position.line, entry.position.column); });
@@ -49,6 +61,9 @@ Node converted(const toml::node& node, const std::string& name, std::size_t dept
       std::ostringstream text;
       text << *value;
       result.content = Date{text.str()};
+    } else if constexpr (toml::is_string<decltype(value)>) {
+      require_short(*value, value.source(), name);
+      result.content = *value;
     } else {
       result.content = *value;
     }
@@ -60,11 +75,7 @@ Node converted(const toml::node& node, const std::string& name, std::size_t dept
 void require_shallow(std::string_view text, const std::string& name) {
   const std::size_t at = too_deep_key(text);
   if (at == std::string_view::npos) return;
-  const std::string_view before = text.substr(0, at);
-  const auto line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
-  const auto column = static_cast<int>(at - (before.rfind('\n') + 1)) + 1;
-  throw base::ScenarioError(
-      fmt::format("{}: nested more than {} deep", Position{name, line, column}.text(), depth_most));
+  throw base::ScenarioError(fmt::format("{}: nested more than {} deep", base::place_in(text, at, name), depth_most));
 }
 
 toml::table parsed(std::string_view text, const std::string& name) {
@@ -112,7 +123,7 @@ Node parse_value(std::string_view text, const Position& position) {
       return converted(*parsed(fmt::format("value = {}", toml), "").get("value"), "", 0);
     } catch (const toml::parse_error&) {
       return std::nullopt;
-    } catch (const base::ScenarioError&) {  // nested too deep
+    } catch (const base::ScenarioError&) {  // nested too deep, or too long
       return std::nullopt;
     }
   };
@@ -120,6 +131,9 @@ Node parse_value(std::string_view text, const Position& position) {
   // A line break could add a second key.
   if (value.find_first_of("\r\n") == std::string_view::npos) node = toml_value(value);
   if (!node) node = toml_value(toml_string(value));
+  if (!node && value.size() > string_bytes_most)
+    throw base::ScenarioError(
+        fmt::format("{}: a text of {} bytes, expected at most {}", position.text(), value.size(), string_bytes_most));
   if (!node) throw base::ScenarioError(fmt::format("{}: the value is not valid UTF-8", position.text()));
   place(*node, position);
   return *std::move(node);

@@ -54,11 +54,15 @@ std::string Reader::meant_by(const std::string& key) const {
   constexpr std::size_t most = 3;
   const std::string_view section = bare_title(title_);
   const bool searched = reading_.all_keys && !title_.starts_with("[[") && section.find('.') == std::string_view::npos;
+  if (searched && !reading_.known) {
+    reading_.known = reading_.all_keys();
+    // The nearest to the root are the most usual: cluster.bandwidth before cluster.topology.bandwidth.
+    std::ranges::stable_sort(*reading_.known, {},
+                             [](const std::string& name) { return std::ranges::count(name, '.'); });
+  }
   std::vector<std::string> others;
-  for (std::string& name : searched ? reading_.all_keys() : std::vector<std::string>())
-    if (section.empty() || !name.starts_with(fmt::format("{}.", section))) others.push_back(std::move(name));
-  // The nearest to the root are the most usual: cluster.bandwidth before cluster.topology.bandwidth.
-  std::ranges::stable_sort(others, {}, [](const std::string& name) { return std::ranges::count(name, '.'); });
+  for (const std::string& name : searched ? *reading_.known : std::vector<std::string>())
+    if (section.empty() || !name.starts_with(fmt::format("{}.", section))) others.push_back(name);
   const auto ending_in = [&](const auto& fits) {
     std::vector<std::string> found;
     for (const std::string& name : others)
@@ -83,11 +87,14 @@ void Reader::refuse_unknown_keys() {
   if (all_known_) return;
   for (const Entry& entry : table_.entries) {
     if (std::ranges::find(known_, entry.key) != known_.end()) continue;
-    const std::string meant = meant_by(entry.key);
-    reading_.faults.add(entry.position, fmt::format("unknown key {}{}{}; {}", toml_string(entry.key),
-                                                    title_.empty() ? "" : " in ", title_,
-                                                    meant.empty() ? fmt::format("known: {}", base::joined(known_))
-                                                                  : fmt::format("did you mean \"{}\"?", meant)));
+    std::string text = fmt::format("unknown key {}{}{}", toml_string(entry.key), title_.empty() ? "" : " in ", title_);
+    if (reading_.suggestions > 0) {
+      --reading_.suggestions;
+      const std::string meant = meant_by(entry.key);
+      text += meant.empty() ? fmt::format("; known: {}", base::joined(known_))
+                            : fmt::format("; did you mean \"{}\"?", meant);
+    }
+    reading_.faults.add(entry.position, std::move(text));
   }
 }
 

@@ -12,9 +12,11 @@ namespace simgrad::scenario {
 /// The state that the readers of all tables share.
 struct Reading {
   Faults& faults;
-  /// Every dotted key of the scenario, for suggestions; asked only where a key is unknown.
+  /// Every dotted key of the scenario, for suggestions; asked only where a key is unknown, once.
   std::function<std::vector<std::string>()> all_keys = {};
-  const std::vector<std::string>* without = nullptr;  ///< keys of the root that are not read
+  const std::vector<std::string>* without = nullptr;   ///< keys of the root that are not read
+  std::optional<std::vector<std::string>> known = {};  ///< what all_keys has answered
+  std::size_t suggestions = 20;  ///< how many are still made: each looks through all keys, and more are not shown
 };
 
 /// The title without its brackets, as in "strategy" for "[[strategy]]".

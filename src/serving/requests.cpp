@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "base/random.h"
 
 namespace simgrad::serving {
@@ -60,8 +61,7 @@ class Row {
 };
 
 std::vector<Request> read_trace(const std::string& file, const std::optional<std::int64_t>& most) {
-  std::ifstream stream(file);
-  if (!stream) throw base::EnvironmentError(fmt::format("{}: cannot be opened", file));
+  std::istringstream stream(base::read_file(file));
   std::vector<Request> all;
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {

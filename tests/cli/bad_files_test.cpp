@@ -58,7 +58,7 @@ TEST_CASE("a data file that is not there, or a directory, ends with 5, for valid
   check_refused(scratch, {"d.csv: cannot be opened: No such file or directory"}, 5);
   CHECK(program("validate x.toml", scratch).exit_code == 5);
   fs::create_directory(scratch.path() + "/d.csv");
-  check_refused(scratch, {"d.csv: cannot be read: Is a directory"}, 5);
+  check_refused(scratch, {"d.csv: is a directory; expected a regular file"}, 5);
 }
 
 TEST_CASE("a data source without a path says that it needs one") {

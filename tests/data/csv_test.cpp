@@ -230,7 +230,7 @@ TEST_CASE("a directory in place of a file is an error of the environment with th
     (void)csv.load({});
     FAIL("nothing thrown");
   } catch (const base::EnvironmentError& error) {
-    CHECK(std::string(error.what()) == csv.path + ": cannot be read: Is a directory");
+    CHECK(std::string(error.what()) == csv.path + ": is a directory; expected a regular file");
   }
 }
 

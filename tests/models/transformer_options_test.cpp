@@ -155,4 +155,18 @@ TEST_CASE("a config.json without what is needed is refused with the key") {
   CHECK_THROWS_AS(shape_in_config("."), base::EnvironmentError);  // a folder opens, but has no bytes
 }
 
+TEST_CASE(
+    "a config.json that would run over the stack, beyond all bounds, or that has no end is refused in a sentence") {
+  for (const std::string level : {"[", "{\"a\":"}) {
+    std::string deep;
+    for (int k = 0; k < 100'000; ++k) deep += level;
+    CHECK(refused(deep) == "config.json:1:" + std::to_string(256 * level.size() + 1) +
+                               ": nested more than 256 deep; expected the config.json of a Hugging Face model");
+  }
+  CHECK(refused("{\"a\": 1e999}") == "config.json: a number beyond the range of doubles; expected at most 1.8e308");
+  CHECK(refused("{\"model_type\": \"" + std::string(1000, 'x') + "\"}")
+            .starts_with("config.json:1:2: model_type = \"" + std::string(79, 'x') + "...; expected one of bloom"));
+  CHECK_THROWS_WITH(shape_in_config("/dev/zero"), "/dev/zero: is a device; expected a regular file");
+}
+
 }  // namespace transformer_options_test

@@ -66,7 +66,7 @@ TEST_CASE("a file that cannot be written or read is named with the system's reas
   CHECK_THROWS_WITH(write_file(folder / "file/a", "text"),
                     (folder / "file/a") + ": cannot be written: Not a directory");
   CHECK_THROWS_WITH(read_file(folder / "none"), (folder / "none") + ": cannot be opened: No such file or directory");
-  CHECK_THROWS_WITH(read_file(folder / "."), (folder / ".") + ": cannot be read: Is a directory");
+  CHECK_THROWS_WITH(read_file(folder / "."), (folder / ".") + ": is a directory; expected a regular file");
   CHECK_THROWS_AS(write_all({}, folder / "file/out"), base::EnvironmentError);
 }
 

@@ -73,6 +73,18 @@ TEST_CASE("a text that is no JSON is refused with line and column, what was foun
   CHECK(refusal(text) == "accepted");
 }
 
+TEST_CASE("of several members of one name the last counts, in the place of the first, also among many") {
+  CHECK(parse_json(R"({"a": 1, "b": [true, null], "a": {"c": -1.5}})").dump() == R"({"a":{"c":-1.5},"b":[true,null]})");
+  std::string text = "{";
+  for (int k = 0; k < 100; ++k) text += "\"k" + std::to_string(k) + "\": " + std::to_string(k) + ", ";
+  const Json all = parse_json(text + "\"k99\": -99, \"k3\": -3, \"k100\": 100}");
+  REQUIRE(all.size() == 101);
+  CHECK(all.items().begin().key() == "k0");
+  CHECK(all.at("k3") == -3);
+  CHECK(all.at("k99") == -99);
+  CHECK(std::prev(all.end()).key() == "k100");
+}
+
 TEST_CASE("ids that are no names of files are refused: a report would read outside of its directory") {
   for (const char* id : {"../../x", "a/b", ".", ""}) {
     Results results = six_runs();

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "scenario/fixture.h"
@@ -105,6 +107,38 @@ TEST_CASE("files that extend each other in a circle are refused with the circle"
   scratch.write("a.toml", "extends = \"a.toml\"\n");
   CHECK(faults_of(scratch, "a.toml") ==
         Lines{"a.toml:1:11: the files extend each other in a circle: a.toml -> a.toml"});
+}
+
+TEST_CASE("at most 32 files extend each other") {
+  const Scratch scratch;
+  const auto write = [&](int number, const std::string& text) {
+    scratch.write("c" + std::to_string(number) + ".toml", text);
+  };
+  for (int k = 1; k < 32; ++k) write(k, "extends = \"c" + std::to_string(k + 1) + ".toml\"\n");
+  write(32, "title = \"last\"\n");
+  CHECK(settings(Document::read(scratch.path() + "/c1.toml")).title == "last");
+  write(32, "extends = \"c33.toml\"\n");
+  write(33, "title = \"last\"\n");
+  CHECK(faults_of(scratch, "c1.toml") ==
+        Lines{"c32.toml:1:11: more than 32 files extend each other, expected at most so many"});
+}
+
+TEST_CASE("a base that is no regular file, or no text, is refused where it is named") {
+  const Scratch scratch;
+  const auto fault = [&](const std::string& base) {
+    try {
+      Document::read(scratch.write("a.toml", "extends = \"" + base + "\"\n"));
+    } catch (const std::exception& error) {
+      return without(error.what(), scratch);
+    }
+    return std::string("accepted");
+  };
+  CHECK(fault("/dev/zero") == "a.toml:1:11: /dev/zero: is a device; expected a regular file");
+  CHECK(fault("..").starts_with("a.toml:1:11: "));
+  REQUIRE(mkfifo((scratch.path() + "/pipe").c_str(), 0600) == 0);
+  CHECK(fault("pipe") == "a.toml:1:11: pipe: is a pipe; expected a regular file");
+  scratch.write("b.toml", std::string("a = 1\0", 7));
+  CHECK(fault("b.toml") == "a.toml:1:11: b.toml:1:6: a NUL byte, expected text in UTF-8 or ASCII");
 }
 
 TEST_CASE("a base that is missing is a fault of the environment, one that is no path a fault of the file") {

@@ -1,4 +1,6 @@
 #include "scenario/fixture.h"
+#include "scenario/node.h"
+#include "scenario/reader.h"
 
 namespace refusals_test {
 
@@ -209,6 +211,56 @@ TEST_CASE("a long text is cut short in a fault, between characters") {
   REQUIRE(lines.size() == 1);
   // The quote and 39 letters of two bytes fit into 80.
   CHECK(lines[0] == "dir/a.toml:1:19: workers must be an integer, found \"" + text.substr(0, 78) + "...");
+}
+
+TEST_CASE("twenty faults are told, and how many more there are; suggestions are made for so many") {
+  std::string text = "[cluster]\n";
+  for (int k = 0; k < 8000; ++k) text += "workrs" + std::to_string(k) + " = 1\n";
+  const Lines lines = faults(text);
+  REQUIRE(lines.size() == 21);
+  CHECK(lines[0] == R"(dir/a.toml:2:1: unknown key "workrs0" in [cluster]; did you mean "workers"?)");
+  CHECK(lines[19].ends_with(R"(did you mean "workers"?)"));
+  CHECK(lines[20] == "... and 7,980 more");
+}
+
+TEST_CASE("twenty faults are told without a word of others") {
+  std::string text = "[cluster]\n";
+  for (int k = 0; k < 20; ++k) text += "x" + std::to_string(k) + " = 1\n";
+  CHECK(faults(text).size() == 20);
+}
+
+TEST_CASE("keys are looked for as often as suggestions are made, and listed once") {
+  std::string text;
+  for (int k = 0; k < 100; ++k) text += "x" + std::to_string(k) + " = 1\n";
+  const scenario::Table table = scenario::parse_toml(text, "a.toml");
+  scenario::Faults found;
+  int listed = 0;
+  scenario::Reading reading{.faults = found, .all_keys = [&] {
+                              ++listed;
+                              return std::vector<std::string>{"cluster.workers"};
+                            }};
+  scenario::Reader(table, {"a.toml", 1, 1}, "", reading).refuse_unknown_keys();
+  CHECK(listed == 1);
+  CHECK(reading.suggestions == 0);
+  CHECK(found.all().size() == 100);
+  CHECK(found.all()[20].message == "unknown key \"x20\"");
+}
+
+TEST_CASE("a text of more than 10,000 bytes is refused, as a value, in a list and as a key") {
+  const std::string longest(10'000, 'x'), longer = longest + "x";
+  const std::string what = "a text of 10001 bytes, expected at most 10000";
+  CHECK(faults("title = \"" + longest + "\"").empty());
+  CHECK(faults("title = \"" + longer + "\"") == Lines{"dir/a.toml:1:9: " + what});
+  CHECK(faults("a = [\"" + longer + "\"]") == Lines{"dir/a.toml:1:6: " + what});
+  CHECK(faults("a = { " + longer + " = 1 }") == Lines{"dir/a.toml:1:7: " + what});
+  CHECK(refusal([&] { scenario::parse_value(longer, {.file = "--set title=x"}); }) == Lines{"--set title=x: " + what});
+}
+
+TEST_CASE("a table of more than 10,000 keys is refused") {
+  std::string keys;
+  for (int k = 0; k < 10'000; ++k) keys += "x" + std::to_string(k) + " = 1\n";
+  CHECK(faults("[a]\n" + keys).size() == 1);  // the unknown section
+  CHECK(faults("[a]\n" + keys + "y = 1") == Lines{"dir/a.toml:1:1: a table of 10001 keys, expected at most 10000"});
 }
 
 TEST_CASE("keys of more than 256 parts are refused before they are nested, dots in texts and numbers are none") {

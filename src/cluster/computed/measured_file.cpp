@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "cluster/computed/measured.h"
 
 namespace simgrad::cluster {
@@ -52,8 +52,8 @@ std::optional<Measured> collective_named(std::string name) {
 
 class MeasuredParser {
  public:
-  MeasuredParser(const std::string& file, std::optional<std::int64_t> ranks) : file_(file), stream_(file) {
-    if (!stream_) throw base::EnvironmentError(fmt::format("{}: cannot be opened", file));
+  MeasuredParser(const std::string& file, std::optional<std::int64_t> ranks)
+      : file_(file), stream_(base::read_file(file)) {
     if (ranks) said_ranks_ = static_cast<int>(*ranks);
   }
 
@@ -231,7 +231,7 @@ class MeasuredParser {
   }
 
   std::string file_;
-  std::ifstream stream_;
+  std::istringstream stream_;
   int number_ = 0;
   Form form_ = Form::table;
   Words columns_;  ///< of a table

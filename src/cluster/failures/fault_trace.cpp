@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <regex>
+#include <sstream>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "cluster/failures/trace_row.h"
 #include "cluster/topologies/topology.h"
 
@@ -21,13 +22,7 @@ constexpr double day_s = 86400.0;
 constexpr std::uint16_t choice_of_server = 1;
 constexpr std::uint16_t choice_of_phase = 2;
 
-std::ifstream opened(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) throw base::EnvironmentError(fmt::format("{}: cannot be opened", file));
-  return stream;
-}
-
-bool next_line(std::ifstream& stream, std::string& line) {
+bool next_line(std::istringstream& stream, std::string& line) {
   if (!std::getline(stream, line)) return false;
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
   return true;
@@ -69,7 +64,7 @@ Outage outage_in(const TraceRow& row, double days) {
 }  // namespace
 
 bool has_faults(const std::string& file) {
-  std::ifstream stream = opened(file);
+  std::istringstream stream(base::read_file(file));
   std::string line;
   while (next_line(stream, line))
     if (!line.starts_with('#')) return line == fault_header;
@@ -86,7 +81,7 @@ FaultTrace::FaultTrace(const std::string& file, const TracedCluster& cluster) {
 }
 
 void FaultTrace::read(const std::string& file, const TracedCluster& given) {
-  std::ifstream stream = opened(file);
+  std::istringstream stream(base::read_file(file));
   TracedCluster cluster = given;
   std::map<std::size_t, std::size_t> numbers;  // of the file's servers: here they are 0, 1, ... as they come
   std::string line;

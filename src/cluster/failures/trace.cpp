@@ -1,11 +1,12 @@
 /// Failures read from a file.
 #include <fmt/format.h>
 
-#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "cluster/failures/fault_trace.h"
 #include "cluster/failures/processes.h"
 #include "cluster/failures/trace_row.h"
@@ -39,8 +40,7 @@ void add(std::vector<std::vector<Outage>>& all, const TraceRow& row) {
 }  // namespace
 
 std::vector<std::vector<Outage>> read_outages(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) throw base::EnvironmentError(fmt::format("{}: cannot be opened", file));
+  std::istringstream stream(base::read_file(file));
   std::vector<std::vector<Outage>> all;
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {

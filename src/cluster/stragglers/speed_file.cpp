@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 #include <string_view>
 
 #include "base/errors.h"
+#include "base/files.h"
 
 namespace simgrad::cluster {
 
@@ -50,9 +50,7 @@ class Repeated final : public SpeedChanges {
 /// One file as it is read, line by line.
 class Parser {
  public:
-  explicit Parser(const std::string& file) : file_(file), stream_(file) {
-    if (!stream_) throw base::EnvironmentError(fmt::format("{}: cannot be opened", file));
-  }
+  explicit Parser(const std::string& file) : file_(file), stream_(base::read_file(file)) {}
 
   SpeedFile parse() {
     while (next_line()) {
@@ -163,7 +161,7 @@ class Parser {
   }
 
   std::string file_;
-  std::ifstream stream_;
+  std::istringstream stream_;
   std::string line_;
   int number_ = 0;
   std::optional<bool> csv_;

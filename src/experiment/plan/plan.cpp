@@ -273,7 +273,7 @@ Plan make_plan(const std::string& file, const Selection& selection) {
     throw;
   }
   const AllSettings settings = read_points(points, selection.strategies, faults);
-  check_expectations(settings, written, plan, document, faults);
+  if (settings.size() == points.size()) check_expectations(settings, written, plan, document, faults);
   faults.raise_if_any();
 
   plan.name = std::filesystem::path(file).stem().string();

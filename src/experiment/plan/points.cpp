@@ -203,12 +203,13 @@ std::string contents_of(const std::vector<std::string>& files) {
 }
 
 std::vector<PointRead> read_each(const std::vector<Point>& points, const std::vector<std::string>& names, bool advises,
-                                 const std::function<bool(const Settings& first)>& goes_on) {
+                                 const std::function<bool(const Settings& first)>& goes_on, std::size_t faults_most) {
   std::vector<PointRead> all;
+  std::size_t faults = 0;
   Files files;
   SectionReader reader;
   for (const Point& point : points) {
-    if (!all.empty() && goes_on && !goes_on(*all.front().settings)) break;
+    if (faults >= faults_most || (!all.empty() && goes_on && !goes_on(*all.front().settings))) break;
     Faults found;
     auto settings = std::make_shared<Settings>(read_settings(point.document, found, names, &reader, advises));
     if (found.empty()) look_at_platform(*settings, point.document, files, found);
@@ -225,6 +226,7 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
         own.measured_contents = settings->measured_contents;
         look_at_data(own, files);
       }
+    faults += found.all().size();
     all.push_back({.settings = std::move(settings), .faults = std::move(found)});
   }
   return all;
@@ -233,12 +235,13 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
 AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names, Faults& faults) {
   AllSettings all;
   ValueFaults of_points;
-  std::vector<PointRead> reads = read_each(points, names);
-  for (std::size_t k = 0; k < points.size(); ++k) {
+  constexpr std::size_t faults_most = 1'000;
+  std::vector<PointRead> reads = read_each(points, names, true, {}, faults_most);
+  for (std::size_t k = 0; k < reads.size(); ++k) {
     of_points.add(points[k], reads[k].faults);
     all.push_back(std::move(reads[k].settings));
   }
-  of_points.tell(faults);
+  of_points.tell(faults, reads.size() < points.size());
   return all;
 }
 

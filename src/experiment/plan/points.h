@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -45,12 +46,14 @@ struct PointRead {
 
 /// Reads each point.  names: of the strategies that will run; none: all.  advises: as Settings has it.  goes_on: asked
 /// before each point but the first, with the first one's settings; if not, the points from there on are not read.
-/// Errors: as read_points.
+/// faults_most: nor are those behind so many faults.  Errors: as read_points.
 std::vector<PointRead> read_each(const std::vector<Point>& points, const std::vector<std::string>& names = {},
-                                 bool advises = true, const std::function<bool(const Settings& first)>& goes_on = {});
+                                 bool advises = true, const std::function<bool(const Settings& first)>& goes_on = {},
+                                 std::size_t faults_most = std::numeric_limits<std::size_t>::max());
 
 /// The settings of each point, with the facts about the files that it names. Faults of some points are found in one
-/// pass with the faults of all.  Errors: EnvironmentError for files that cannot be read.
+/// pass with the faults of all; behind a thousand of them no other point is read.  Errors: EnvironmentError for files
+/// that cannot be read.
 AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names,
                         scenario::Faults& faults);
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/files.h"
 #include "cluster/fabric/host_nics.h"
 #include "cluster/topologies/gpu_hosts.h"
 #include "cluster/topologies/pod.h"
@@ -30,6 +31,8 @@ using scenario::Document;
 using scenario::Faults;
 
 namespace {
+
+constexpr std::size_t jobs_most = 256;  ///< each is read as a scenario of its own
 
 Settings::Places places_of(const Document& document) {
   return {.data = place(document, "data.source"),
@@ -223,6 +226,7 @@ void read_operators(base::Slot<models::Model>& model, const std::string& key, co
   };
   if (graph->path.empty()) return refuse(document, key + ".operator");
   if (!graph->lacks_tables()) return;
+  base::open_regular(graph->path);  // a pipe could not be read again at the next grid point
   const Document file = Document::read(graph->path);
   OperatorFile tables;
   Faults of_file;
@@ -307,7 +311,11 @@ Settings read_settings(const Document& document, Faults& faults, const std::vect
   settings.advises = advises;
   const bool one_training = settings.jobs.empty();  // else each job is checked as a training, and the scenario is not
   Faults of_jobs;
-  if (!one_training) settings.trainings = read_trainings(settings, document, of_jobs);
+  if (settings.jobs.size() > jobs_most)
+    faults.add(document.position(fmt::format("job.{}", jobs_most)),
+               fmt::format("{} jobs are too many; expected at most {}", settings.jobs.size(), jobs_most));
+  else if (!one_training)
+    settings.trainings = read_trainings(settings, document, of_jobs);
   if (one_training && settings.model.model) check_numbers(settings, document, faults);
   if (faults.empty()) {
     check_recoveries(settings, document, names, faults);

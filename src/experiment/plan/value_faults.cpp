@@ -41,12 +41,13 @@ void ValueFaults::add(const Point& point, const scenario::Faults& found) {
   }
 }
 
-void ValueFaults::tell(scenario::Faults& faults) const {
+void ValueFaults::tell(scenario::Faults& faults, bool cut) const {
   for (const Fault& fault : faults_) {
     const std::size_t more = fault.others.size();
-    faults.add(fault.position, more == 0 ? fault.message
-                                         : fmt::format("{} (the same fault in {} more value{} of the list)",
-                                                       fault.message, more, more == 1 ? "" : "s"));
+    faults.add(fault.position, more == 0
+                                   ? fault.message
+                                   : fmt::format("{} (the same fault in {}{} more value{} of the list)", fault.message,
+                                                 cut ? "at least " : "", more, more == 1 ? "" : "s"));
   }
 }
 

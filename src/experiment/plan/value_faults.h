@@ -15,8 +15,8 @@ namespace simgrad::experiment {
 class ValueFaults {
  public:
   void add(const Point& point, const scenario::Faults& found);
-  /// Adds them to the faults, in the order in which they were found.
-  void tell(scenario::Faults& faults) const;
+  /// Adds them to the faults, in the order in which they were found.  cut: more points have not been looked at.
+  void tell(scenario::Faults& faults, bool cut) const;
 
  private:
   struct Fault {

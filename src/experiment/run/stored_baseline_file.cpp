@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "experiment/run/stored_baseline.h"
 #include "outputs/results.h"
@@ -136,7 +137,7 @@ std::string run_text(const StoredRun& run) {
 }  // namespace
 
 StoredBaseline read_stored_baseline(const std::string& file) {
-  const scenario::Table table = scenario::parse_toml(outputs::read_file(file), file);
+  const scenario::Table table = scenario::parse_toml(base::read_file(file), file);
   require_format(table, file);
   StoredFile stored;
   // Lines that were taken out of the table stay out.

@@ -6,10 +6,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace simgrad::models {
@@ -43,8 +44,7 @@ class TableReader {
   explicit TableReader(const std::string& path) : path_(path) {}
 
   LayerTable read() {
-    std::ifstream stream(path_);
-    if (!stream) throw base::EnvironmentError(fmt::format("{}: cannot be opened", path_));
+    std::istringstream stream(base::read_file(path_));
     std::string line;
     while (std::getline(stream, line)) {
       ++line_;
@@ -53,7 +53,6 @@ class TableReader {
       cut(line);
       places_.empty() ? read_header() : read_layer();
     }
-    if (stream.bad()) throw base::EnvironmentError(fmt::format("{}: cannot be read", path_));
     if (table_.layers.empty())
       throw base::ScenarioError(fmt::format(
           "{}:{}:1: no layer; expected a line of columns, name,parameters,forward_flops,backward_flops or the "

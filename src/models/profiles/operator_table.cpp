@@ -6,12 +6,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string_view>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace simgrad::models {
@@ -121,8 +121,7 @@ class OperatorReader {
   explicit OperatorReader(const std::string& path) : path_(path) {}
 
   std::vector<GraphOperator> read() {
-    std::ifstream stream(path_);
-    if (!stream) throw base::EnvironmentError(fmt::format("{}: cannot be opened", path_));
+    std::istringstream stream(base::read_file(path_));
     std::string line;
     while (std::getline(stream, line)) {
       ++line_;
@@ -131,7 +130,6 @@ class OperatorReader {
       cut(line);
       header_.empty() ? read_header() : read_operator();
     }
-    if (stream.bad()) throw base::EnvironmentError(fmt::format("{}: cannot be read", path_));
     if (table_.empty())
       refuse(std::max(line_, 1), 1,
              "no operator; expected a line of columns, name,inputs,flops,output_bytes or the "

@@ -27,7 +27,11 @@ class EdgeListParser {
       read(std::string_view(text).substr(from, end - from));
       from = end + 1;
     }
-    for (auto& own : edges_) std::ranges::sort(own);
+    for (auto& own : edges_) {
+      std::ranges::sort(own);
+      const auto repeated = std::ranges::unique(own);
+      own.erase(repeated.begin(), repeated.end());
+    }
     return std::move(edges_);
   }
 
@@ -44,8 +48,8 @@ class EdgeListParser {
     if (i == j) refuse(second, fmt::format("an edge from rank {} to itself; every rank is joined to itself anyway", i));
     if (const std::string_view more = word(); !more.empty())
       refuse(more, fmt::format("found \"{}\" after two ranks; weights are the mixing's", more));
-    add(i, j);
-    if (!directed_) add(j, i);
+    edges_[static_cast<std::size_t>(i)].push_back(j);
+    if (!directed_) edges_[static_cast<std::size_t>(j)].push_back(i);
   }
 
   std::string_view word() {
@@ -65,11 +69,6 @@ class EdgeListParser {
     if (error != std::errc() || read < 0 || read >= P_)
       refuse(found, fmt::format("rank {}, but there are {} workers; expected 0 to {}", found, P_, P_ - 1));
     return read;
-  }
-
-  void add(int i, int j) {
-    auto& own = edges_[static_cast<std::size_t>(i)];
-    if (std::ranges::find(own, j) == own.end()) own.push_back(j);
   }
 
   [[noreturn]] void refuse(std::string_view at, const std::string& text) const {
