@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/memory.h"
 
 namespace simgrad::base {
 
@@ -106,11 +108,35 @@ std::string answer_of(const std::function<std::string()>& body) {
   }
 }
 
+/// Lowers the limit: whoever started this process may have set a lower one, which stays.
+void lower(decltype(RLIMIT_CPU) resource, std::uintmax_t most) {
+  struct rlimit present = {};
+  getrlimit(resource, &present);
+  present.rlim_cur = static_cast<rlim_t>(std::min<std::uintmax_t>(most, present.rlim_cur));
+  setrlimit(resource, &present);
+}
+
+/// Holds this process to the limits from now on.
+void obey(const ResourceLimits& limits) {
+  if (limits.processor_s) {
+    signal(SIGXCPU, SIG_DFL);
+    lower(RLIMIT_CPU, *limits.processor_s);
+    lower(RLIMIT_CORE, 0);
+  }
+  if (limits.real_s) {
+    signal(SIGALRM, SIG_DFL);
+    alarm(*limits.real_s);
+  }
+  if (!limits.writes_files) lower(RLIMIT_FSIZE, 0);
+  if (limits.memory_bytes) limit_memory(*limits.memory_bytes);
+}
+
 [[noreturn]] void be_child(const std::function<std::string()>& body, const ChildOptions& options, int pipe,
                            pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent died before we could ask to die with it
   if (options.capture_stderr) dup2(pipe, STDERR_FILENO);
+  obey(options.limits);
   std::string answer;
   if (options.own_heap)
     std::thread([&] { answer = answer_of(body); }).join();
@@ -179,7 +205,7 @@ void ChildProcess::stop() noexcept {
 
 ChildEnd ChildProcess::wait() {
   check(process_ > 0, "a child is waited for once");
-  ChildEnd end{.kind = ChildEnd::Kind::died, .text = read_all(pipe_), .death = {}};
+  ChildEnd end{.kind = ChildEnd::Kind::died, .text = read_all(pipe_), .death = {}, .signal = 0};
   close(pipe_);
   int status = 0;
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
@@ -188,7 +214,7 @@ ChildEnd ChildProcess::wait() {
   if (complete && end.text.back() == returned_mark) end.kind = ChildEnd::Kind::returned;
   if (complete && end.text.back() == threw_mark) end.kind = ChildEnd::Kind::threw;
   if (end.kind == ChildEnd::Kind::died)
-    end.death = death_of(status);
+    end.death = death_of(status), end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   else
     end.text.pop_back();
   return end;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,6 +16,15 @@ struct ChildEnd {
   Kind kind = Kind::died;
   std::string text;   ///< returned: the function's result. threw: the error's text. died: the bytes that came before
   std::string death;  ///< died: "died of signal 9 (Killed)" or "ended with 3"; else ""
+  int signal = 0;     ///< died: of this one; 0: of none
+};
+
+/// What a child may take that works on what somebody else has written. It is for the system to hold it to that.
+struct ResourceLimits {
+  std::optional<unsigned> processor_s = {};         ///< SIGXCPU ends it
+  std::optional<unsigned> real_s = {};              ///< SIGALRM ends it
+  std::optional<std::uintmax_t> memory_bytes = {};  ///< beyond its parent's; see limit_memory
+  bool writes_files = true;                         ///< else SIGXFSZ ends it; pipes are no files
 };
 
 struct ChildOptions {
@@ -22,6 +32,7 @@ struct ChildOptions {
   /// The body runs in a thread, which allocates from a heap of its own: it does not write to the pages of the parent's
   /// heap, each of which would be copied. It may not start children. A heap grows slowly: for bodies that are short.
   bool own_heap = false;
+  ResourceLimits limits = {};
 };
 
 /// One running child. The child dies with its parent, and leaves SIGINT, SIGTERM and SIGHUP to it: a terminal sends

@@ -1,5 +1,8 @@
 #include "base/memory.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -41,12 +44,59 @@ std::optional<double> left_of_limits(const std::string& root) {
   return least;
 }
 
+#if defined(__has_feature)
+constexpr bool has_address_sanitizer = __has_feature(address_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr bool has_address_sanitizer = true;
+#else
+constexpr bool has_address_sanitizer = false;
+#endif
+
+struct rlimit address_space_limit() {
+  struct rlimit limit = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+  getrlimit(RLIMIT_AS, &limit);
+  return limit;
+}
+
+std::optional<double> address_space_bytes() {
+  const auto pages = number_in("/proc/self/statm");
+  return pages ? std::optional(*pages * static_cast<double>(sysconf(_SC_PAGESIZE))) : std::nullopt;
+}
+
+std::optional<double> left_of_address_space() {
+  const struct rlimit limit = address_space_limit();
+  const auto taken = address_space_bytes();
+  if (limit.rlim_cur == RLIM_INFINITY || !taken) return {};
+  return std::max(0.0, static_cast<double>(limit.rlim_cur) - *taken);
+}
+
 }  // namespace
 
 std::optional<double> available_memory_bytes(const std::string& root) {
-  const auto all = available_to_all(root), own = left_of_limits(root);
-  if (all && own) return std::min(*all, *own);
-  return all ? all : own;
+  std::optional<double> least;
+  for (const auto& bytes : {available_to_all(root), left_of_limits(root), left_of_address_space()})
+    if (bytes) least = std::min(least.value_or(*bytes), *bytes);
+  return least;
+}
+
+void limit_memory(std::uintmax_t more_bytes) {
+  const auto taken = address_space_bytes();
+  if (has_address_sanitizer || !taken) return;
+  struct rlimit limit = address_space_limit();
+  const double bytes = *taken + static_cast<double>(more_bytes);
+  if (bytes >= static_cast<double>(limit.rlim_cur)) return;
+  limit.rlim_cur = static_cast<rlim_t>(bytes);
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+MemoryLimit::MemoryLimit(std::uintmax_t more_bytes) : before_(address_space_limit().rlim_cur) {
+  limit_memory(more_bytes);
+}
+
+MemoryLimit::~MemoryLimit() {
+  struct rlimit limit = address_space_limit();
+  limit.rlim_cur = static_cast<rlim_t>(before_);
+  setrlimit(RLIMIT_AS, &limit);
 }
 
 }  // namespace simgrad::base

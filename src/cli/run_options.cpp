@@ -42,7 +42,9 @@ CLI::Option* add_execution(CLI::App& command, RunOptions& options) {
   add_pace(command, options.jobs, options.threads);
   command.add_option("--run-time", options.run_time, "The real time that a run may take; a longer one has failed")
       ->type_name("TIME");
-  command.add_option("--run-memory", options.run_memory, "The memory that a run may take; a larger one has failed")
+  command
+      .add_option("--run-memory", options.run_memory,
+                  "The memory that a run may take, its data among it; a larger one has failed")
       ->type_name("SIZE");
   command.add_flag("--own-numbers", options.own_numbers,
                    "Every run computes its own numbers; else runs that differ in their timing alone share them");

@@ -52,6 +52,9 @@ Dataset ClickLog::load(const Request& request) const {
         F));
   if (const std::string fault = too_large_sparse(request.samples, F, d); !fault.empty())
     throw base::ScenarioError(fmt::format("data source \"click_log\": {}", fault));
+  const auto rows = static_cast<double>(request.samples);
+  require_memory(rows * (static_cast<double>(F) * sizeof(std::uint32_t) + sizeof(std::int64_t) + sizeof(double)),
+                 fmt::format("data source \"click_log\": {} rows of {} entries", request.samples, F));
 
   Dataset set;
   set.rows = request.samples;

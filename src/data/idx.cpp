@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "data/array_file.h"
 #include "data/gzip.h"
+#include "data/limits.h"
 #include "data/text_file.h"
 
 namespace simgrad::data {
@@ -69,7 +70,13 @@ ArrayFile Idx::array_of(std::string bytes, const std::string& file_name) const {
   file.bytes = compressed ? inflated(bytes, header_most, file_name) : std::move(bytes);
   read_header(file);
   const auto whole = file.begin + static_cast<std::size_t>(payload_bytes(file_name, file.shape, file.element));
-  if (compressed) file.bytes = inflated(bytes, whole + 1, file_name);
+  if (compressed) {
+    const double numbers = static_cast<double>(file.rows()) * static_cast<double>(file.columns());
+    require_memory(
+        static_cast<double>(whole) + numbers * sizeof(double),
+        fmt::format("{}: {} rows x {} columns, unpacked and as numbers,", file_name, file.rows(), file.columns()));
+    file.bytes = inflated(bytes, whole + 1, file_name);
+  }
   check_length(file);
   return file;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/errors.h"
 #include "data/dataset.h"
 
 namespace simgrad::data {
@@ -29,7 +30,21 @@ inline constexpr std::int64_t keys_most = std::int64_t{1} << 32;
 /// The reason why so many sparse rows are too large, or empty.  nonzeros: entries in a row.
 std::string too_large_sparse(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns);
 
-/// A data set of that shape, all zero, without names.  Errors: ScenarioError `<what>: too_large(...)`.
+/// Data that would take more memory than this process may take: another machine may have it.
+class TooMuchMemory : public base::EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+
+/// Refuses what would take more memory than this process may take now. what: "t.idx: 60000 rows x 784 columns".
+/// Errors: TooMuchMemory.
+void require_memory(double bytes, const std::string& what);
+
+/// A data set of that shape, all zero, without names.
+/// Errors: ScenarioError `<what>: too_large(...)`, or as require_memory.
 Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what);
+
+/// The bytes of the numbers that it holds.
+double held_bytes(const Split& data);
 
 }  // namespace simgrad::data

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "catch.h"
+#include "scratch.h"
 
 namespace child_process_test {
 
@@ -144,5 +145,40 @@ TEST_CASE("a process with threads does not fork") {
   other.join();
   CHECK(run_in_child([] { return std::string("alone"); }).text == "alone");
 }
+
+TEST_CASE("a child is ended by the limit of its processor time, of real time, and of files it may not write") {
+  ChildEnd end = run_in_child(
+      []() -> std::string {
+        for (std::atomic<int> i = 0;; ++i) continue;
+      },
+      {.limits = {.processor_s = 1}});
+  CHECK(end.kind == Kind::died);
+  CHECK(end.signal == SIGXCPU);
+  end = run_in_child([]() -> std::string { return std::to_string(pause()); }, {.limits = {.real_s = 1}});
+  CHECK(end.signal == SIGALRM);
+  const simgrad::tests::Scratch scratch;
+  const std::string file = scratch.write("f", "");
+  const auto writes = [&] {
+    scratch.write("f", "bytes");
+    return std::string("written");
+  };
+  end = run_in_child(writes, {.limits = {.writes_files = false}});
+  CHECK(end.signal == SIGXFSZ);
+  CHECK(simgrad::tests::contents(file).empty());
+  CHECK(run_in_child(writes, {.limits = {.processor_s = 9, .real_s = 9}}).text == "written");
+}
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("a child's allocations fail beyond its limit of memory, whatever its parent has") {
+  const std::string parents(100 << 20, 'p');
+  const auto takes = [&](std::size_t bytes) {
+    return run_in_child([&] { return std::string(1, std::string(bytes, parents[bytes])[0]); },
+                        {.limits = {.memory_bytes = 50 << 20}});
+  };
+  CHECK(takes(20 << 20).text == "p");
+  CHECK(takes(60 << 20).kind == Kind::threw);
+  CHECK(takes(60 << 20).text == "not enough memory");
+}
+#endif
 
 }  // namespace child_process_test

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <new>
 
+#include "base/child_process.h"
 #include "catch.h"
 
 namespace memory_test {
@@ -47,5 +49,29 @@ TEST_CASE("available memory is what the system has, or what a control group leav
   machine.write("/sys/fs/cgroup/jobs/one/memory.max", "900\n");  // more is taken than the limit by now
   CHECK(available_memory_bytes(machine.root) == 0.0);
 }
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("a limit of memory is what is left of it, ends with its object, and does not raise another") {
+  using simgrad::base::MemoryLimit;
+  const std::string seen = simgrad::base::run_in_child([] {
+                             const double before = *available_memory_bytes();
+                             std::string text;
+                             {
+                               const MemoryLimit limit(100 << 20);
+                               text += *available_memory_bytes() <= 100 << 20 ? "limited " : "free ";
+                               try {
+                                 text += std::string(200 << 20, 'x')[0];
+                               } catch (const std::bad_alloc&) {
+                                 text += "none ";
+                               }
+                               const MemoryLimit higher(std::uintmax_t{1} << 40);
+                               text += *available_memory_bytes() <= 100 << 20 ? "limited " : "free ";
+                             }
+                             text += *available_memory_bytes() > before / 2 ? "free" : "limited";
+                             return text;
+                           }).text;
+  CHECK(seen == "limited none limited free");
+}
+#endif
 
 }  // namespace memory_test

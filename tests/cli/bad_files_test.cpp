@@ -117,9 +117,9 @@ TEST_CASE("a timing-only run must be told how much data there would be, and of h
 TEST_CASE("a platform that is not there, or a directory, ends with 5") {
   const Scratch scratch;
   scratch.write("x.toml", platform);
-  check_refused(scratch, {"p.xml: cannot be read: No such file or directory"}, 5);
+  check_refused(scratch, {"p.xml: cannot be opened: No such file or directory"}, 5);
   fs::create_directory(scratch.path() + "/p.xml");
-  check_refused(scratch, {"p.xml: cannot be read: Is a directory"}, 5);
+  check_refused(scratch, {"p.xml: is a directory; expected a regular file"}, 5);
 }
 
 TEST_CASE("a platform that is empty, malformed or without hosts is refused in one line") {

@@ -234,7 +234,8 @@ TEST_CASE("a run that takes longer, or more memory, than it may has failed with 
   CHECK(runs[1]["status"] == "failed");
   CHECK(runs[1]["error"] == "stopped after 300ms of real time, the limit of a run");
   const Called large = program(run + "--out m --run-memory 1kB", scratch);
-  CHECK(results_in(scratch, "m")["runs"][1]["error"] == "stopped at 1kB of memory, the limit of a run");
+  CHECK(results_in(scratch, "m")["runs"][1]["error"] ==
+        "stopped at 1kB of memory, the limit of a run, while its data were loaded");
   for (const char* bad : {"--run-time 5", "--run-time 0s", "--run-memory 1h", "--run-memory -1MB"}) {
     const Called refused = program(run + bad, scratch);
     INFO(bad);

@@ -1,12 +1,18 @@
 #include "data/idx.h"
 
+#include <sys/resource.h>
+#include <zlib.h>
+
 #include <limits>
 #include <vector>
 
+#include "base/child_process.h"
+#include "base/memory.h"
 #include "catch.h"
 #include "data/binary_files.h"
 #include "data/files.h"
 #include "data/gzip.h"
+#include "data/limits.h"
 
 namespace idx_test {
 
@@ -35,6 +41,20 @@ std::string refusal(const std::string& samples, const std::string& labels, Task 
 /// Two images of 2 x 2 unsigned bytes, and their labels.
 const std::string images = idx_header(0x08, {2, 2, 2}) + bytes_of(Octets{248, 249, 250, 251, 252, 253, 254, 255}, true);
 const std::string labels = idx_header(0x08, {2}) + bytes_of(Octets{7, 3}, true);
+
+std::string gzip(const std::string& bytes) {
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string packed(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
 
 std::string text_of(const Octets& bytes) { return {bytes.begin(), bytes.end()}; }
 
@@ -137,6 +157,46 @@ TEST_CASE("memory for what is compressed grows with what is there, not with what
   CHECK(all == data::inflated(images_gz, 1 << 16, "t.idx"));
   CHECK(data::inflated(images_gz, 5, "t.idx") == all.substr(0, 5));
 }
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("a compressed IDX file that would not fit into memory is refused before it is unpacked") {
+  // 64 MiB of zeros, 64 kB compressed, and 512 MiB of numbers made of them.
+  const std::string packed = gzip(idx_header(0x08, {8192, 8192}) + std::string(std::size_t{8192} * 8192, '\0'));
+  CHECK(packed.size() < 100'000);
+  constexpr std::uintmax_t limit_bytes = 400 << 20;  // enough to unpack it
+  const auto end = base::run_in_child([&] {
+    const base::MemoryLimit limit(limit_bytes);
+    rusage before = {}, after = {};
+    getrusage(RUSAGE_SELF, &before);
+    std::string text;
+    try {
+      read(packed, labels);
+    } catch (const data::TooMuchMemory& error) {
+      text = error.what();
+    }
+    getrusage(RUSAGE_SELF, &after);
+    const bool little = after.ru_maxrss - before.ru_maxrss < 10'000;  // KiB
+    return (little ? "little taken: " : "much taken: ") + text;
+  });
+  CHECK(end.text.starts_with(
+      "little taken: t.idx: 8192 rows x 8192 columns, unpacked and as numbers, would take 576 MiB of memory; "
+      "expected at most the "));
+  CHECK(end.text.ends_with(" MiB that are free"));
+}
+
+TEST_CASE("a matrix that would not fit into memory is refused before memory is taken") {
+  const std::string fault = base::run_in_child([&]() -> std::string {
+                              const base::MemoryLimit limit(100 << 20);
+                              try {
+                                data::sized_dataset(1 << 20, 15, "x");
+                              } catch (const data::TooMuchMemory& error) {
+                                return error.what();
+                              }
+                              return data::sized_dataset(1 << 10, 15, "x").features.empty() ? "no numbers" : "";
+                            }).text;
+  CHECK(fault.starts_with("x: 1048576 rows x 15 columns would take 128 MiB of memory; expected at most the "));
+}
+#endif
 
 TEST_CASE("gzip members one behind the other are one file, and padding behind them is ignored") {
   const std::string twice = images_gz + images_gz;

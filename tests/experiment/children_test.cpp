@@ -146,6 +146,18 @@ TEST_CASE("a child that takes longer than it may is killed, and its error says s
   CHECK(children.empty());
 }
 
+TEST_CASE("the data that a child has from its parent count as its memory") {
+  Children children(1, {.memory_bytes = 256e6});
+  const auto takes = [](simgrad::training::Pulse*) {
+    const std::string own(100'000'000, 'x');
+    return usleep(200'000), own.substr(0, 1);
+  };
+  children.start(0, takes, {}, 50e6);
+  CHECK(end_of(children).answer == "x");
+  children.start(0, takes, {}, 200e6);
+  CHECK(end_of(children).error == "stopped at 256MB of memory, the limit of a run");
+}
+
 TEST_CASE("a child that takes more memory than it may is killed, and another one goes on") {
   Children children(2, {.memory_bytes = 256e6});
   children.start(0, [](simgrad::training::Pulse*) {

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "base/child_process.h"
 #include "base/random.h"
@@ -13,6 +16,7 @@
 #include "experiment/plan/plan.h"
 #include "experiment/run/simulate.h"
 #include "fuzz/targets.h"
+#include "scratch.h"
 
 namespace simgrad::fuzz {
 
@@ -33,6 +37,14 @@ void check_faults(const cluster::FaultTrace& trace) {
       free_s = *outage->up_s;
     }
   }
+}
+
+/// The names of the files in the directory of this one.
+std::set<std::string> names_beside(const std::string& file) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(file).parent_path()))
+    names.insert(entry.path().filename());
+  return names;
 }
 
 }  // namespace
@@ -69,7 +81,13 @@ void read_speeds(const std::string& bytes) {
 }
 
 void read_platform(const std::string& bytes) {
-  files().write("platform.xml", bytes);
+  // Inputs ask SimGrid to write to this file, and to others beside it.
+  const std::string victim = files().write("victim", "precious");
+  std::string text = bytes;
+  constexpr std::string_view placeholder = "VICTIM";
+  for (std::size_t at = 0; (at = text.find(placeholder, at)) != std::string::npos; at += victim.size())
+    text.replace(at, placeholder.size(), victim);
+  files().write("platform.xml", text);
   const std::string scenario = files().write("on_platform.toml", R"(
 [cluster]
 workers = 2
@@ -85,13 +103,26 @@ steps = 2
 [[strategy]]
 kind = "allreduce"
 )");
-  const experiment::Plan plan = experiment::make_plan(scenario, {.baselines = false});
+  const std::set<std::string> before = names_beside(scenario);
+  // Refused or not, it has changed nothing.
+  const auto expect_unchanged = [&] {
+    expect(names_beside(scenario) == before && tests::contents(victim) == "precious", "a platform has changed files");
+  };
+  const experiment::Plan plan = [&] {
+    try {
+      return experiment::make_plan(scenario, {.baselines = false});
+    } catch (...) {
+      expect_unchanged();
+      throw;
+    }
+  }();
   // A platform that passes the check is simulated, too; it may be so slow that the watchdog ends the run.
   const base::ChildEnd end =
       base::run_in_child([&] { return experiment::simulate(plan.runs.front(), nullptr, 0, nullptr).error; });
   const bool slow = end.text.find("given up: simulated time") != std::string::npos;
   expect(end.kind == base::ChildEnd::Kind::returned && (end.text.empty() || slow),
          fmt::format("accepted, but the run fails: {} {}", end.death, end.text));
+  expect_unchanged();
 }
 
 }  // namespace simgrad::fuzz

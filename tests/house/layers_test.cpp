@@ -31,8 +31,8 @@ Layers layers_in(const std::string& document) {
 
 /// Libraries that one folder hides from all others, by the beginning of what is included.
 const std::map<std::string, std::string> owner_of_library{
-    {"simgrid/", "cluster"}, {"toml++/", "scenario"},  {"CLI/", "cli"},       {"Eigen/", "models"},
-    {"tbb/", "values"},      {"oneapi/tbb", "values"}, {"Random123/", "base"}};
+    {"simgrid/", "cluster"}, {"toml++/", "scenario"},  {"CLI/", "cli"},        {"Eigen/", "models"},
+    {"tbb/", "values"},      {"oneapi/tbb", "values"}, {"Random123/", "base"}, {"expat.h", "cluster"}};
 
 /// "cluster" of "cluster/topologies/star.h"; "main" of "main.cpp".
 std::string folder_of(const std::string& file) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/by_rank.h"
+#include "base/child_process.h"
 #include "cluster/fabric/speed_timeline.h"
 #include "cluster/options.h"
 
@@ -135,6 +136,11 @@ struct PlatformProbe {
   double speed_flops_per_s = 0.0;  ///< the first host's
   std::string error;               ///< `file:line: what`, or empty
 };
-PlatformProbe probe_platform(const std::string& file);
+
+/// What loading a platform may take: a minute of processor time, two minutes, and half of the free memory up to 8 GiB.
+base::ResourceLimits probe_limits();
+
+/// Errors: base::EnvironmentError for a file that cannot be read, or that is no regular one.
+PlatformProbe probe_platform(const std::string& file, const base::ResourceLimits& limits = probe_limits());
 
 }  // namespace simgrad::cluster

@@ -45,7 +45,9 @@ Classes classes_of(const Options& options, int hosts) {
   Options undisturbed = options;  // wrong names would keep the cluster from being built
   undisturbed.slow_links.clear();
   undisturbed.background.clear();
-  const base::ChildEnd end_of_child = base::run_in_child([&] { return listed(undisturbed, hosts); });
+  base::ChildOptions child;
+  if (!options.platform.empty()) child.limits = probe_limits();
+  const base::ChildEnd end_of_child = base::run_in_child([&] { return listed(undisturbed, hosts); }, child);
   Classes classes;
   if (end_of_child.kind != base::ChildEnd::Kind::returned)
     return classes;  // the check of the cluster reports its faults

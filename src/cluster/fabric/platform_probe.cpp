@@ -1,17 +1,22 @@
 #include <fmt/format.h>
-#include <unistd.h>
+#include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <exception>
+#include <new>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/child_process.h"
 #include "base/errors.h"
+#include "base/files.h"
+#include "base/units.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/host_properties.h"
 #include "cluster/fabric/simgrid_versions.h"
@@ -65,8 +70,15 @@ void require_usable(const std::vector<sg4::Host*>& hosts) {
   }
 }
 
-/// Loads the platform and returns a line "hosts N SPEED" or "error TEXT". SimGrid may end the process instead.
-std::string loaded(const std::string& file) {
+/// The text as one line.
+std::string in_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+/// Loads the platform and returns a last line "hosts N SPEED", "error TEXT" or "unreadable TEXT". SimGrid may end the
+/// process instead.
+std::string loaded(const std::string& file, const base::ResourceLimits& limits) {
   try {
     std::array<std::string, 2> words{"simgrad", "--log=root.thresh:critical"};
     std::array<char*, 3> arguments{words[0].data(), words[1].data(), nullptr};
@@ -76,43 +88,60 @@ std::string loaded(const std::string& file) {
     sg4::Host::on_creation_cb([&](sg4::Host& host) { hosts.push_back(&host); });
     load_platform(file);
     require_usable(hosts);
-    return fmt::format("\nhosts {} {}\n", hosts.size(), hosts.empty() ? 0.0 : hosts.front()->get_speed());
+    return fmt::format("\nhosts {} {}", hosts.size(), hosts.empty() ? 0.0 : hosts.front()->get_speed());
+  } catch (const base::EnvironmentError& error) {
+    return "\nunreadable " + in_one_line(error.what());
+  } catch (const std::bad_alloc&) {
+    return fmt::format("\nerror loading it takes more than {} of memory, expected a smaller platform",
+                       base::format_quantity(static_cast<double>(limits.memory_bytes.value_or(0)), base::Unit::bytes));
   } catch (const std::exception& error) {
     // The C++ library's error of a number is the name of the function that reads it: stoi, stod.
     const bool unreadable = std::string_view(error.what()).starts_with("sto");
-    return fmt::format("\nerror {}\n", unreadable ? "a number in it cannot be read" : error.what());
+    return "\nerror " + (unreadable ? "a number in it cannot be read" : in_one_line(error.what()));
   }
 }
 
-/// The line that starts with the word, without it; or "".
-std::string line_after(const std::string& text, const std::string& word) {
-  const auto at = text.rfind("\n" + word + " ");
-  if (at == std::string::npos) return {};
-  const auto from = at + word.size() + 2;
-  return text.substr(from, text.find('\n', from) - from);
+/// Why a process that loads a platform has died, by what it said before.
+std::string reason_of(const base::ChildEnd& end, const base::ResourceLimits& limits) {
+  if (end.signal == SIGXCPU)
+    return fmt::format("loading it takes more than {} s of processor time, expected a smaller platform",
+                       limits.processor_s.value_or(0));
+  if (end.signal == SIGALRM) return fmt::format("loading it takes more than {} s", limits.real_s.value_or(0));
+  const std::string first = end.text.substr(0, end.text.find('\n'));
+  if (first.empty() || first.starts_with("Segmentation fault"))
+    return "SimGrid ended without a reason; is there a host without a route to another?";
+  return first;
 }
 
 }  // namespace
 
-PlatformProbe probe_platform(const std::string& file) {
-  if (access(file.c_str(), R_OK) != 0)
-    throw base::EnvironmentError(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
+base::ResourceLimits probe_limits() {
+  constexpr std::uintmax_t memory_bytes_most = std::uintmax_t{8} << 30;
+  return {.processor_s = 60,
+          .real_s = 120,
+          .memory_bytes = std::min(base::bytes_of_free_memory(), memory_bytes_most),
+          .writes_files = false};
+}
+
+PlatformProbe probe_platform(const std::string& file, const base::ResourceLimits& limits) {
   // SimGrid explains an abort on the standard error only.
-  const std::string told = base::run_in_child([&] { return loaded(file); }, {.capture_stderr = true}).text;
+  const base::ChildEnd end =
+      base::run_in_child([&] { return loaded(file, limits); }, {.capture_stderr = true, .limits = limits});
   PlatformProbe probe;
-  if (const std::string hosts = line_after(told, "hosts"); !hosts.empty()) {
-    const auto blank = hosts.find(' ');
-    probe.hosts = std::stoi(hosts);
-    probe.speed_flops_per_s = std::stod(hosts.substr(blank));
+  // The last line is ours. Before it stands what SimGrid has said, in the platform's words perhaps.
+  const std::string answer = end.kind == base::ChildEnd::Kind::returned ? end.text.substr(end.text.rfind('\n') + 1)
+                                                                        : "error " + reason_of(end, limits);
+  const std::size_t blank = answer.find(' ');
+  const std::string kind = answer.substr(0, blank), rest = answer.substr(blank + 1);
+  if (kind == "unreadable") throw base::EnvironmentError(rest);
+  if (kind == "hosts") {
+    probe.hosts = std::stoi(rest);
+    probe.speed_flops_per_s = std::stod(rest.substr(rest.find(' ')));
     if (probe.hosts == 0) probe.error = fmt::format("{}: the platform has no hosts", file);
     return probe;
   }
-  std::string reason = line_after(told, "error");
-  if (reason.empty()) reason = told.substr(0, told.find('\n'));
-  if (reason.empty() || reason.starts_with("Segmentation fault"))
-    reason = "SimGrid ended without a reason; is there a host without a route to another?";
   // SimGrid names the file and line itself where it knows them.
-  probe.error = reason.find(file) == std::string::npos ? fmt::format("{}: {}", file, reason) : reason;
+  probe.error = rest.find(file) == std::string::npos ? fmt::format("{}: {}", file, rest) : rest;
   return probe;
 }
 

@@ -1,5 +1,7 @@
 #include "cluster/fabric/simgrid_versions.h"
 
+#include <fmt/format.h>
+
 #if SIMGRID_VERSION < 40000
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #endif
@@ -7,6 +9,10 @@
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/kernel/routing/StarZone.hpp>
+#include <xbt/config.hpp>
+
+#include "base/errors.h"
+#include "cluster/fabric/platform_text.h"
 
 namespace simgrad::cluster {
 
@@ -65,6 +71,28 @@ class ComputedZone final : public routing::NetZoneImpl {
   std::vector<int> places_;  ///< of the route that is being computed
 };
 
+/// The settings of SimGrid that decide about times and about files that it writes: those that we set with their values,
+/// the rest by whether somebody has set them. A network model may choose among its defaults.
+std::string settings() {
+  namespace config = simgrid::config;
+  std::string text;
+  const auto add = [&](const char* name, const auto& value) {
+    text += fmt::format("{} {}\n", name, config::is_default(name) ? "-" : fmt::format("{}", value(name)));
+  };
+  for (const char* const name : {"tracing", "tracing/filename", "plugin", "path", "cpu/model", "cpu/optim",
+                                 "host/model", "maxmin/precision", "network/latency-factor", "network/bandwidth-factor",
+                                 "network/loopback-bw", "network/loopback-lat", "network/weight-S"})
+    add(name, [](const char*) { return "set"; });
+  for (const char* const name : {"network/crosstraffic", "network/maxmin-selective-update"})
+    add(name, config::get_value<bool>);
+  for (const char* const name : {"contexts/stack-size", "contexts/guard-size"}) add(name, config::get_value<int>);
+  for (const char* const name : {timing_precision_option, "network/TCP-gamma"}) add(name, config::get_value<double>);
+  for (const char* const name :
+       {"contexts/factory", "network/model", "network/optim", latency_factor_option, bandwidth_factor_option})
+    add(name, config::get_value<std::string>);
+  return text;
+}
+
 #if SIMGRID_VERSION >= 40000
 using StartSignal = simgrid::xbt::signal<void(const sg4::Comm&)>;
 StartSignal& start_signal();
@@ -80,8 +108,11 @@ template struct Revealed<&sg4::Activity_T<sg4::Comm>::on_start>;
 }  // namespace
 
 void load_platform(const std::string& file) {
+  check_platform_text(file);
   sg4::Engine* const engine = sg4::Engine::get_instance();
+  const std::string before = settings();
   engine->load_platform(file);
+  base::check(settings() == before, "a platform leaves SimGrid's settings as they were");
 #if SIMGRID_VERSION >= 40000
   // SimGrid 4.0 seals a <cluster> before it adds the router, which then lacks the route without links that sealing
   // gives.

@@ -22,7 +22,8 @@ inline constexpr const char* latency_factor_option = "smpi/lat-factor";
 inline constexpr const char* bandwidth_factor_option = "smpi/bw-factor";
 #endif
 
-/// Reads the hosts, links and routes of a platform file into the present engine.
+/// Reads the hosts, links and routes of a platform file into the present engine, once its text has been checked.
+/// Errors: as check_platform_text; InvariantError for a platform that has changed SimGrid's settings all the same.
 void load_platform(const std::string& file);
 
 /// A zone within the parent, or the outermost one that is ours: SimGrid 4 has a root of its own around it.

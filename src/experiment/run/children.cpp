@@ -70,14 +70,15 @@ Children::~Children() {
 }
 
 bool Children::start(std::size_t task, const std::function<std::string(training::Pulse*)>& body,
-                     const base::ChildOptions& options) {
+                     const base::ChildOptions& options, double data_bytes) {
   const auto free = std::find(slot_taken_.begin(), slot_taken_.end(), false);
   base::check(free != slot_taken_.end(), "a job is free");
   const auto slot = static_cast<int>(free - slot_taken_.begin());
   training::Pulse* const pulse = pulses_ + slot;
   *pulse = {};
   try {
-    running_.push_back({base::ChildProcess([&] { return body(pulse); }, options), task, slot, real_now_s()});
+    running_.push_back(
+        {base::ChildProcess([&] { return body(pulse); }, options), task, slot, real_now_s(), data_bytes});
   } catch (const base::EnvironmentError&) {
     if (running_.empty()) throw;
     jobs_ = static_cast<int>(running_.size());
@@ -107,7 +108,8 @@ void Children::enforce_limits() {
     if (limits_.time_s && elapsed_s > *limits_.time_s)
       child.killed = fmt::format("stopped after {} of real time, the limit of a run",
                                  base::format_quantity(*limits_.time_s, base::Unit::seconds));
-    else if (limits_.memory_bytes && child.process.memory_bytes().value_or(0.0) > *limits_.memory_bytes)
+    else if (limits_.memory_bytes &&
+             child.data_bytes + child.process.memory_bytes().value_or(0.0) > *limits_.memory_bytes)
       child.killed = fmt::format("stopped at {} of memory, the limit of a run",
                                  base::format_quantity(*limits_.memory_bytes, base::Unit::bytes));
     if (!child.killed.empty()) child.process.kill();

@@ -25,11 +25,11 @@ class Children {
   bool empty() const { return running_.empty(); }
 
   /// Runs `body` in a child, which dies with the parent. `body` may write its signs of life to the place it gets.
-  /// options: of the child.
+  /// options: of the child.  data_bytes: of its data, which it has from its parent; they count as its memory.
   /// Returns false if the system has no room beside the children that run: from then on they are `full`.
   /// Errors: EnvironmentError if there is no room for a single one.
   bool start(std::size_t task, const std::function<std::string(training::Pulse* pulse)>& body,
-             const base::ChildOptions& options = {});
+             const base::ChildOptions& options = {}, double data_bytes = 0.0);
 
   struct Ended {
     std::size_t task = 0;
@@ -56,6 +56,7 @@ class Children {
     std::size_t task = 0;
     int slot = 0;
     double started_s = 0.0;
+    double data_bytes = 0.0;
     std::string killed = {};  ///< the reason, if a limit was exceeded
   };
   Ended end(Child child);

@@ -27,7 +27,13 @@ const Data& DataCache::get(const RunPlan& run) {
   if (const std::string key = run.data_key(); key != key_ || !loaded_) {
     data_ = nullptr;  // before the next are loaded, which may fail
     loaded_ = false;
-    data_ = load_data(run);
+    if (const auto over = over_memory_.find(key); over != over_memory_.end()) throw OverRunMemory(over->second);
+    try {
+      data_ = load_data(run, run_memory_bytes_);
+    } catch (const OverRunMemory& over) {
+      over_memory_[key] = over.what();
+      throw;
+    }
     key_ = key;
     loaded_ = true;
   }
@@ -55,6 +61,8 @@ void check_data(const std::vector<const RunPlan*>& runs, DataCache& data_cache, 
       for (const std::string& note : data->train.notes)
         if (tell && notes.insert(note).second) tell(note);
       for (const RunPlan* run : users[*key]) check_fit(*run->settings, problem_of(*data), data->train.rows, faults);
+    } catch (const OverRunMemory&) {
+      continue;
     } catch (const base::ScenarioError& error) {
       for (const std::string& text : error.faults()) add_fault(first, text, faults);
     }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,16 +19,22 @@ using Tell = std::function<void(const std::string& text)>;
 /// The data of the present run. Runs are in an order that changes them seldom.
 class DataCache {
  public:
-  /// Errors: ScenarioError, EnvironmentError.
+  /// run_memory_bytes: the limit of a run, if it has one.
+  explicit DataCache(std::optional<double> run_memory_bytes = {}) : run_memory_bytes_(run_memory_bytes) {}
+
+  /// Errors: ScenarioError, EnvironmentError; OverRunMemory, and at once where it has been thrown for these data.
   const Data& get(const RunPlan& run);
 
  private:
+  std::optional<double> run_memory_bytes_;
+  std::map<std::string, std::string> over_memory_;  ///< by the key of the data: the error
   std::string key_;
   Data data_;
   bool loaded_ = false;
 };
 
 /// Loads every file, and makes every kind of data, once before the first run starts, so that their faults come first.
+/// Data beyond the memory of a run are left to it: it fails.
 /// tell: called for each remark about the data; may be empty.  Errors: ScenarioError, EnvironmentError.
 void check_data(const std::vector<const RunPlan*>& runs, DataCache& data_cache, const Tell& tell);
 

@@ -13,6 +13,7 @@
 
 #include "base/errors.h"
 #include "base/files.h"
+#include "data/limits.h"
 #include "experiment/run/effort.h"
 #include "experiment/run/piece_of_work.h"
 #include "experiment/run/slowness.h"
@@ -29,7 +30,8 @@ Execution::Execution(const Plan& plan, std::vector<const RunPlan*> pieces, const
       finished_(plan),
       queue_(std::move(pieces)),
       store_(options.out, options.tell),
-      shared_numbers_(options.out, {.reads = !options.again, .states = !options.limits.memory_bytes}, options.tell) {
+      shared_numbers_(options.out, {.reads = !options.again, .states = !options.limits.memory_bytes}, options.tell),
+      data_cache_(options.limits.memory_bytes) {
   if (options.race) race_.emplace(plan);
   for (const RunPlan& run : plan.runs) runs_[run.work].push_back(&run);
 }
@@ -119,7 +121,8 @@ bool Execution::start(Children& children, std::size_t task) {
     const RunPlan& chosen = meet == meeting_on_.end() ? plan : another_way(plan, meet->second);
     return simulated(chosen, runs_[plan.work], data, numbers, states, threads, options_, pulse);
   };
-  const bool started = children.start(task, body, child_options(plan));
+  const double data_bytes = data ? data::held_bytes(*data) : 0.0;
+  const bool started = children.start(task, body, child_options(plan), data_bytes);
   if (!started) return false;
   numbers_from_[task] = from;
   shared_numbers_.started(plan, from);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <new>
@@ -14,11 +15,16 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/files.h"
+#include "base/memory.h"
+#include "base/units.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/gang_schedule.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
+#include "data/limits.h"
+#include "data/source.h"
 #include "experiment/checks/batch_shares.h"
 #include "experiment/checks/tensor_balance.h"
 #include "experiment/plan/points.h"
@@ -59,15 +65,36 @@ void require_unchanged(const Settings& settings) {
 
 }  // namespace
 
-Data load_data(const RunPlan& run) {
+Data load_data(const RunPlan& run, std::optional<double> memory_bytes) {
   const Settings& settings = *run.settings;
   if (!settings.training.numbers) return nullptr;
-  auto data = std::make_shared<const data::Split>(
-      data::load(settings.data, {.task = settings.task(),
-                                 .seed = run.seed,
-                                 .shuffle = settings.training.partition->shuffled(),
-                                 .bias = settings.model.model->constant_feature(),
-                                 .sparse = settings.model.model->takes_sparse_rows()}));
+  const std::uintmax_t free_bytes = base::bytes_of_free_memory();
+  const bool limited = memory_bytes && *memory_bytes < static_cast<double>(free_bytes);
+  const std::uintmax_t most_bytes = limited ? static_cast<std::uintmax_t>(*memory_bytes) : free_bytes;
+  const auto over = [&] {
+    return OverRunMemory(fmt::format("stopped at {} of memory, the limit of a run, while its data were loaded",
+                                     base::format_quantity(*memory_bytes, base::Unit::bytes)));
+  };
+  Data data;
+  try {
+    const base::MemoryLimit limit(most_bytes);
+    data = std::make_shared<const data::Split>(
+        data::load(settings.data, {.task = settings.task(),
+                                   .seed = run.seed,
+                                   .shuffle = settings.training.partition->shuffled(),
+                                   .bias = settings.model.model->constant_feature(),
+                                   .sparse = settings.model.model->takes_sparse_rows()}));
+  } catch (const data::TooMuchMemory&) {
+    if (limited) throw over();
+    throw;
+  } catch (const std::bad_alloc&) {
+    if (limited) throw over();
+    throw base::EnvironmentError(fmt::format(
+        "the data take more than {:.4g} GiB of memory while they are loaded, half of what is free; expected "
+        "fewer",
+        static_cast<double>(most_bytes) / 0x1.0p30));
+  }
+  if (limited && data::held_bytes(*data) > *memory_bytes) throw over();
   require_unchanged(settings);
   return data;
 }

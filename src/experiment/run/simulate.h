@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include "cluster/fabric/cluster.h"
@@ -23,8 +25,16 @@ using Data = std::shared_ptr<const data::Split>;
 /// The largest state that is kept.
 inline constexpr std::int64_t state_bytes_most = std::int64_t{64} << 20;
 
-/// Loads the run's data; null in a timing-only run.  Errors: ScenarioError, EnvironmentError.
-Data load_data(const RunPlan& run);
+/// Data that take more memory than the limit of a run.
+class OverRunMemory : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Loads the run's data; null in a timing-only run. Loading takes half of the free memory at most.
+/// memory_bytes: the limit of a run, which holds while its data are loaded, too.
+/// Errors: ScenarioError, EnvironmentError; OverRunMemory.
+Data load_data(const RunPlan& run, std::optional<double> memory_bytes = {});
 
 /// The shape of the data, as the model sees it.
 models::Problem problem_of(const data::Split& data);
