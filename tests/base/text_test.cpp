@@ -79,4 +79,18 @@ TEST_CASE("names are joined with commas or what is asked for") {
   CHECK(joined({}) == "");
 }
 
+TEST_CASE("the words of a shell line are read as they were written, and other texts are none") {
+  const std::vector<std::vector<std::string>> all{
+      {"simgrad", "run", "x.toml"}, {"a b", "it's", "", "$(x)", "'"}, {"\\", "a\nb", "'\\''"}, {"ä;"}};
+  for (const auto& words : all) {
+    INFO(shell_line(words));
+    CHECK(words_of_shell_line(shell_line(words)) == words);
+  }
+  for (const char* other :
+       {"", " ", "a  b", "a;b", "a $(b)", "'a'", "a 'b", "a \\", "a\nb", "a\\ b", "a `b`", "a&b", "a|b"}) {
+    INFO(other);
+    CHECK_FALSE(words_of_shell_line(other));
+  }
+}
+
 }  // namespace text_test

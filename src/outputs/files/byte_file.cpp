@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "base/files.h"
 
 namespace simgrad::outputs {
 
@@ -109,8 +108,8 @@ void ByteFile::close() {
     file_there_->close();
 }
 
-std::string read_byte_file(const std::string& path, std::size_t bytes_most) {
-  PackedFile file(path, base::Links::follow);
+std::string read_byte_file(const std::string& path, std::size_t bytes_most, base::Links links) {
+  PackedFile file(path, links);
   std::string text;
   while (text.size() <= bytes_most && file.read(text, block)) {
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/files.h"
 #include "outputs/files/file_in_place.h"
 #include "outputs/files/temporary_file.h"
 
@@ -44,7 +45,7 @@ class ByteFile {
 /// Returns what a ByteFile has written, unpacked. A small file may unpack to any size: it is read up to `bytes_most`.
 /// Errors: base::EnvironmentError for a file that cannot be opened or read, and for what is no regular file;
 /// base::ScenarioError, with the file's name, for one that is cut short, is damaged or has more bytes.
-std::string read_byte_file(const std::string& path, std::size_t bytes_most);
+std::string read_byte_file(const std::string& path, std::size_t bytes_most, base::Links links = base::Links::follow);
 
 /// The first bytes of what a ByteFile has written, unpacked, or fewer where it has fewer; nothing where it cannot be
 /// read. Follows no link.

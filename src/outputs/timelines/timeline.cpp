@@ -136,7 +136,7 @@ void write_timeline(const std::string& directory, const record::Timeline& timeli
 
 bool has_timeline(const std::string& directory, const std::string& run) {
   try {
-    const std::string text = read_byte_file(timeline_file(directory, run), timeline_bytes_most);
+    const std::string text = read_byte_file(timeline_file(directory, run), timeline_bytes_most, base::Links::refuse);
     return text.starts_with(beginning(run)) && text.ends_with(ending);
   } catch (const base::EnvironmentError&) {
     return false;

@@ -26,7 +26,7 @@ std::string timeline_file(const std::string& directory, const std::string& run);
 /// Errors: base::EnvironmentError for a file that cannot be written, and for a timeline of more bytes than that.
 void write_timeline(const std::string& directory, const record::Timeline& timeline, const std::string& run);
 /// Whether the run's timeline is in the directory, and is whole: a file that a machine's death has left empty, full of
-/// zeros or cut off is not, and nor is one that unpacks to more bytes than a timeline has.
+/// zeros or cut off is not, and nor is one that unpacks to more bytes than a timeline has, or a link.
 bool has_timeline(const std::string& directory, const std::string& run);
 /// Whether the file begins as a run's timeline does. Follows no link.
 bool begins_as_timeline(const std::string& file, const std::string& run);
