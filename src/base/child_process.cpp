@@ -131,10 +131,20 @@ void obey(const ResourceLimits& limits) {
   if (limits.memory_bytes) limit_memory(*limits.memory_bytes);
 }
 
+/// Closes what the parent has opened: pipes to other children, the directory's lock, logs. All but the three standard
+/// streams and one more.
+void close_all_but(int kept) {
+  constexpr unsigned first = STDERR_FILENO + 1;
+  const auto own = static_cast<unsigned>(kept);
+  if (own > first) close_range(first, own - 1, 0);
+  close_range(std::max(first, own + 1), ~0U, 0);
+}
+
 [[noreturn]] void be_child(const std::function<std::string()>& body, const ChildOptions& options, int pipe,
                            pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent died before we could ask to die with it
+  close_all_but(pipe);
   if (options.capture_stderr) dup2(pipe, STDERR_FILENO);
   obey(options.limits);
   std::string answer;

@@ -36,7 +36,8 @@ struct ChildOptions {
 };
 
 /// One running child. The child dies with its parent, and leaves SIGINT, SIGTERM and SIGHUP to it: a terminal sends
-/// them to both. No destructors run at the child's end, as SimGrid's take seconds for a large cluster.
+/// them to both. It has the parent's standard streams, and no other of its open files. No destructors run at the
+/// child's end, as SimGrid's take seconds for a large cluster.
 class ChildProcess {
  public:
   /// Errors: EnvironmentError if the system has no pipe or no process left; InvariantError if this process has

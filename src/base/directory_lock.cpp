@@ -5,12 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <stdexcept>
+#include <string_view>
 
 #include "base/errors.h"
+#include "base/files.h"
 
 namespace simgrad::base {
 
@@ -19,14 +22,18 @@ namespace {
 /// Whether the open file is still the one of that name: its last holder may have removed it.
 bool is_file_of(int file, const std::filesystem::path& path) {
   struct stat opened = {}, named = {};
-  return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+  return fstat(file, &opened) == 0 && lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
          opened.st_dev == named.st_dev;
 }
+
+constexpr std::string_view named_process = "process ";
+
+bool is_printable(char c) { return c >= ' ' && c <= '~'; }
 
 std::string own_name() {
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  return fmt::format("process {} on {}\n", getpid(), host[0] == '\0' ? "this host" : host.data());
+  return fmt::format("{}{} on {}\n", named_process, getpid(), host[0] == '\0' ? "this host" : host.data());
 }
 
 }  // namespace
@@ -39,33 +46,34 @@ DirectoryLock::~DirectoryLock() {
 
 bool DirectoryLock::try_take() {
   for (;;) {
-    const int file = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0) throw EnvironmentError(fmt::format("{}: cannot be made: {}", path_.string(), std::strerror(errno)));
+    OpenFile opened = open_own_file(path_.string());
+    const int file = opened.descriptor();
     struct flock whole = {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
     if (fcntl(file, F_SETLK, &whole) != 0) {
-      const int reason = errno;
-      close(file);
-      if (reason == EACCES || reason == EAGAIN) return false;
-      throw EnvironmentError(fmt::format("{}: cannot be locked: {}", path_.string(), std::strerror(reason)));
+      if (errno == EACCES || errno == EAGAIN) return false;
+      throw EnvironmentError(fmt::format("{}: cannot be locked: {}", path_.string(), std::strerror(errno)));
     }
-    if (!is_file_of(file, path_)) {
-      close(file);
-      continue;
-    }
+    if (!is_file_of(file, path_)) continue;
     const std::string name = own_name();
-    const bool written = ftruncate(file, 0) == 0 && pwrite(file, name.data(), name.size(), 0) > 0;
+    const bool written = ftruncate(file, 0) == 0 && write(file, name.data(), name.size()) > 0;
     static_cast<void>(written);  // the name is for messages alone
-    file_ = file;
+    file_ = opened.release();
     return true;
   }
 }
 
 std::string DirectoryLock::holder() const {
-  std::string name;
-  std::getline(std::ifstream(path_), name);
-  return name.empty() ? "another process" : name;
+  // Other contents than a lock's are nobody's name.
+  constexpr std::uintmax_t bytes_most = 512;
+  try {
+    const std::string text = read_file(path_.string(), {.bytes_most = bytes_most, .links = Links::refuse});
+    const std::string name = text.substr(0, text.find('\n'));
+    if (name.starts_with(named_process) && std::ranges::all_of(name, is_printable)) return name;
+  } catch (const std::runtime_error&) {
+  }
+  return "another process";
 }
 
 }  // namespace simgrad::base

@@ -107,6 +107,17 @@ class FileReader {
   bool pipe_ = false, begun_ = false;
 };
 
+/// Takes the name of a program's own file from what is not one. Returns whether what is there now may be opened.
+bool name_is_free(const std::string& path) {
+  struct stat found = {};
+  if (lstat(path.c_str(), &found) != 0) return true;  // the opening tells the reason
+  if (S_ISDIR(found.st_mode))
+    throw EnvironmentError(fmt::format("{}: is a directory; expected a regular file, or nothing", path));
+  if (S_ISREG(found.st_mode) && found.st_nlink <= 1) return true;
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) refuse(path, "replaced", errno);
+  return false;
+}
+
 }  // namespace
 
 OpenFile::~OpenFile() {
@@ -132,6 +143,21 @@ OpenFile open_regular(const std::string& path, Links links, Pipes pipes) {
   if (!readable)
     throw EnvironmentError(fmt::format("{}: is {}; expected a regular file", path, kind_of(found.st_mode)));
   return file;
+}
+
+OpenFile open_own_file(const std::string& path) {
+  // Somebody who puts back what is taken away is not outlasted.
+  for (int attempts = 16; attempts > 0; --attempts) {
+    if (!name_is_free(path)) continue;
+    OpenFile file(
+        open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
+    if (file.descriptor() < 0 && errno == ELOOP) continue;
+    if (file.descriptor() < 0) refuse(path, "made", errno);
+    struct stat found = {};
+    if (fstat(file.descriptor(), &found) != 0) refuse(path, "read", errno);
+    if (S_ISREG(found.st_mode) && found.st_nlink <= 1) return file;
+  }
+  throw EnvironmentError(fmt::format("{}: cannot be made: another program puts something else there", path));
 }
 
 std::uintmax_t bytes_of_free_memory() {
@@ -167,12 +193,16 @@ void make_directory(const std::filesystem::path& path) {
   if (error) throw EnvironmentError(fmt::format("{}: cannot be made: {}", path.string(), error.message()));
 }
 
-void make_own_folder(const std::filesystem::path& path) {
+void refuse_linked_folder(const std::filesystem::path& path) {
   std::error_code unknown;
   if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, unknown)))
     throw EnvironmentError(
         fmt::format("{}: is a link; expected a folder, since what lies behind a link is not the program's to change",
                     path.string()));
+}
+
+void make_own_folder(const std::filesystem::path& path) {
+  refuse_linked_folder(path);
   make_directory(path);
 }
 

@@ -58,11 +58,20 @@ std::uintmax_t bytes_of_free_memory();
 /// writes.
 std::string read_file(const std::string& path, const Reading& reading = {});
 
+/// Opens a file of a directory that belongs to the program, for reading and writing at its end. Makes it if there is
+/// none. Never waits, and follows no link: what else has that name, such as a link, a pipe, or a file that has another
+/// name elsewhere, loses the name to a new file and stays as it is.  Errors: EnvironmentError, also for a directory.
+OpenFile open_own_file(const std::string& path);
+
 /// Makes the directory and its parents, unless they exist.  Errors: EnvironmentError.
 void make_directory(const std::filesystem::path& path);
 
+/// Refuses a link in the place of a folder that belongs to the program: what lies behind it is somebody else's.
+/// Errors: EnvironmentError.
+void refuse_linked_folder(const std::filesystem::path& path);
+
 /// Makes a folder of a directory that belongs to the program, unless it exists.
-/// Errors: EnvironmentError, also for a link: what lies behind it is somebody else's.
+/// Errors: EnvironmentError, also for a link.
 void make_own_folder(const std::filesystem::path& path);
 
 }  // namespace simgrad::base

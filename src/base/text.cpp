@@ -122,4 +122,22 @@ std::string shell_line(std::span<const std::string> words) {
   return joined(quoted, " ");
 }
 
+std::optional<std::vector<std::string>> words_of_shell_line(std::string_view line) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (c == '\'')
+      quoted = !quoted;
+    else if (quoted || (c != ' ' && c != '\\'))
+      words.back() += c;
+    else if (c == ' ')
+      words.emplace_back();
+    else if (++at < line.size())
+      words.back() += line[at];
+  }
+  // Every other way of writing the words is another text.
+  return shell_line(words) == line ? std::optional(std::move(words)) : std::nullopt;
+}
+
 }  // namespace simgrad::base

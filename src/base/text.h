@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,5 +30,7 @@ std::string joined(std::span<const std::string> names, std::string_view separato
 std::string shell_word(const std::string& word);
 /// The words as a command line for a POSIX shell.
 std::string shell_line(std::span<const std::string> words);
+/// The words of a line that shell_line has made; nothing for any other text.
+std::optional<std::vector<std::string>> words_of_shell_line(std::string_view line);
 
 }  // namespace simgrad::base

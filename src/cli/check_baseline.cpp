@@ -192,7 +192,7 @@ void BaselineCheck::write() {
   if (!updates()) return;
   if (blocked_ || scenarios_ == 0)
     return base::say(fmt::format("{}: left as it was, because not all runs can be stored", options_.update));
-  outputs::write_file(options_.update, experiment::text(next_));
+  outputs::write_named_file(options_.update, experiment::text(next_));
   written_ = true;
 }
 

@@ -80,7 +80,7 @@ void append(const std::string& path, const std::string& text) {
 }  // namespace
 
 void CheckReport::write_junit() const {
-  if (!options_.junit.empty()) outputs::write_file(options_.junit, outputs::junit(suites_));
+  if (!options_.junit.empty()) outputs::write_named_file(options_.junit, outputs::junit(suites_));
 }
 
 void CheckReport::start() const {

@@ -38,7 +38,8 @@ Exit merge_shards(MergeCommand& command) {
     if (!command.quiet && !text.empty()) base::say("simgrad: " + text);
   };
   const auto shards = experiment::shards_in(command.directories);
-  const experiment::Plan plan = experiment::plan_again(shards);
+  experiment::Plan plan = experiment::plan_again(shards);
+  plan.command = command_of(shards.front().origin);
   if (command.out.empty()) command.out = "out/" + plan.name;
   if (!command.no_why) tell(experiment::too_large_for_counterfactuals(plan));
   std::unique_ptr<const experiment::ResultsDirectory> directory;  // held until its last file is written
@@ -55,7 +56,7 @@ Exit merge_shards(MergeCommand& command) {
     return Exit::interrupted;
   }
   const bool has_page = !outputs::page().empty();
-  if (has_page) write_page(results, command.out, command.out + "/report.html", outputs::page());
+  if (has_page) write_page(results, command.out);
   if (command.sqlite) outputs::write_sqlite(results, command.out + "/results.sqlite");
   directory.reset();
   print_errors(results.baselines);

@@ -106,8 +106,7 @@ void confirm(const PlanCommand& command, experiment::Plan plan, const planner::A
                                                    .goes_on = goes_on},
                                                   directory);
   results.plan = json;
-  if (!outputs::page().empty() && !results.runs.empty())
-    write_page(results, command.out, command.out + "/report.html", outputs::page());
+  if (!outputs::page().empty() && !results.runs.empty()) write_page(results, command.out);
 }
 
 /// Writes plan.json, candidates.csv and the winner's scenario. Returns the document.
@@ -165,8 +164,9 @@ Exit plan(PlanCommand& command) {
   if (command.json)
     fmt::print("{}\n", json.dump(1));
   else if (!command.quiet)
-    fmt::print("{}Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}/winner.toml\n",
-               planner::answer_text(answer, terminal_width().value_or(plain_width)), command.out, command.out);
+    fmt::print("{}Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}\n",
+               planner::answer_text(answer, terminal_width().value_or(plain_width)), command.out,
+               base::shell_word(command.out + "/winner.toml"));
   return experiment::interrupted() ? Exit::interrupted : Exit::ok;
 }
 

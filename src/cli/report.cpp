@@ -7,11 +7,12 @@
 #include <system_error>
 
 #include "base/errors.h"
-#include "base/say.h"
 #include "base/hash.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/language.h"
+#include "cli/selection.h"
 #include "experiment/run/origin.h"
 #include "outputs/files/sqlite.h"
 #include "outputs/report/charts/plan.h"
@@ -66,6 +67,34 @@ void refuse_unmerged(const std::string& directory) {
                     text(*shard), merge_command(path == "." ? ".." : path.parent_path(), shard->count)));
 }
 
+/// The command of results that were read, for the page's reader to copy.
+std::string sound_command(const std::string& command, const std::string& directory) {
+  std::string sound = command_in_file(command);
+  if (sound.empty() && !command.empty())
+    base::say(fmt::format(
+        "simgrad: the command in {}/results.json is none that simgrad writes; it is left out of the page", directory));
+  return sound;
+}
+
+std::string page_file(const std::string& directory) {
+  return (std::filesystem::path(directory) / "report.html").string();
+}
+
+/// renew: outputs::renew_file, or renew_named_file.
+template <class Renew>
+void write_page_to(Renew renew, const std::string& file, const outputs::Results& results, const std::string& directory,
+                   std::string_view page) {
+  const outputs::report::Foot foot{.scenario_toml = scenario::toml(results.scenario), .command = results.command};
+  const std::string plan = results.plan.is_null() ? "" : base::hash(outputs::report::plan_data(results.plan));
+  const std::string made_of =
+      base::hash(fmt::format("{} {} {} {} {}", outputs::digest(results), outputs::name(outputs::language()),
+                             outputs::report::state_of_timelines(directory, results), base::hash(page), plan));
+  renew(file, made_of, [&](const outputs::Sink& sink) {
+    const std::string data = outputs::report::data(results, outputs::report::timelines_in(directory), foot);
+    sink(outputs::report::filled(page, data));
+  });
+}
+
 void write_report(ReportOptions& options) {
   refuse_unmerged(options.directory);
   const bool other = !options.page.empty();
@@ -73,27 +102,20 @@ void write_report(ReportOptions& options) {
   const std::string own = other ? outputs::read_file(options.page) : std::string();
   const std::string_view page = other ? own : outputs::page();
   if (other) check_template(options.page, own);
-  const outputs::Results results = outputs::report::read_results(options.directory);
+  outputs::Results results = outputs::report::read_results(options.directory);
+  results.command = sound_command(results.command, options.directory);
   if (options.sqlite)
     outputs::write_sqlite(results, (std::filesystem::path(options.directory) / "results.sqlite").string());
-  if (options.out.empty()) options.out = (std::filesystem::path(options.directory) / "report.html").string();
-  write_page(results, options.directory, options.out, page);
+  const bool named = !options.out.empty();
+  if (!named) options.out = page_file(options.directory);
+  write_page_to(named ? outputs::renew_named_file : outputs::renew_file, options.out, results, options.directory, page);
   fmt::print("{}\n", base::printable(options.out));
 }
 
 }  // namespace
 
-void write_page(const outputs::Results& results, const std::string& directory, const std::string& file,
-                std::string_view page) {
-  const outputs::report::Foot foot{.scenario_toml = scenario::toml(results.scenario), .command = results.command};
-  const std::string plan = results.plan.is_null() ? "" : base::hash(outputs::report::plan_data(results.plan));
-  const std::string made_of =
-      base::hash(fmt::format("{} {} {} {} {}", outputs::digest(results), outputs::name(outputs::language()),
-                             outputs::report::state_of_timelines(directory, results), base::hash(page), plan));
-  outputs::renew_file(file, made_of, [&](const outputs::Sink& sink) {
-    const std::string data = outputs::report::data(results, outputs::report::timelines_in(directory), foot);
-    sink(outputs::report::filled(page, data));
-  });
+void write_page(const outputs::Results& results, const std::string& directory) {
+  write_page_to(outputs::renew_file, page_file(directory), results, directory, outputs::page());
 }
 
 void add_report(CLI::App& app, int& exit_code) {

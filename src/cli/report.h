@@ -13,11 +13,10 @@ inline constexpr std::string_view no_page =
     "simgrad was built without Node, so there is no page for report.html: type script/bootstrap, which installs Node, "
     "and build again";
 
-/// Writes the results, with the timelines of the directory, as a page. A page of equal results and timelines that
-/// nobody has changed stays as it is.
+/// Writes the results, with the timelines of the directory, as a page: <directory>/report.html. A page of equal results
+/// and timelines that nobody has changed stays as it is.
 /// Errors: base::EnvironmentError for files that cannot be read or written and for a page without a place for data;
 /// base::ScenarioError for timelines whose contents are wrong.
-void write_page(const outputs::Results& results, const std::string& directory, const std::string& file,
-                std::string_view page);
+void write_page(const outputs::Results& results, const std::string& directory);
 
 }  // namespace simgrad::cli

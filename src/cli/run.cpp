@@ -72,7 +72,7 @@ void print_results(const outputs::Results& results, const RunOptions& options,
 bool written_page(const outputs::Results& results, const std::string& out, UnwrittenFiles& unwritten) {
   if (outputs::page().empty() || results.runs.empty()) return false;
   try {
-    write_page(results, out, out + "/report.html", outputs::page());
+    write_page(results, out);
   } catch (const std::runtime_error& fault) {
     unwritten.add(fault.what());
     return false;

@@ -9,8 +9,6 @@
 #include "base/errors.h"
 #include "base/units.h"
 #include "cli/language.h"
-#include "experiment/plan/kept_timelines.h"
-#include "outputs/quantile_rows.h"
 
 namespace simgrad::cli {
 
@@ -51,22 +49,6 @@ CLI::Option* add_execution(CLI::App& command, RunOptions& options) {
   return force;
 }
 
-/// Options on what is kept of the runs, for people who look at single ones.
-void add_details(CLI::App& command, RunOptions& options) {
-  command.add_flag(
-      "--all-ranks", options.chosen.selection.all_ranks,
-      fmt::format("ranks.csv and links.csv have a row for each rank and link of every run, also where these "
-                  "are more than {}; else quantiles stand there for them",
-                  outputs::most_rows_in_full));
-  command
-      .add_option("--timelines", options.chosen.selection.timelines,
-                  fmt::format("Keeps the timelines of so many cases (a strategy at a grid point), of their first seed, "
-                              "for the report (default {}); all: of every run",
-                              experiment::most_timelines))
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-      ->type_name("N|all");
-}
-
 CLI::Option* add_shard(CLI::App& command, RunOptions& options) {
   return command
       .add_option("--shard", options.shard,
@@ -96,7 +78,7 @@ std::vector<std::string> words_of_runs(const RunOptions& options) {
 void add_run_options(CLI::App& command, RunOptions& options) {
   add_selection(command, options.chosen, &options.scenarios);
   auto* const force = add_execution(command, options);
-  add_details(command, options);
+  add_details(command, options.chosen.selection);
   auto* const events = add_tracing(command, options.tracing);
   auto* const emit = add_emission(command, options.emission);
   auto* const shard = add_shard(command, options)->excludes(emit);

@@ -8,6 +8,8 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/scenarios.h"
+#include "experiment/plan/kept_timelines.h"
+#include "outputs/quantile_rows.h"
 #include "outputs/text/text_layout.h"
 #include "training/program.h"
 
@@ -39,6 +41,21 @@ void add_selection(CLI::App& command, Chosen& chosen, std::vector<std::string>* 
                    "Leaves out the one-worker runs that speed-ups are relative to");
 }
 
+void add_details(CLI::App& command, experiment::Selection& selection) {
+  command.add_flag(
+      "--all-ranks", selection.all_ranks,
+      fmt::format("ranks.csv and links.csv have a row for each rank and link of every run, also where these "
+                  "are more than {}; else quantiles stand there for them",
+                  outputs::most_rows_in_full));
+  command
+      .add_option("--timelines", selection.timelines,
+                  fmt::format("Keeps the timelines of so many cases (a strategy at a grid point), of their first seed, "
+                              "for the report (default {}); all: of every run",
+                              experiment::most_timelines))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->type_name("N|all");
+}
+
 void add_pace(CLI::App& command, int& jobs, int& threads) {
   command.add_option("--jobs", jobs, "Runs at a time (default: all cores)")->check(CLI::Range(1, 4096))->type_name("N");
   command.add_option("--threads", threads, "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
@@ -63,6 +80,30 @@ std::vector<std::string> words_of(const Chosen& chosen) {
 }
 
 std::string command_of(const Chosen& chosen) { return base::shell_line(words_of(chosen)); }
+
+std::string command_of(const experiment::Origin& origin) {
+  return command_of(
+      Chosen{.scenario = origin.file, .selection = origin.selection, .no_baseline = !origin.selection.baselines});
+}
+
+std::string command_in_file(const std::string& text) {
+  const auto words = base::words_of_shell_line(text);
+  if (!words || words->size() < 3 || words->at(0) != "simgrad" || (words->at(1) != "run" && words->at(1) != "plan"))
+    return {};
+  if (base::printable_lines(text) != text || outputs::printable(text) != text) return {};
+  Chosen chosen;
+  CLI::App app;
+  add_selection(app, chosen);
+  add_details(app, chosen.selection);
+  try {
+    app.parse(std::vector<std::string>(words->rbegin(), words->rend() - 2));
+  } catch (const CLI::Error&) {
+    return {};
+  }
+  std::vector<std::string> again = words_of(chosen);
+  again.at(1) = words->at(1);
+  return again == *words ? base::shell_line(again) : std::string();
+}
 
 experiment::Plan plan_of(Chosen& chosen) {
   chosen.selection.baselines = !chosen.no_baseline;

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "experiment/plan/plan.h"
+#include "experiment/run/origin.h"
 
 namespace CLI {
 class App;
@@ -21,6 +22,8 @@ struct Chosen {
 
 /// several: takes the scenarios of a command that has one or more; null: `chosen.scenario` is the only one.
 void add_selection(CLI::App& command, Chosen& chosen, std::vector<std::string>* several = nullptr);
+/// Options on what is kept of the runs, for people who look at single ones.
+void add_details(CLI::App& command, experiment::Selection& selection);
 /// The number of runs at a time and of threads for a run's numbers. Neither changes a result.
 void add_pace(CLI::App& command, int& jobs, int& threads);
 /// The words of the command that repeats these runs: `simgrad run S.toml --set ...`. Options that change no result,
@@ -28,6 +31,12 @@ void add_pace(CLI::App& command, int& jobs, int& threads);
 std::vector<std::string> words_of(const Chosen& chosen);
 /// These words, quoted for a shell.
 std::string command_of(const Chosen& chosen);
+/// The same of a shard's runs, without the text of a command that its file has.
+std::string command_of(const experiment::Origin& origin);
+/// A command that stands in a file of results, for people who will paste it: taken apart, read by the parser of options
+/// and written again. Empty unless it is a command `simgrad run` or `simgrad plan` with options that select runs, in
+/// printable letters. Somebody else may have made the file.
+std::string command_in_file(const std::string& text);
 
 experiment::Plan plan_of(Chosen& chosen);
 /// The plans of several scenarios.  Errors: none is thrown for their faults, which are printed; then there are no

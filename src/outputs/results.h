@@ -92,8 +92,9 @@ struct TableStyle {
 /// sentence on the leader and its time, then errors and notes.  No line is wider than the style's width.
 std::string table(const Results& results, const TableStyle& style);
 
-/// Writes to a temporary name beside `path` and renames, so that no reader ever sees half a file.
-/// Errors: base::EnvironmentError naming the file and the system's reason.
+/// Writes to a temporary name beside `path` and renames, so that no reader ever sees half a file. What has the name,
+/// such as a link, a pipe or a device, is replaced, and a link's target stays as it is. Errors: base::EnvironmentError
+/// naming the file and the system's reason.
 void write_file(const std::string& path, const std::string& text);
 /// As above; `write` is called once, and hands over the contents.
 void write_file(const std::string& path, const std::function<void(const Sink& sink)>& write);
@@ -101,6 +102,12 @@ void write_file(const std::string& path, const std::function<void(const Sink& si
 /// contents follow from. A file that was removed, cut off or edited is written again.
 void renew_file(const std::string& path, const std::string& made_of,
                 const std::function<void(const Sink& sink)>& write);
+/// As write_file, for a file that the command line itself names: a device, a pipe or a link's target is written to, and
+/// not replaced. A pipe's reader is waited for, with a word.
+void write_named_file(const std::string& path, const std::string& text);
+/// As renew_file, for a file that the command line itself names.
+void renew_named_file(const std::string& path, const std::string& made_of,
+                      const std::function<void(const Sink& sink)>& write);
 /// The contents of a file of results, in which a machine's death may have left anything.
 /// Errors: EnvironmentError and ScenarioError as of base::read_file, whose limit is the free memory.
 std::string read_file(const std::string& path);

@@ -9,15 +9,22 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
+
 namespace simgrad::outputs {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The lines of a file, one in memory at a time.
+/// The lines of a regular file, one in memory at a time.
 class FileLines {
  public:
-  explicit FileLines(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) {}
+  /// Errors: base::EnvironmentError for a file that cannot be opened.
+  explicit FileLines(const std::string& path) {
+    base::OpenFile opened = base::open_regular(path);
+    file_ = fdopen(opened.descriptor(), "rb");
+    if (file_) opened.release();
+  }
   ~FileLines() {
     std::free(line_);
     if (file_) std::fclose(file_);
@@ -37,7 +44,7 @@ class FileLines {
   bool whole() const { return file_ && std::ferror(file_) == 0; }
 
  private:
-  std::FILE* file_;
+  std::FILE* file_ = nullptr;
   char* line_ = nullptr;
   std::size_t room_ = 0;
 };
@@ -109,9 +116,9 @@ class ResultsByLine {
 };
 
 std::optional<Results> results_by_line(const std::string& path) {
-  FileLines lines(path);
   ResultsByLine reading;
   try {
+    FileLines lines(path);
     while (const auto line = lines.next())
       if (!reading.take(*line)) return {};
     return lines.whole() ? reading.results(path) : std::nullopt;

@@ -1,18 +1,11 @@
 #include "planner/laboratory.h"
 
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <utility>
 
-#include "base/errors.h"
 #include "base/hash.h"
 #include "experiment/run/children.h"
 #include "experiment/run/runner.h"
 #include "experiment/run/trials.h"
-#include "outputs/results.h"
 
 namespace simgrad::planner {
 
@@ -29,32 +22,13 @@ std::string key_of(const RunPlan& run) {
 }  // namespace
 
 Laboratory::Laboratory(const std::string& out, double real_s, int jobs, int threads, bool again)
-    : file_(out + "/simulations.jsonl"), jobs_(jobs), threads_(threads) {
+    : log_(out), jobs_(jobs), threads_(threads) {
   end_ = std::chrono::steady_clock::now() +
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(real_s));
-  if (!again) read();
-  log_.open(file_, again ? std::ios::trunc : std::ios::app);
-  if (!log_) throw base::EnvironmentError(fmt::format("{}: cannot be written: {}", file_, std::strerror(errno)));
-}
-
-void Laboratory::read() {
-  std::error_code missing;
-  if (!std::filesystem::exists(file_, missing)) return;
-  const std::string text = outputs::read_file(file_);
-  std::size_t whole = 0;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = text.find('\n', from);
-    if (end == std::string::npos) break;
-    const ordered_json line = ordered_json::parse(text.begin() + static_cast<std::ptrdiff_t>(from),
-                                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    try {
-      if (!line.is_discarded()) outcomes_[line.at("id")] = outcome_from_json(line.at("outcome"));
-    } catch (const ordered_json::exception&) {
-      // a line of something else: its simulation is done again
-    }
-    from = whole = end + 1;
-  }
-  if (whole < text.size()) std::filesystem::resize_file(file_, whole, missing);
+  if (again)
+    log_.clear();
+  else
+    outcomes_ = log_.read();
 }
 
 bool Laboratory::over() const { return experiment::interrupted() || left_s() <= 0.0; }
@@ -78,8 +52,7 @@ const Outcome* Laboratory::find(const RunPlan& run) {
 
 void Laboratory::add(const RunPlan& run, Outcome outcome) {
   const std::string key = key_of(run);
-  log_ << ordered_json{{"id", key}, {"outcome", to_json(outcome)}}.dump() << '\n' << std::flush;
-  if (!log_) throw base::EnvironmentError(fmt::format("{}: cannot be written: {}", file_, std::strerror(errno)));
+  log_.add(key, outcome);
   outcomes_[key] = std::move(outcome);
 }
 

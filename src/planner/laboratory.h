@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
@@ -13,6 +12,7 @@
 #include "experiment/plan/plan.h"
 #include "experiment/run/data_cache.h"
 #include "planner/outcome.h"
+#include "planner/simulation_log.h"
 
 namespace simgrad::planner {
 
@@ -23,8 +23,7 @@ struct Effort {
   double real_s = 0.0;        ///< of the simulating processes, added up
 };
 
-/// simulations.jsonl in the results directory has a line for each simulation, written as it ends. A line that is not
-/// whole, as a killed command leaves it, counts as none.
+/// What it knows is in simulations.jsonl in the results directory (simulation_log.h).
 class Laboratory {
  public:
   /// out: the results directory, which exists.  real_s: for all simulations.  jobs, threads: as for run_plan.
@@ -44,11 +43,9 @@ class Laboratory {
   bool over() const;
 
  private:
-  void read();
   void add(const experiment::RunPlan& run, Outcome outcome);
 
-  std::string file_;
-  std::ofstream log_;
+  SimulationLog log_;
   std::map<std::string, Outcome> outcomes_;
   std::set<std::string> counted_;
   Effort effort_;

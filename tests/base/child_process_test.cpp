@@ -1,12 +1,18 @@
 #include "base/child_process.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/errors.h"
 #include "catch.h"
@@ -180,5 +186,28 @@ TEST_CASE("a child's allocations fail beyond its limit of memory, whatever its p
   CHECK(takes(60 << 20).text == "not enough memory");
 }
 #endif
+
+TEST_CASE("a child has the standard streams and its own pipe, and none of its parent's other files") {
+  std::array<int, 2> pipe_of_parent{};
+  REQUIRE(pipe(pipe_of_parent.data()) == 0);  // without O_CLOEXEC, and children do not call exec anyway
+  const ChildProcess sibling([] {
+    pause();
+    return std::string();
+  });
+  const ChildEnd end = run_in_child([&] {
+    std::string open;
+    for (int file = 0; file < 256; ++file)
+      if (fcntl(file, F_GETFD) >= 0) open += std::to_string(file) + " ";
+    return open + (fcntl(sibling.descriptor(), F_GETFD) >= 0 ? "sibling " : "") +
+           (fcntl(pipe_of_parent[0], F_GETFD) >= 0 ? "pipe" : "");
+  });
+  for (const int file : pipe_of_parent) close(file);
+  REQUIRE(end.kind == Kind::returned);
+  std::istringstream words(end.text);
+  std::vector<std::string> open{std::istream_iterator<std::string>(words), {}};
+  std::erase_if(open, [](const std::string& file) { return file == "0" || file == "1" || file == "2"; });
+  INFO(end.text);
+  CHECK(open.size() == 1);  // the end of the pipe to which it writes its answer
+}
 
 }  // namespace child_process_test

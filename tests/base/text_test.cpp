@@ -90,4 +90,18 @@ TEST_CASE("a word of a command is quoted so that a shell and a terminal read wha
   CHECK(shell_word("\x1b[2J") == "$'\\x1b[2J'");
 }
 
+TEST_CASE("the words of a shell line are read as they were written, and other texts are none") {
+  const std::vector<std::vector<std::string>> all{
+      {"simgrad", "run", "x.toml"}, {"a b", "it's", "", "$(x)", "'"}, {"\\", "'\\''"}, {"ä;"}};
+  for (const auto& words : all) {
+    INFO(shell_line(words));
+    CHECK(words_of_shell_line(shell_line(words)) == words);
+  }
+  for (const char* other :
+       {"", " ", "a  b", "a;b", "a $(b)", "'a'", "a 'b", "a \\", "a\nb", "$'a\\x0ab'", "a\\ b", "a `b`", "a&b", "a|b"}) {
+    INFO(other);
+    CHECK_FALSE(words_of_shell_line(other));
+  }
+}
+
 }  // namespace text_test

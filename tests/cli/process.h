@@ -76,6 +76,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  pid_t id() const { return process_; }
   void send(int signal) const { kill(process_, signal); }
   /// Sends to all processes of the group, as a terminal does.
   void send_group(int signal) const { kill(-process_, signal); }

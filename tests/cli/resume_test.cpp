@@ -156,7 +156,8 @@ TEST_CASE("resume: --force over another experiment removes that one's files, and
   REQUIRE(program(sweep + other + " --out out/y", scratch).exit_code == 0);
   for (const char* file : {"notes.txt", "runs/0123456789abcdef.bak", "runs/mine.json", "trace/README"})
     scratch.write(std::string("out/x/") + file, "a user's");
-  scratch.write("out/x/runs/0123456789abcdef.state", "a state of the other experiment");
+  const std::string record = "runs/0123456789abcdef.json";
+  scratch.write("out/x/" + record, "{\"id\":\"0123456789abcdef\",\"strategy\":\"of the other experiment\"}");
   REQUIRE(program(sweep + other + " --force", scratch).exit_code == 0);
   std::vector<std::string> forced, fresh;
   for (const auto& [name, text] : files_below(scratch.path() + "/out/x")) forced.push_back(name);

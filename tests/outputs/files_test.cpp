@@ -1,3 +1,6 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -44,11 +47,34 @@ TEST_CASE("a file is written, read and replaced whole, and no temporary is left"
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a device is written to, and stays a device") {
-  write_file("/dev/null", "text");
+TEST_CASE("a device that the command line names is written to, and stays a device") {
+  write_named_file("/dev/null", "text");
   CHECK(fs::is_character_file("/dev/null"));
-  CHECK_THROWS_WITH(write_file("/dev/full", "text"), "/dev/full: cannot be written: No space left on device");
+  CHECK_THROWS_WITH(write_named_file("/dev/full", "text"), "/dev/full: cannot be written: No space left on device");
   CHECK(fs::is_character_file("/dev/full"));
+}
+
+TEST_CASE("a link that the command line names is followed, and one in a directory of results is replaced") {
+  const Folder folder;
+  std::ofstream(folder / "target") << "before";
+  fs::create_symlink("target", folder / "named");
+  write_named_file(folder / "named", "text");
+  CHECK(fs::is_symlink(folder / "named"));
+  CHECK(read_file(folder / "target") == "text");
+  fs::create_symlink("target", folder / "inside");
+  write_file(folder / "inside", "other");
+  CHECK_FALSE(fs::is_symlink(folder / "inside"));
+  CHECK(read_file(folder / "inside") == "other");
+  CHECK(read_file(folder / "target") == "text");
+}
+
+TEST_CASE("a pipe in a directory of results is replaced, and nobody waits for its reader") {
+  const Folder folder;
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  alarm(20);  // a writer that waits ends the test
+  write_file(folder / "pipe", "text");
+  alarm(0);
+  CHECK(read_file(folder / "pipe") == "text");
 }
 
 TEST_CASE("a file that cannot be put in place leaves what was there and no temporary") {

@@ -142,6 +142,41 @@ TEST_CASE("link_or_copy gives a file a second name, replaces what is there, and 
   }
 }
 
+TEST_CASE("link_or_copy follows no link, waits for no pipe, and replaces those that are in its place") {
+  const tests::Scratch scratch;
+  const std::string secret = scratch.write("secret", "a key"), path = scratch.path() + "/path";
+  const std::string link = scratch.path() + "/link", pipe = scratch.path() + "/pipe";
+  fs::create_symlink(secret, link);
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  alarm(20);  // one that waits ends the test
+  CHECK_THROWS_WITH(link_or_copy(link, path), link + ": is a link; expected a regular file");
+  CHECK_THROWS_WITH(link_or_copy(pipe, path), pipe + ": is a pipe; expected a regular file");
+  CHECK_FALSE(fs::exists(path));
+  const std::string from = scratch.write("from", "text");
+  for (const std::string& there : {link, pipe}) {
+    link_or_copy(from, there);
+    CHECK(fs::is_regular_file(fs::symlink_status(there)));
+    CHECK(read_file(there) == "text");
+  }
+  alarm(0);
+  CHECK(read_file(secret) == "a key");
+}
+
+TEST_CASE("what has a temporary file's name and is no regular file stays") {
+  const tests::Scratch scratch;
+  const std::string pipe = scratch.path() + "/a.json.0123456789abcdef.tmp";
+  const std::string link = scratch.path() + "/b.json.0123456789abcdef.tmp";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  fs::create_symlink(scratch.write("target", "text"), link);
+  alarm(20);
+  for (const std::string& file : {pipe, link}) {
+    remove_abandoned(file);
+    CHECK(fs::exists(fs::symlink_status(file)));
+  }
+  alarm(0);
+  CHECK(final_name("a.json.0123456789abcdef.tmp") == "a.json");
+}
+
 TEST_CASE("link_or_copy copies between file systems") {
   const tests::Scratch scratch;
   const std::string memory = "/dev/shm";

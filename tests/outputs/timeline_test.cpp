@@ -1,10 +1,15 @@
 // Timelines as files: written, read back, refused.
 #include "outputs/timelines/timeline.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
+#include <stdexcept>
 
 #include "base/errors.h"
 #include "catch.h"
+#include "outputs/files/byte_file.h"
 #include "outputs/results.h"
 #include "outputs/timeline_sample.h"
 #include "record/time_part.h"
@@ -105,6 +110,50 @@ TEST_CASE("a timeline with columns of unlike lengths or names out of bounds is r
         "timeline: the file belongs to run b2, expected a1; type simgrad run again");
   CHECK(refusal([](auto& json) { json["rank_names"].erase(0); }) ==
         "timeline: \"rank_names\" and \"ranks\" have different lengths");
+}
+
+TEST_CASE("a timeline's file that unpacks to more than a timeline has is refused, and is none") {
+  const tests::Scratch scratch;
+  const std::string file = timeline_file(scratch.path(), "a1"), whole = timeline_json(tests::two_ranks(), "a1");
+  std::filesystem::create_directory(scratch.path() + "/timelines");
+  const std::string start = whole.substr(0, whole.find("\"from_s\""));
+  {
+    ByteFile bomb(file);
+    bomb.write(start);
+    const std::string blanks(std::size_t{1} << 20, ' ');
+    for (int i = 0; i < 64; ++i) bomb.write(blanks);
+    bomb.write(whole.substr(start.size()));
+    bomb.close();
+  }
+  CHECK(std::filesystem::file_size(file) < 100'000);
+  CHECK_FALSE(has_timeline(scratch.path(), "a1"));
+  CHECK_THROWS_WITH(read_timeline(scratch.path(), "a1"),
+                    file + ": unpacks to more than 16777216 bytes, the most that simgrad writes there");
+  CHECK(begins_as_timeline(file, "a1"));
+  CHECK_FALSE(begins_as_timeline(file, "a2"));
+}
+
+TEST_CASE("a timeline that could not be read again is not written") {
+  const tests::Scratch scratch;
+  record::Timeline timeline = tests::two_ranks();
+  timeline.rank_names[0] = std::string(timeline_bytes_most, 'x');
+  CHECK_THROWS_AS(write_timeline(scratch.path(), timeline, "a1"), base::EnvironmentError);
+  CHECK_FALSE(std::filesystem::exists(timeline_file(scratch.path(), "a1")));
+}
+
+TEST_CASE("a timeline behind a link or a pipe is none, and a pipe keeps nobody waiting") {
+  const tests::Scratch scratch;
+  std::filesystem::create_directory(scratch.path() + "/timelines");
+  write_timeline(scratch.path(), tests::two_ranks(), "a1");
+  std::filesystem::create_symlink(timeline_file(scratch.path(), "a1"), timeline_file(scratch.path(), "a2"));
+  REQUIRE(mkfifo(timeline_file(scratch.path(), "a3").c_str(), 0600) == 0);
+  alarm(20);  // one that waits ends the test
+  CHECK(has_timeline(scratch.path(), "a1"));
+  for (const char* run : {"a2", "a3"}) {
+    CHECK_FALSE(has_timeline(scratch.path(), run));
+    CHECK_THROWS_AS(read_timeline(scratch.path(), run), std::runtime_error);
+  }
+  alarm(0);
 }
 
 }  // namespace timeline_test

@@ -27,6 +27,6 @@ export function foot(report: Report): HTMLElement {
   const several = seeds.length > 1;
   return h('footer', { id: 'reproduce', class: 'card' }, h('h2', {}, t('Reproduce the results')),
     h('p', {}, t('simgrad {0}, {1}. The same scenario, version and seeds give the same numbers, bit for bit.', version, several ? t('seeds {0}', seeds.join(', ')) : t('seed {0}', seeds.join('')))),
-    copied(command, t('Command')),
+    ...(command ? [copied(command, t('Command'))] : []),
     h('details', { class: 'behind' }, h('summary', {}, t('The scenario with all defaults')), copied(scenario_toml, t('Scenario'))));
 }

@@ -101,7 +101,7 @@ Predictions predict_rows(const SavedModel& model, const PredictionRequest& reque
   const bool fields = needs_fields(model);
   Predictions outcome;
   ScoreTally tally(model);
-  outputs::ByteFile out(request.out);
+  outputs::ByteFile out(request.out, outputs::NamedBy::command_line);
   out.write(format.heading());
   data::read_new_rows(model.encoding, request.data, request.unseen, [&](data::NewRows& block) {
     if (fields) check_fields(model, block, request.data);

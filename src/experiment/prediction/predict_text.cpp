@@ -151,7 +151,7 @@ Predictions predict_text(const SavedModel& model, const PredictionRequest& reque
   const Tokens tokens = data::read_new_tokens(model.encoding, request.data);
   if (tokens.empty()) throw base::ScenarioError(fmt::format("{}:1:1: no token, expected a text", request.data));
   Predictions outcome;
-  outputs::ByteFile out(request.out);
+  outputs::ByteFile out(request.out, outputs::NamedBy::command_line);
   if (request.tokens)
     continue_text(model, tokens, *request.tokens, out, outcome);
   else

@@ -1,14 +1,22 @@
 #include "experiment/run/left_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "base/files.h"
 #include "experiment/run/shared_numbers.h"
+#include "experiment/saved/model_file.h"
+#include "outputs/files/byte_file.h"
 #include "outputs/files/temporary_file.h"
+#include "outputs/result_tables.h"
+#include "outputs/timelines/events.h"
+#include "outputs/timelines/timeline.h"
+#include "values/contents.h"
 
 namespace simgrad::experiment {
 
@@ -17,44 +25,137 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 6> folders{"runs", "models", "timelines", "trajectories", "trace", "events"};
-constexpr std::array<const char*, 4> files_beside{"trials.json", "link_utilisation.csv", "report.html",
-                                                  "results.sqlite"};
 
-/// The files in a folder whose names fit.
-template <class Fits>
-std::vector<std::string> files_in(const fs::path& folder, Fits fits) {
-  std::vector<std::string> files;
-  std::error_code unknown;
-  for (fs::directory_iterator at(folder, unknown), end; !unknown && at != end; at.increment(unknown))
-    if (fits(at->path().filename().string())) files.push_back(at->path().string());
-  return files;
+/// A file's path, and the hash that its name begins with, or the whole name of a file beside the folders.
+using IsOurs = bool (*)(const std::string& path, const std::string& stem);
+
+bool begins(const std::string& path, const std::string& with) {
+  return outputs::beginning_of_byte_file(path, with.size()) == with;
 }
 
-/// Whether a name begins with the id of a run, or is the key of a trajectory.
-bool is_named_by_hash(std::string_view name) {
-  constexpr std::size_t digits = 16;
+bool is_record(const std::string& path, const std::string& stem) {
+  return begins(path, fmt::format(R"({{"id":"{}",)", stem));
+}
+bool is_model(const std::string& path, const std::string&) { return begins(path, beginning_of_model()); }
+bool is_trajectory(const std::string& path, const std::string&) {
+  return begins(path, std::string(SharedNumbers::heading));
+}
+bool is_state(const std::string& path, const std::string&) {
+  return begins(path, values::text_of({}).substr(0, sizeof(std::uint64_t)));
+}
+bool is_trace(const std::string& path, const std::string&) {
+  return begins(path, "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"simgrad\":");
+}
+bool are_events(const std::string& path, const std::string&) { return begins(path, outputs::events_text({}, 0)); }
+
+bool is_table(const std::string& path, const outputs::ResultTable& empty) {
+  std::string heading;
+  outputs::write_csv(empty, [&](std::string_view piece) { heading += piece; });
+  return begins(path, heading);
+}
+bool is_report(const std::string& path, const std::string&) {
+  constexpr std::size_t bytes_of_head = 4096;
+  const std::string head = outputs::beginning_of_byte_file(path, bytes_of_head);
+  return head.starts_with("<!doctype html>") && head.find("<title>simgrad</title>") != std::string::npos;
+}
+
+/// A file of a folder: its name is a hash with this ending.
+struct InFolder {
+  const char* folder;
+  const char* ending;
+  IsOurs is_ours;
+};
+constexpr std::array<InFolder, 9> in_folders{{{"runs", ".json", is_record},
+                                              {"runs", ".json.damaged", is_record},
+                                              {"models", ".model", is_model},
+                                              {"timelines", ".json.gz", outputs::begins_as_timeline},
+                                              {"trajectories", "", is_trajectory},
+                                              {"trajectories", SharedNumbers::state_extension, is_state},
+                                              {"trace", ".json", is_trace},
+                                              {"trace", ".json.gz", is_trace},
+                                              {"events", ".txt", are_events}}};
+
+struct Beside {
+  const char* name;
+  IsOurs is_ours;  ///< null: the file stays until it is written again
+};
+const std::array<Beside, 15> files_beside{{
+    {"trials.json", [](const std::string& path, const std::string&) { return begins(path, R"({"checksum":")"); }},
+    {"link_utilisation.csv",
+     [](const std::string& path, const std::string&) { return is_table(path, outputs::link_utilisation_table({})); }},
+    {"report.html", is_report},
+    {"results.sqlite",
+     [](const std::string& path, const std::string&) { return begins(path, std::string("SQLite format 3\0", 16)); }},
+    {"results.json", nullptr},
+    {"experiment.json", nullptr},
+    {"runs.csv", nullptr},
+    {"summary.csv", nullptr},
+    {"curves.csv", nullptr},
+    {"ranks.csv", nullptr},
+    {"links.csv", nullptr},
+    {"requests.csv", nullptr},
+    {"plan.json", nullptr},
+    {"candidates.csv", nullptr},
+    {"winner.toml", nullptr},
+}};
+
+/// The regular files in a folder that `use` is called with, by path and name.
+template <class Use>
+void each_file(const fs::path& folder, Use use) {
+  std::vector<fs::path> files;
+  std::error_code unknown, unknown_status;
+  for (fs::directory_iterator at(folder, unknown), end; !unknown && at != end; at.increment(unknown))
+    if (fs::is_regular_file(at->symlink_status(unknown_status))) files.push_back(at->path());
+  for (const fs::path& file : files) use(file.string(), file.filename().string());
+}
+
+/// The kind of file that a name in a folder is; null: none of ours.
+const InFolder* kind_of(std::string_view folder, const std::string& name) {
   const std::size_t dot = std::min(name.find('.'), name.size());
-  const auto hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (dot != digits || !std::ranges::all_of(name.substr(0, dot), hexadecimal)) return false;
-  constexpr std::array<std::string_view, 7> endings{
-      "", ".json", ".json.damaged", ".json.gz", ".txt", ".model", SharedNumbers::state_extension};
-  return std::ranges::find(endings, name.substr(dot)) != endings.end();
+  if (!is_hash_name(std::string_view(name).substr(0, dot))) return nullptr;
+  const auto kind = std::ranges::find_if(
+      in_folders, [&](const InFolder& each) { return folder == each.folder && name.substr(dot) == each.ending; });
+  return kind == in_folders.end() ? nullptr : &*kind;
+}
+
+const Beside* kind_of(const std::string& name) {
+  const auto kind = std::ranges::find(files_beside, name, &Beside::name);
+  return kind == files_beside.end() ? nullptr : &*kind;
 }
 
 }  // namespace
 
+void refuse_linked_folders(const std::string& out) {
+  for (const char* folder : folders) base::refuse_linked_folder(fs::path(out) / folder);
+}
+
+bool is_hash_name(std::string_view name) {
+  constexpr std::size_t digits = 16;
+  const auto hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  return name.size() == digits && std::ranges::all_of(name, hexadecimal);
+}
+
 void remove_temporary_files(const std::string& out) {
-  std::vector<fs::path> places{out};
-  for (const char* folder : folders) places.push_back(fs::path(out) / folder);
-  for (const fs::path& place : places)
-    for (const std::string& file : files_in(place, outputs::is_temporary_name)) outputs::remove_abandoned(file);
+  each_file(out, [](const std::string& path, const std::string& name) {
+    if (kind_of(std::string(outputs::final_name(name)))) outputs::remove_abandoned(path);
+  });
+  for (const char* folder : folders)
+    each_file(fs::path(out) / folder, [&](const std::string& path, const std::string& name) {
+      if (kind_of(folder, std::string(outputs::final_name(name)))) outputs::remove_abandoned(path);
+    });
 }
 
 void remove_files_of_experiment(const std::string& out) {
   std::error_code stays;
   for (const char* folder : folders)
-    for (const std::string& file : files_in(fs::path(out) / folder, is_named_by_hash)) fs::remove(file, stays);
-  for (const char* file : files_beside) fs::remove(fs::path(out) / file, stays);
+    each_file(fs::path(out) / folder, [&](const std::string& path, const std::string& name) {
+      const InFolder* const kind = kind_of(folder, name);
+      if (kind && kind->is_ours(path, name.substr(0, name.find('.')))) fs::remove(path, stays);
+    });
+  each_file(out, [&](const std::string& path, const std::string& name) {
+    const Beside* const kind = kind_of(name);
+    if (kind && kind->is_ours && kind->is_ours(path, name)) fs::remove(path, stays);
+  });
 }
 
 }  // namespace simgrad::experiment

@@ -2,15 +2,23 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace simgrad::experiment {
 
-/// Removes the temporary files of writers that were killed, in the directory and in the folders that are its own.
+/// Refuses a link in the place of a folder of a results directory.  Errors: EnvironmentError.
+void refuse_linked_folders(const std::string& out);
+
+/// Whether a name is a hash, as the ids of runs and the keys of trajectories are.
+bool is_hash_name(std::string_view name);
+
+/// Removes the temporary files of writers that were killed, in the directory and in the folders that are its own: those
+/// that would have become one of its files.
 void remove_temporary_files(const std::string& out);
 
-/// Removes the files of an experiment that another one replaces: records, timelines, trajectories, traces, events,
-/// trials, the report, the database. results.json and the tables stay until they are written again, and files with
-/// names that simgrad does not give stay for good.
+/// Removes the files of an experiment that another one replaces: records, models, timelines, trajectories, traces,
+/// events, trials, the report, the database. A file is one of them by its name and by its first bytes, and is no link.
+/// results.json and the tables stay until they are written again, and all other files stay for good.
 void remove_files_of_experiment(const std::string& out);
 
 }  // namespace simgrad::experiment

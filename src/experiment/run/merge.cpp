@@ -15,8 +15,10 @@
 #include "experiment/run/counterfactuals.h"
 #include "experiment/run/data_cache.h"
 #include "experiment/run/finished_runs.h"
+#include "experiment/run/left_files.h"
 #include "experiment/run/recordings.h"
 #include "experiment/run/shard_records.h"
+#include "experiment/run/shared_numbers.h"
 #include "experiment/saved/model_file.h"
 #include "outputs/files/temporary_file.h"
 #include "outputs/timelines/timeline.h"
@@ -100,12 +102,19 @@ void bring_timelines(const ShardRecords& records, const std::string& out, bool a
 }
 
 void bring_models(const ShardRecords& records, const std::string& out, bool again) {
-  if (!records.models.empty()) base::make_directory(fs::path(out) / "models");
+  if (!records.models.empty()) base::make_own_folder(fs::path(out) / "models");
   for (const auto& [id, shard] : records.models)
     if (again || !has_model(out, id)) outputs::link_or_copy(model_file(shard, id), model_file(out, id));
 }
 
-/// Brings the numbers that runs share. Of several files with the same key the largest one has the most steps.
+/// Whether a name is that of a trajectory or a state.
+bool is_trajectory_name(const fs::path& name) {
+  return is_hash_name(name.stem().string()) &&
+         (name.extension().empty() || name.extension() == SharedNumbers::state_extension);
+}
+
+/// Brings the numbers that runs share, of files that are whole. Of several with the same key the largest one has the
+/// most steps.
 void bring_trajectories(const std::vector<ShardOfExperiment>& shards, const std::string& out) {
   const fs::path folder = fs::path(out) / "trajectories";
   std::error_code unknown;
@@ -114,9 +123,10 @@ void bring_trajectories(const std::vector<ShardOfExperiment>& shards, const std:
          at.increment(unknown)) {
       const fs::path from = at->path(), to = folder / from.filename();
       std::error_code none;
-      if (outputs::is_temporary_name(from.filename().string()) || !fs::is_regular_file(from, none)) continue;
-      if (fs::exists(to, none) && fs::file_size(to, none) >= fs::file_size(from, none)) continue;
-      base::make_directory(folder);
+      if (!is_trajectory_name(from.filename())) continue;
+      if (is_whole_trajectory(to.string()) && fs::file_size(to, none) >= fs::file_size(from, none)) continue;
+      if (!is_whole_trajectory(from.string())) continue;
+      base::make_own_folder(folder);
       outputs::link_or_copy(from.string(), to.string());
     }
 }
@@ -167,7 +177,6 @@ Plan plan_again(const std::vector<ShardOfExperiment>& shards) {
   const ShardOfExperiment& shard = shards.front();
   const std::string file = scenario_of(shard);
   Plan plan = make_plan(file, shard.origin.selection);
-  plan.command = shard.command;
   if (fingerprint(plan) == shard.plan) return plan;
   const std::string different =
       differences(shard.experiment.at("scenario"), plan.scenario, "in " + shard.out, "in " + file);

@@ -20,7 +20,7 @@ std::vector<ShardOfExperiment> shards_in(const std::vector<std::string>& directo
 
 /// The plan of which they are shards, made again from its files: as seen from the current directory, else from where
 /// the shards were run. Errors: ScenarioError if these files plan other runs now; EnvironmentError for a file that
-/// cannot be read.
+/// cannot be read. The caller sets the plan's command.
 Plan plan_again(const std::vector<ShardOfExperiment>& shards);
 
 struct MergeOptions {

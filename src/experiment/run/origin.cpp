@@ -43,6 +43,10 @@ ShardOfExperiment read_shard(const std::string& out, const OriginJson& json) {
   shard.out = out;
   shard.shard = parse_shard(member.at("part").get<std::string>(), out + ": the shard");
   shard.origin.file = member.at("file");
+  // In a command it would be an option.
+  if (shard.origin.file.starts_with("-"))
+    throw base::ScenarioError(fmt::format("{}: its experiment.json names the scenario {}, expected the name of a file",
+                                          out, shard.origin.file));
   shard.origin.selection = {.sets = selection.at("set"),
                             .grids = selection.at("grid"),
                             .seeds = selection.at("seeds"),
@@ -52,7 +56,6 @@ ShardOfExperiment read_shard(const std::string& out, const OriginJson& json) {
                             .timelines = selection.at("timelines")};
   const fs::path directory = member.at("directory").get<std::string>();
   shard.directory = (directory.is_absolute() ? directory : fs::path(out) / directory).lexically_normal().string();
-  shard.command = member.at("command");
   shard.plan = member.at("plan");
   shard.experiment = {{"made_by",
                        {{"the version of simgrad", member.at("version")},
@@ -72,9 +75,11 @@ std::string fingerprint(const Plan& plan) {
 }
 
 OriginJson as_json(const Origin& origin, const Shard& shard, const Plan& plan, const std::string& out) {
-  return {{"part", text(shard)},      {"version", version},
-          {"file", origin.file},      {"directory", directory_from(out)},
-          {"command", plan.command},  {"selection", selection_json(origin.selection)},
+  return {{"part", text(shard)},
+          {"version", version},
+          {"file", origin.file},
+          {"directory", directory_from(out)},
+          {"selection", selection_json(origin.selection)},
           {"plan", fingerprint(plan)}};
 }
 

@@ -28,7 +28,6 @@ struct ShardOfExperiment {
   Shard shard;
   Origin origin;
   std::string directory;              ///< in which the scenario's path holds, as seen from here
-  std::string command;                ///< Plan::command
   std::string plan;                   ///< its fingerprint
   nlohmann::ordered_json experiment;  ///< all that shards of one experiment agree in, for differences
 };

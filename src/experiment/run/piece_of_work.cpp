@@ -35,7 +35,7 @@ void keep_state(const StateFiles& files, const values::Contents& state, const Ru
                 const record::Record& record) {
   if (state.empty() || record.status == record::Status::failed) return;
   if (!files.shared && effort_s(plan, record) < worth_keeping_s) return;
-  base::make_directory(std::filesystem::path(files.to).parent_path());
+  base::make_own_folder(std::filesystem::path(files.to).parent_path());
   outputs::write_file(files.to, values::text_of(state));
 }
 

@@ -26,12 +26,19 @@ namespace {
 /// A full timeline takes some hundred megabytes while the run goes on.
 constexpr std::size_t most_spans = 1'000'000;
 
-/// Opens the file as it will be opened later, and leaves no trace of it.
-void try_file(const std::string& path) {
+/// Whether the command line names the file of the trace.
+outputs::NamedBy namer(const Recordings& recordings) {
+  return recordings.trace_file.empty() ? outputs::NamedBy::program : outputs::NamedBy::command_line;
+}
+
+/// Opens the file as it will be opened later, and leaves no trace of it. A link's target is opened only then, for that
+/// empties it.
+void try_file(const std::string& path, const Recordings& recordings) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     throw base::EnvironmentError(fmt::format("{}: cannot be written: there is something that is no file", path));
+  if (namer(recordings) == outputs::NamedBy::command_line && outputs::is_written_in_place(path)) return;
   outputs::ByteFile file(path);
 }
 
@@ -45,7 +52,7 @@ void tell_if_nothing_to_show(const RunPlan& plan, const record::Timeline& timeli
 void write_trace_file(const std::string& path, const RunPlan& plan, const record::Record& record,
                       const Recordings& recordings) {
   const record::Timeline& timeline = record.timelines.back();
-  outputs::ByteFile file(path);
+  outputs::ByteFile file(path, namer(recordings));
   outputs::ChromeTrace format([&](std::string_view text) { file.write(text); });
   const bool flows =
       outputs::write_trace(timeline, record,
@@ -110,13 +117,17 @@ std::string events_file(const std::string& out, const std::string& id) {
 }
 
 void prepare(const std::string& out, const Recordings& recordings) {
-  base::make_directory(out + "/timelines");
+  base::make_own_folder(out + "/timelines");
   if (recordings.trace) {
     const std::string file = trace_file(out, "run", recordings);
-    if (const auto folder = std::filesystem::path(file).parent_path(); !folder.empty()) base::make_directory(folder);
-    try_file(file);
+    const auto folder = std::filesystem::path(file).parent_path();
+    if (recordings.trace_file.empty())
+      base::make_own_folder(folder);
+    else if (!folder.empty())
+      base::make_directory(folder);
+    try_file(file, recordings);
   }
-  if (recordings.events) base::make_directory(out + "/events");
+  if (recordings.events) base::make_own_folder(out + "/events");
 }
 
 void write_recordings(const std::string& out, const std::vector<const RunPlan*>& runs, const record::Record& record,

@@ -147,6 +147,8 @@ std::string differences(const nlohmann::ordered_json& first, const nlohmann::ord
 ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, const Json& shard, bool replace,
                                    const std::function<void(const std::string& text)>& tell)
     : lock_(out) {
+  if (!shard.is_null()) base::refuse_linked_folder(out);  // its name is the program's
+  refuse_linked_folders(out);
   base::make_directory(out + "/runs");
   wait_for(lock_, out, tell);
   if (interrupted()) return;

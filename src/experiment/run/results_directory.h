@@ -21,7 +21,8 @@ class ResultsDirectory {
   /// files that a killed one has left. Writes experiment.json, and removes the files of an experiment that is replaced.
   /// shard: experiment.json's member of that name; null: none.
   /// replace: whether results of another experiment may be replaced.  tell: called before waiting.
-  /// Errors: ScenarioError naming the differences if the directory has another experiment's results; EnvironmentError.
+  /// Errors: ScenarioError naming the differences if the directory has another experiment's results; EnvironmentError,
+  /// also, before anything is written, for a link in the place of one of its folders.
   ResultsDirectory(const std::string& out, const Plan& plan, const nlohmann::ordered_json& shard, bool replace,
                    const std::function<void(const std::string& text)>& tell);
 

@@ -3,58 +3,25 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <string_view>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
-#include "base/errors.h"
-#include "base/hash.h"
 #include "outputs/files/temporary_file.h"
 #include "outputs/run_text.h"
+#include "outputs/sealed_text.h"
 #include "outputs/summary.h"
 
 namespace simgrad::experiment {
 
 namespace {
 
-constexpr std::string_view checksum_begin = R"(,"checksum":")", checksum_end = R"("})";
-constexpr std::size_t checksum_digits = 32;
-
-/// The hash of a run's text without the number of wall_s: equal runs have equal checksums.
-std::string checksum_of(std::string text) {
-  constexpr std::string_view member = R"("wall_s":)";
-  if (const std::size_t at = text.find(member); at != std::string::npos) {
-    const std::size_t number = at + member.size();
-    text.erase(number, text.find_first_of(",}", number) - number);
-  }
-  return base::hash(text);
-}
-
-/// The text of an object, with its checksum as the last member.
-std::string with_checksum(std::string text) {
-  const std::string checksum = checksum_of(text);
-  text.pop_back();  // the object's "}"
-  return text.append(checksum_begin).append(checksum).append(checksum_end);
-}
-
-/// The text that `with_checksum` was given, and the checksum; nothing if the text does not end in one.
-std::optional<std::pair<std::string, std::string>> without_checksum(std::string text) {
-  const std::size_t size = checksum_begin.size() + checksum_digits + checksum_end.size();
-  if (text.size() < size || !text.ends_with(checksum_end)) return {};
-  const std::size_t at = text.size() - size;
-  if (text.compare(at, checksum_begin.size(), checksum_begin) != 0) return {};
-  std::string checksum = text.substr(at + checksum_begin.size(), checksum_digits);
-  text.resize(at);
-  text += '}';
-  return std::pair{std::move(text), std::move(checksum)};
-}
-
 /// A run that took this long to simulate is on the disk before it counts as finished. A shorter one is simulated again
 /// sooner than a thousand of them are waited for, should the machine die in the seconds until the system writes.
 constexpr double waits_for_disk_s = 1.0;
 
 void write_record(const std::string& path, const outputs::Run& run) {
-  const std::string text = with_checksum(outputs::text_of(run));
+  const std::string text = outputs::sealed(outputs::text_of(run));
   if (run.wall_s < waits_for_disk_s) return outputs::write_file(path, text);
   outputs::TemporaryFile file(path);
   file.write(text);
@@ -70,21 +37,23 @@ std::string record_file(const std::string& out, const std::string& id) {
 RecordedRun stored_run(const std::string& out, const std::string& id) {
   const std::string file = record_file(out, id);
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(file, unknown)) return {};
+  const auto status = std::filesystem::symlink_status(file, unknown);
+  if (!std::filesystem::exists(status)) return {};
+  if (!std::filesystem::is_regular_file(status)) return {.fault = "is no regular file"};
   constexpr const char* other_contents = "does not have the contents of its checksum";
   try {
     const std::string text = outputs::read_file(file);
-    const auto parts = without_checksum(text);
-    if (parts && checksum_of(parts->first) != parts->second) return {.fault = other_contents};
-    if (!parts) {
+    const outputs::Unsealed contents = outputs::unsealed(text);
+    if (contents.has_checksum && !contents.object) return {.fault = other_contents};
+    if (!contents.has_checksum) {
       outputs::parse_json(text, file);
       return {.fault = "has no checksum"};
     }
-    std::optional<outputs::Run> run = outputs::run_from_text(parts->first);
-    if (!run) run = outputs::run_from_json(outputs::parse_json(parts->first, file));
+    std::optional<outputs::Run> run = outputs::run_from_text(*contents.object);
+    if (!run) run = outputs::run_from_json(outputs::parse_json(*contents.object, file));
     if (run->id != id) return {.fault = other_contents};
     return {.run = std::move(run)};
-  } catch (const base::EnvironmentError&) {
+  } catch (const std::runtime_error&) {
     return {.fault = "is no whole record"};
   }
 }

@@ -47,11 +47,11 @@ std::string simulated_part(const RunPlan& plan, const outputs::Run& run) {
 }
 
 /// "simgrad run S.toml --shard 3/8 --out DIR", of the shard with this number.
-std::string command_of_shard(const ShardOfExperiment& any, int index) {
+std::string command_of_shard(const Plan& plan, const ShardOfExperiment& any, int index) {
   const Shard shard{.index = index, .count = any.shard.count};
   std::string out = fs::path(any.out).lexically_normal().parent_path().string();
   if (fs::path(any.out).filename().empty()) out = fs::path(out).parent_path().string();
-  return fmt::format("{} --shard {} --out {}", any.command, text(shard), base::shell_word(out.empty() ? "." : out));
+  return fmt::format("{} --shard {} --out {}", plan.command, text(shard), base::shell_word(out.empty() ? "." : out));
 }
 
 class Gathering {
@@ -135,7 +135,7 @@ class Gathering {
       if (absent == 0) continue;
       const Shard shard{.index = static_cast<int>(k) + 1, .count = first.shard.count};
       lines.push_back(fmt::format("shard {}: {} of {} runs {} missing: {}", text(shard), absent, parts[k].size(),
-                                  absent == 1 ? "is" : "are", command_of_shard(first, shard.index)));
+                                  absent == 1 ? "is" : "are", command_of_shard(plan_, first, shard.index)));
     }
     add_lines(lines, "shards with missing runs");
   }

@@ -21,7 +21,7 @@ struct ShardRecords {
   std::vector<std::pair<std::string, std::string>> models;     ///< likewise
 };
 
-/// store: is offered the records.
+/// plan: with its command, which is told for shards whose runs are missing.  store: is offered the records.
 /// Errors: ScenarioError naming damaged records, runs that are missing with the commands that do them (of many the
 /// first few), and runs that differ in two directories.
 ShardRecords records_of(const Plan& plan, const std::vector<ShardOfExperiment>& shards, RunStore& store);

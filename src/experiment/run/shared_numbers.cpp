@@ -8,21 +8,22 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
-#include "base/errors.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "experiment/plan/numbers_key.h"
 #include "outputs/results.h"
 #include "training/session/stop_rules.h"
+#include "values/contents.h"
 
 namespace simgrad::experiment {
 
 namespace {
 
-constexpr std::string_view heading = "simgrad trajectory 1 ";
+constexpr std::string_view heading = SharedNumbers::heading;
 constexpr std::string_view checksum_word = "checksum ";
 
 using Reach = SharedNumbers::Reach;
@@ -60,17 +61,24 @@ bool parse_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// The reach in a file's text, whose numbers are added to the trajectory. Nothing if the text is not whole.
-std::optional<Reach> read_trajectory(std::string_view text, training::Trajectory& trajectory) {
+/// The text of a trajectory without its checksum; nothing if that is another one.
+std::optional<std::string_view> whole_trajectory(std::string_view text) {
   const auto sum = text.rfind(checksum_word);
   if (!text.starts_with(heading) || sum == std::string_view::npos) return {};
   const std::string_view body = text.substr(0, sum);
-  if (text.substr(sum) != fmt::format("{}{}\n", checksum_word, base::hash(body))) return {};
-  const std::string_view first = body.substr(heading.size(), body.find('\n') - heading.size());
+  return text.substr(sum) == fmt::format("{}{}\n", checksum_word, base::hash(body)) ? std::optional(body)
+                                                                                    : std::nullopt;
+}
+
+/// The reach in a file's text, whose numbers are added to the trajectory. Nothing if the text is not whole.
+std::optional<Reach> read_trajectory(std::string_view text, training::Trajectory& trajectory) {
+  const auto body = whole_trajectory(text);
+  if (!body) return {};
+  const std::string_view first = body->substr(heading.size(), body->find('\n') - heading.size());
   const auto space = std::min(first.find(' '), first.size() - 1);
   Reach done;
   if (!parse_number(first.substr(0, space), done.steps) || !parse_number(first.substr(space + 1), done.loss)) return {};
-  return trajectory.add(body.substr(body.find('\n') + 1)) ? std::optional(done) : std::nullopt;
+  return trajectory.add(body->substr(body->find('\n') + 1)) ? std::optional(done) : std::nullopt;
 }
 
 }  // namespace
@@ -122,7 +130,7 @@ void SharedNumbers::read(const std::string& key, Common& common) {
   std::optional<Reach> done;
   try {
     done = read_trajectory(outputs::read_file(file(key)), kept);
-  } catch (const base::EnvironmentError&) {
+  } catch (const std::runtime_error&) {
     done.reset();
   }
   if (!done) {
@@ -209,12 +217,24 @@ void SharedNumbers::ended(const RunPlan& run, NumbersFrom from, const std::strin
     common->trajectory.add(lines);
     if (whole && (!common->done || *common->done < reach(run))) common->done = reach(run);
     if (common->done && !lines.empty() && (common->shared || effort_s >= worth_keeping_s)) {
-      base::make_directory(out_ + "/trajectories");
+      base::make_own_folder(out_ + "/trajectories");
       outputs::write_file(file(keys_.at(&run)), trajectory_file_text(common->trajectory, *common->done));
     }
   }
   if (!last) return;
   common->trajectory = {};  // nobody asks any more
+}
+
+bool is_whole_trajectory(const std::string& file) {
+  try {
+    const std::string text = base::read_file(
+        file,
+        {.bytes_most = base::bytes_of_free_memory(), .contents = base::Contents::bytes, .links = base::Links::refuse});
+    return file.ends_with(SharedNumbers::state_extension) ? values::contents_of(text).has_value()
+                                                          : whole_trajectory(text).has_value();
+  } catch (const std::runtime_error&) {
+    return false;
+  }
 }
 
 }  // namespace simgrad::experiment

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment/plan/plan.h"
@@ -44,6 +45,7 @@ class SharedNumbers {
   };
 
   static constexpr const char* state_extension = ".state";
+  static constexpr std::string_view heading = "simgrad trajectory 1 ";  ///< a trajectory's file begins so
 
   struct Options {
     bool reads = true;   ///< whether numbers are taken that an earlier command has left in the directory
@@ -110,5 +112,8 @@ class SharedNumbers {
   std::map<std::string, Common> common_;                     ///< by key
   std::optional<std::uintmax_t> bytes_of_states_;            ///< in the directory, once they have been counted
 };
+
+/// Whether a file of trajectories/ is whole by its checksum: a trajectory, or a state. Follows no link.
+bool is_whole_trajectory(const std::string& file);
 
 }  // namespace simgrad::experiment

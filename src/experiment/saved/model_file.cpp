@@ -4,12 +4,13 @@
 
 #include <array>
 #include <bit>
-#include <filesystem>
+#include <optional>
+#include <stdexcept>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/errors.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "experiment/saved/encoding_text.h"
 #include "outputs/results.h"
@@ -141,8 +142,7 @@ std::vector<double> doubles_in(std::string_view bytes) {
 
 /// The first line of a file's bytes.
 Json heading_in(const std::string& file, std::string_view bytes) {
-  const std::string start = fmt::format(R"({{"format":"{}",)", format_name);
-  if (!bytes.starts_with(start))
+  if (!bytes.starts_with(beginning_of_model()))
     refuse(file, "is no model, expected a file that a run with save_model = true has left in models/");
   Json json;
   try {
@@ -153,6 +153,13 @@ Json heading_in(const std::string& file, std::string_view bytes) {
   if (const Json version = json.value("version", Json()); version != format_version)
     refuse(file, fmt::format("has version {} of the format, expected {}", version.dump(), format_version));
   return json;
+}
+
+/// The place of the checksum, with which the parameters end; nothing if it is another one.
+std::optional<std::size_t> parameters_end(std::string_view bytes) {
+  const std::size_t begin = bytes.find('\n') + 1, end = bytes.size() - std::min(bytes.size(), checksum_digits);
+  if (begin == 0 || end < begin || bytes.substr(end) != base::hash(bytes.substr(0, end))) return {};
+  return end;
 }
 
 /// [model] by itself.
@@ -190,9 +197,17 @@ std::string model_file(const std::string& out, const std::string& id) {
 }
 
 bool has_model(const std::string& out, const std::string& id) {
-  std::error_code unknown;
-  return std::filesystem::is_regular_file(model_file(out, id), unknown);
+  try {
+    const std::string bytes = base::read_file(
+        model_file(out, id),
+        {.bytes_most = base::bytes_of_free_memory(), .contents = base::Contents::bytes, .links = base::Links::refuse});
+    return bytes.starts_with(beginning_of_model()) && parameters_end(bytes).has_value();
+  } catch (const std::runtime_error&) {
+    return false;
+  }
 }
+
+std::string beginning_of_model() { return fmt::format(R"({{"format":"{}",)", format_name); }
 
 void write_model(const std::string& file, const RunPlan& run, const data::Split& data, const models::Problem& problem,
                  const record::Record& record, std::span<const double> w) {
@@ -210,9 +225,9 @@ SavedModel read_model(const std::string& file) {
   const std::string bytes = outputs::read_file(file);
   Json json = heading_in(file, bytes);
   const std::string_view all(bytes);
-  const std::size_t begin = bytes.find('\n') + 1, end = bytes.size() - std::min(bytes.size(), checksum_digits);
-  if (begin == 0 || end < begin || all.substr(end) != base::hash(all.substr(0, end)))
-    refuse(file, "is damaged, expected the contents of its checksum");
+  const auto whole_until = parameters_end(bytes);
+  if (!whole_until) refuse(file, "is damaged, expected the contents of its checksum");
+  const std::size_t begin = bytes.find('\n') + 1, end = *whole_until;
   try {
     if ((end - begin) != json.at("count").get<std::size_t>() * sizeof(double))
       refuse(file, "is damaged, expected as many parameters as its first line says");

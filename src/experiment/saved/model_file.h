@@ -34,8 +34,10 @@ struct SavedModel {
 
 /// The file of a run's model: <out>/models/<id>.model.
 std::string model_file(const std::string& out, const std::string& id);
-/// Whether it is there.
+/// Whether it is there, and is whole by its checksum. Follows no link.
 bool has_model(const std::string& out, const std::string& id);
+/// The first bytes of every file of a model.
+std::string beginning_of_model();
 
 /// Writes the parameters of a run.  data: those that it was trained on.  record: the run's, whose last evaluation was
 /// of w.  Errors: EnvironmentError for a file that cannot be written.

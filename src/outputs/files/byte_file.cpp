@@ -1,14 +1,9 @@
 #include "outputs/files/byte_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
-#include <cstring>
-#include <utility>
+#include <algorithm>
 
 #include "base/errors.h"
 
@@ -17,16 +12,37 @@ namespace simgrad::outputs {
 namespace {
 constexpr std::size_t block = std::size_t{1} << 16;
 
-/// Opens a regular file. A pipe of that name keeps nobody waiting.
-gzFile opened(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) throw base::EnvironmentError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
-  struct stat found = {};
-  gzFile file = fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) ? gzdopen(descriptor, "rb") : nullptr;
-  if (file) return file;
-  close(descriptor);
-  throw base::ScenarioError(fmt::format("{}: there is something that is no file; expected a packed file", path));
-}
+/// A packed file that is being read, closed at the end.
+class PackedFile {
+ public:
+  PackedFile(const std::string& path, base::Links links) {
+    base::OpenFile opened = base::open_regular(path, links);
+    file_ = gzdopen(opened.descriptor(), "rb");
+    if (!file_) throw base::EnvironmentError(fmt::format("{}: cannot be read: there is no memory for it", path));
+    opened.release();
+  }
+  ~PackedFile() { gzclose_r(file_); }
+  PackedFile(const PackedFile&) = delete;
+  PackedFile& operator=(const PackedFile&) = delete;
+
+  /// Appends the next bytes, a block at most. Returns false at the end and at a fault.
+  bool read(std::string& text, std::size_t bytes_most) {
+    const std::size_t before = text.size(), wanted = std::min(block, bytes_most);
+    text.resize(before + wanted);
+    const int size = gzread(file_, text.data() + before, static_cast<unsigned>(wanted));
+    text.resize(before + static_cast<std::size_t>(std::max(size, 0)));
+    return size > 0;
+  }
+  int fault() {
+    int number = Z_OK;
+    gzerror(file_, &number);
+    return number;
+  }
+
+ private:
+  gzFile file_ = nullptr;
+};
+
 }  // namespace
 
 struct ByteFile::Packer {
@@ -41,7 +57,11 @@ struct ByteFile::Packer {
   z_stream stream = {};
 };
 
-ByteFile::ByteFile(const std::string& path) : file_(path) {
+ByteFile::ByteFile(const std::string& path, NamedBy by) {
+  if (by == NamedBy::command_line && is_written_in_place(path))
+    file_there_.emplace(path);
+  else
+    file_.emplace(path);
   if (path.ends_with(".gz")) packer_ = std::make_unique<Packer>();
 }
 
@@ -52,9 +72,16 @@ void ByteFile::write(std::string_view bytes) {
   if (waiting_.size() >= block) flush();
 }
 
+void ByteFile::pass_on(std::string_view bytes) {
+  if (file_)
+    file_->write(bytes);
+  else
+    file_there_->write(bytes);
+}
+
 void ByteFile::flush() {
   if (!packer_) {
-    file_.write(waiting_);
+    pass_on(waiting_);
     waiting_.clear();
     return;
   }
@@ -67,7 +94,7 @@ void ByteFile::flush() {
     stream.next_out = reinterpret_cast<Bytef*>(packed.data());
     stream.avail_out = static_cast<uInt>(packed.size());
     deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
-    file_.write(std::string_view(packed).substr(0, packed.size() - stream.avail_out));
+    pass_on(std::string_view(packed).substr(0, packed.size() - stream.avail_out));
   } while (stream.avail_out == 0);
   waiting_.clear();
 }
@@ -75,21 +102,36 @@ void ByteFile::flush() {
 void ByteFile::close() {
   if (!waiting_.empty()) flush();
   if (packer_) flush();
-  file_.keep();
+  if (file_)
+    file_->keep();
+  else
+    file_there_->close();
 }
 
-std::string read_byte_file(const std::string& path) {
-  gzFile file = opened(path);
-  std::string text, piece(block, '\0');
-  int size = 0;
-  while ((size = gzread(file, piece.data(), static_cast<unsigned>(piece.size()))) > 0)
-    text.append(piece, 0, static_cast<std::size_t>(size));
-  int fault = Z_OK;
-  gzerror(file, &fault);
-  gzclose_r(file);
+std::string read_byte_file(const std::string& path, std::size_t bytes_most, base::Links links) {
+  PackedFile file(path, links);
+  std::string text;
+  while (text.size() <= bytes_most && file.read(text, block)) {
+  }
+  if (text.size() > bytes_most)
+    throw base::ScenarioError(
+        fmt::format("{}: unpacks to more than {} bytes, the most that simgrad writes there", path, bytes_most));
+  const int fault = file.fault();
   if (fault == Z_ERRNO) throw base::EnvironmentError(fmt::format("{}: cannot be read", path));
   if (fault != Z_OK && fault != Z_STREAM_END)
     throw base::ScenarioError(fmt::format("{}: is cut short or damaged; type simgrad run again", path));
+  return text;
+}
+
+std::string beginning_of_byte_file(const std::string& path, std::size_t bytes) {
+  std::string text;
+  try {
+    PackedFile file(path, base::Links::refuse);
+    while (text.size() < bytes && file.read(text, bytes - text.size())) {
+    }
+  } catch (const base::EnvironmentError&) {
+    text.clear();
+  }
   return text;
 }
 

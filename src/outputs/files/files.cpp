@@ -1,13 +1,12 @@
+#include "base/files.h"
+
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 
 #include "base/errors.h"
-#include "base/files.h"
+#include "outputs/files/file_in_place.h"
 #include "outputs/files/temporary_file.h"
 #include "outputs/result_tables.h"
 #include "outputs/results_digest.h"
@@ -15,25 +14,8 @@
 namespace simgrad::outputs {
 namespace {
 
-struct Closer {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, Closer>;
-
 [[noreturn]] void refuse(const std::string& path, const char* what, int reason) {
   throw base::EnvironmentError(fmt::format("{}: {}: {}", path, what, std::strerror(reason)));
-}
-
-/// Writes to what is there: a device, a pipe, the target of a link.
-void write_in_place(const std::string& path, const std::function<void(const Sink& sink)>& write) {
-  File file(std::fopen(path.c_str(), "wb"));
-  if (!file) refuse(path, "cannot be written", errno);
-  write([&](std::string_view piece) {
-    if (std::fwrite(piece.data(), 1, piece.size(), file.get()) != piece.size())
-      refuse(path, "cannot be written", errno);
-  });
-  // A full disk may be reported only by the close.
-  if (std::fclose(file.release()) != 0) refuse(path, "cannot be written", errno);
 }
 
 }  // namespace
@@ -45,10 +27,6 @@ void write_file(const std::string& path, const std::function<void(const Sink& si
 void renew_file(const std::string& path, const std::string& made_of,
                 const std::function<void(const Sink& sink)>& write) {
   if (!made_of.empty() && is_made_of(path, made_of)) return;
-  // A device, a pipe or a link's target is written to, not replaced.
-  std::error_code unknown;
-  const auto status = std::filesystem::symlink_status(path, unknown);
-  if (std::filesystem::is_other(status) || std::filesystem::is_symlink(status)) return write_in_place(path, write);
   TemporaryFile file(path);
   write([&](std::string_view piece) { file.write(piece); });
   file.keep(made_of);
@@ -56,6 +34,18 @@ void renew_file(const std::string& path, const std::string& made_of,
 
 void write_file(const std::string& path, const std::string& text) {
   write_file(path, [&](const Sink& sink) { sink(text); });
+}
+
+void renew_named_file(const std::string& path, const std::string& made_of,
+                      const std::function<void(const Sink& sink)>& write) {
+  if (!is_written_in_place(path)) return renew_file(path, made_of, write);
+  FileInPlace file(path);
+  write([&](std::string_view piece) { file.write(piece); });
+  file.close();
+}
+
+void write_named_file(const std::string& path, const std::string& text) {
+  renew_named_file(path, {}, [&](const Sink& sink) { sink(text); });
 }
 
 std::string read_file(const std::string& path) {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/files.h"
 
 namespace simgrad::outputs {
 
@@ -52,13 +53,13 @@ struct Opened {
 /// Waits until a file is on the disk. A file system that cannot tell (a pipe's, some of FUSE) is taken at its word.
 bool synchronised(int file) { return fsync(file) == 0 || errno == EINVAL || errno == ENOSYS || errno == EROFS; }
 
-/// Makes a second name for a file. Returns false if that is refused.
-bool linked(const std::string& from, const std::string& path) {
-  const Opened source(open(from.c_str(), O_RDONLY | O_CLOEXEC));
-  if (source.file < 0) return false;
-  flock(source.file, LOCK_SH | LOCK_NB);  // the lock is the file's, whatever its names are
+/// Makes a second name for an open file. Returns false if that is refused.
+bool linked(int source, const std::string& path) {
+  flock(source, LOCK_SH | LOCK_NB);  // the lock is the file's, whatever its names are
   const std::string name = temporary_name(path);
-  if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
+  // By the descriptor: its name may be another file's by now.
+  const std::string itself = fmt::format("/proc/self/fd/{}", source);
+  if (linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
   const bool renamed = std::rename(name.c_str(), path.c_str()) == 0;
   std::remove(name.c_str());  // it is there still if both names were the file's already
   return renamed;
@@ -143,14 +144,17 @@ bool is_made_of(const std::string& path, const std::string& hash) {
   return size > 0 && std::string_view(found.data(), static_cast<std::size_t>(size)) == attribute_text(path, hash, file);
 }
 
-bool is_temporary_name(std::string_view name) {
-  if (!name.ends_with(ending)) return false;
+bool is_temporary_name(std::string_view name) { return !final_name(name).empty(); }
+
+std::string_view final_name(std::string_view name) {
+  if (!name.ends_with(ending)) return {};
   name.remove_suffix(ending.size());
   const std::size_t dot = name.rfind('.');
-  if (dot == 0 || dot == std::string_view::npos) return false;
+  if (dot == std::string_view::npos) return {};
   const std::string_view number = name.substr(dot + 1);
   const auto hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  return number.size() == digits && std::ranges::all_of(number, hexadecimal);
+  const bool fits = number.size() == digits && std::ranges::all_of(number, hexadecimal);
+  return fits ? name.substr(0, dot) : std::string_view();
 }
 
 void remove_abandoned(const std::string& file) {
@@ -158,15 +162,24 @@ void remove_abandoned(const std::string& file) {
   int opened = open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (opened < 0) opened = open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   const Opened left(opened);
-  if (left.file >= 0 && flock(left.file, LOCK_EX | LOCK_NB) == 0) std::remove(file.c_str());
+  struct stat found = {};
+  if (left.file < 0 || fstat(left.file, &found) != 0 || !S_ISREG(found.st_mode)) return;
+  if (flock(left.file, LOCK_EX | LOCK_NB) == 0) std::remove(file.c_str());
 }
 
 void link_or_copy(const std::string& from, const std::string& path) {
-  if (linked(from, path)) return;
+  const base::OpenFile source = base::open_regular(from, base::Links::refuse);
+  if (linked(source.descriptor(), path)) return;
   TemporaryFile copy(path);
-  std::error_code fault;
-  std::filesystem::copy_file(from, copy.name(), std::filesystem::copy_options::overwrite_existing, fault);
-  if (fault) throw base::EnvironmentError(fmt::format("{}: cannot be copied to {}: {}", from, path, fault.message()));
+  std::string piece(std::size_t{1} << 16, '\0');
+  for (;;) {
+    const ssize_t size = read(source.descriptor(), piece.data(), piece.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0)
+      throw base::EnvironmentError(fmt::format("{}: cannot be copied to {}: {}", from, path, std::strerror(errno)));
+    if (size == 0) break;
+    copy.write(std::string_view(piece).substr(0, static_cast<std::size_t>(size)));
+  }
   copy.keep();
 }
 

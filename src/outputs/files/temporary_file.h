@@ -50,14 +50,17 @@ bool is_made_of(const std::string& path, const std::string& hash);
 
 /// Whether a file's name is one of those that temporary files have.
 bool is_temporary_name(std::string_view name);
+/// The name of the file that a temporary file becomes; empty if `name` is no temporary file's.
+std::string_view final_name(std::string_view name);
 
 /// Removes a temporary file if its writer is gone. One whose lock somebody has stays, and so does one on a file system
-/// without locks.
+/// without locks, and what is no regular file.
 void remove_abandoned(const std::string& file);
 
 /// Puts a second name for the file `from` at `path`, or a copy where the file system or its rights refuse one. A file
-/// that is there is replaced, and is never seen in part.
-/// Errors: base::EnvironmentError naming the file that cannot be read or written.
+/// that is there is replaced, and is never seen in part. Follows no link.
+/// Errors: base::EnvironmentError naming the file that cannot be read or written, also for a `from` that is no regular
+/// file.
 void link_or_copy(const std::string& from, const std::string& path);
 
 }  // namespace simgrad::outputs

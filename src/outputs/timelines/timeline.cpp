@@ -124,14 +124,19 @@ std::string timeline_file(const std::string& directory, const std::string& run) 
 }
 
 void write_timeline(const std::string& directory, const record::Timeline& timeline, const std::string& run) {
-  ByteFile file(timeline_file(directory, run));
-  file.write(timeline_json(timeline, run));
+  const std::string path = timeline_file(directory, run), text = timeline_json(timeline, run);
+  if (text.size() > timeline_bytes_most)
+    throw base::EnvironmentError(
+        fmt::format("{}: is not written: the timeline has {} bytes, and is not read again if it has more than {}", path,
+                    text.size(), timeline_bytes_most));
+  ByteFile file(path);
+  file.write(text);
   file.close();
 }
 
 bool has_timeline(const std::string& directory, const std::string& run) {
   try {
-    const std::string text = read_byte_file(timeline_file(directory, run));
+    const std::string text = read_byte_file(timeline_file(directory, run), timeline_bytes_most, base::Links::refuse);
     return text.starts_with(beginning(run)) && text.ends_with(ending);
   } catch (const base::EnvironmentError&) {
     return false;
@@ -140,11 +145,17 @@ bool has_timeline(const std::string& directory, const std::string& run) {
   }
 }
 
+bool begins_as_timeline(const std::string& file, const std::string& run) {
+  const std::string expected = beginning(run);
+  return beginning_of_byte_file(file, expected.size()) == expected;
+}
+
 std::optional<record::Timeline> read_timeline(const std::string& directory, const std::string& run) {
   const std::string path = timeline_file(directory, run);
   std::error_code fault;
   if (!std::filesystem::exists(path, fault)) return std::nullopt;
-  return parsed_text(path, read_byte_file(path), [&](const Json& json) { return timeline_from_json(json, run); });
+  return parsed_text(path, read_byte_file(path, timeline_bytes_most),
+                     [&](const Json& json) { return timeline_from_json(json, run); });
 }
 
 record::Timeline timeline_from_json(const Json& json, const std::string& run) {

@@ -1,6 +1,7 @@
 /// Timelines as files: JSON, packed by gzip. Attributes are columns, so that a thousand spans are a few arrays.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,13 +17,19 @@ namespace simgrad::outputs {
 /// 2 wait, 3 down; names are indices into "names"; a cause is the number of a wait's part of time
 /// (record/time_part.h), or -1 where none is known. Times are seconds. Equal timelines give equal bytes.
 std::string timeline_json(const record::Timeline& timeline, const std::string& run);
+/// The most bytes of a timeline in a results directory, unpacked. It has some 1500 spans and four times as many
+/// messages (cluster::TimelineLimits), of 250 bytes at most: two million bytes. The rest is for the names of its ranks.
+inline constexpr std::size_t timeline_bytes_most = std::size_t{16} << 20;
+
 /// The file of a run's timeline: <directory>/timelines/<run>.json.gz.
 std::string timeline_file(const std::string& directory, const std::string& run);
-/// Errors: base::EnvironmentError for a file that cannot be written.
+/// Errors: base::EnvironmentError for a file that cannot be written, and for a timeline of more bytes than that.
 void write_timeline(const std::string& directory, const record::Timeline& timeline, const std::string& run);
 /// Whether the run's timeline is in the directory, and is whole: a file that a machine's death has left empty, full of
-/// zeros or cut off is not.
+/// zeros or cut off is not, and nor is one that unpacks to more bytes than a timeline has, or a link.
 bool has_timeline(const std::string& directory, const std::string& run);
+/// Whether the file begins as a run's timeline does. Follows no link.
+bool begins_as_timeline(const std::string& file, const std::string& run);
 /// Reads the run's timeline; nothing without its file.  Errors: base::EnvironmentError for a file that cannot be
 /// opened; base::ScenarioError, with the file's name, for one that is damaged and for contents that are wrong.
 std::optional<record::Timeline> read_timeline(const std::string& directory, const std::string& run);
