@@ -80,7 +80,7 @@ std::string settings() {
     text += fmt::format("{} {}\n", name, config::is_default(name) ? "-" : fmt::format("{}", value(name)));
   };
   for (const char* const name : {"tracing", "tracing/filename", "plugin", "path", "cpu/model", "cpu/optim",
-                                 "host/model", "maxmin/precision", "network/latency-factor", "network/bandwidth-factor",
+                                 "host/model", "network/latency-factor", "network/bandwidth-factor",
                                  "network/loopback-bw", "network/loopback-lat", "network/weight-S"})
     add(name, [](const char*) { return "set"; });
   for (const char* const name : {"network/crosstraffic", "network/maxmin-selective-update"})
