@@ -12,6 +12,7 @@
 #include "outputs/files/temporary_file.h"
 #include "outputs/run_text.h"
 #include "outputs/summary.h"
+#include "record/invariants.h"
 
 namespace simgrad::experiment {
 
@@ -53,6 +54,11 @@ std::optional<std::pair<std::string, std::string>> without_checksum(std::string 
 /// sooner than a thousand of them are waited for, should the machine die in the seconds until the system writes.
 constexpr double waits_for_disk_s = 1.0;
 
+/// Whether the record is of that run by what it says itself: any id can be written into one.
+bool is_of(const RunPlan& plan, const outputs::Run& run) {
+  return run.strategy == plan.kind && run.seed == plan.seed && run.workers == plan.workers;
+}
+
 void write_record(const std::string& path, const outputs::Run& run) {
   const std::string text = with_checksum(outputs::text_of(run));
   if (run.wall_s < waits_for_disk_s) return outputs::write_file(path, text);
@@ -83,8 +89,12 @@ RecordedRun stored_run(const std::string& out, const std::string& id) {
     std::optional<outputs::Run> run = outputs::run_from_text(parts->first);
     if (!run) run = outputs::run_from_json(outputs::parse_json(parts->first, file));
     if (run->id != id) return {.fault = other_contents};
+    if (const std::string violated = record::violated_invariant(run->record); !violated.empty())
+      return {.fault = fmt::format("is the record of no run: {}", violated)};
     return {.run = std::move(run)};
   } catch (const base::EnvironmentError&) {
+    return {.fault = "is no whole record"};
+  } catch (const base::ScenarioError&) {  // too large
     return {.fault = "is no whole record"};
   }
 }
@@ -113,8 +123,10 @@ void RunStore::set_aside(const std::string& id, const std::string& fault) {
   tell_(fmt::format("{} {}; {}the run is done again", file, fault, place));
 }
 
-std::optional<outputs::Run> RunStore::take(const std::string& id) {
+std::optional<outputs::Run> RunStore::take(const RunPlan& plan) {
+  const std::string& id = plan.id;
   RecordedRun stored = stored_run(out_, id);
+  if (stored.run && !is_of(plan, *stored.run)) stored = {.fault = "is the record of another run"};
   if (!stored.fault.empty()) set_aside(id, stored.fault);
   if (!stored.run || stored.run->record.status == record::Status::failed) return {};
   known_.insert_or_assign(id, Frame(*stored.run));
