@@ -29,13 +29,16 @@ bool take_values(std::string_view& text, Value* values, Word count) {
   return true;
 }
 
-/// Takes the next tensor off the text. Returns whether it begins with one.
+/// Takes the next tensor off the text. Returns whether it begins with one, whose lineage is known, and behind those
+/// that are there: so they are written.
 bool take_tensor(std::string_view& text, Contents& contents) {
   std::array<Word, 3> head{};  // a tensor's lineage and size
   if (!take_values(text, head.data(), head.size()) || head[2] > text.size() / sizeof(double)) return false;
+  const Lineage lineage{head[0], head[1]};
+  if (lineage == Lineage() || (!contents.empty() && !(contents.rbegin()->first < lineage))) return false;
   std::vector<double> numbers(head[2]);
   const bool whole = take_values(text, numbers.data(), head[2]);
-  contents[{head[0], head[1]}] = std::move(numbers);
+  contents.emplace_hint(contents.end(), lineage, std::move(numbers));
   return whole;
 }
 

@@ -115,7 +115,7 @@ Tensor Dispatcher::Impl::view(const Tensor& a, std::int64_t first, std::int64_t 
 
 Dispatcher::Statistics Dispatcher::Impl::statistics() const {
   const Lock lock(mutex_);
-  return {dispatched_, shared_, inlined_, live_bytes_, peak_bytes_};
+  return {dispatched_, shared_, inlined_, live_bytes_, peak_bytes_, misfits_};
 }
 
 std::shared_ptr<Node> Dispatcher::Impl::make_node(std::int64_t size, const WireFormat& wire) {

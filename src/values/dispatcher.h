@@ -93,6 +93,8 @@ class Dispatcher {
     std::int64_t inlined = 0;     ///< calls computed in the caller
     std::int64_t live_bytes = 0;  ///< bytes of all numbers held now
     std::int64_t peak_bytes = 0;
+    /// Tensors for which `known` has another number of numbers, which were left out: it is of another training.
+    std::int64_t misfits = 0;
   };
   Statistics statistics() const;
 

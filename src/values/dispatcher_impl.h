@@ -76,6 +76,7 @@ class Dispatcher::Impl : public std::enable_shared_from_this<Dispatcher::Impl> {
   std::int64_t dispatched_ = 0;
   std::int64_t shared_ = 0;
   std::int64_t inlined_ = 0;
+  std::int64_t misfits_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // only the timeline waits on this condition

@@ -8,6 +8,7 @@
 /// Initial values and draws follow from nothing, and so could be computed in the part that is only followed, too. They
 /// and what is few operations away from them are computed when something needs them.
 #include <algorithm>
+#include <utility>
 
 #include "values/dispatcher_impl.h"
 
@@ -42,9 +43,12 @@ bool Dispatcher::Impl::has_numbers(Node& node, const Operation& operation, std::
     return true;
   }
   if (const auto known = options_.known->find(node.lineage); known != options_.known->end()) {
-    node.buffer = Buffer(node.size);
-    std::ranges::copy(known->second, node.buffer.data());
-    return true;
+    if (std::cmp_equal(known->second.size(), node.size)) {
+      node.buffer = Buffer(node.size);
+      std::ranges::copy(known->second, node.buffer.data());
+      return true;
+    }
+    ++misfits_;  // a file says so, which anybody can have written
   }
   if (std::ranges::any_of(inputs, &Tensor::timing_only)) return false;
   if (std::ranges::all_of(inputs, [](const Tensor& input) { return is_near(Node::of(input).root()); })) return false;

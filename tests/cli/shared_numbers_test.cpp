@@ -60,6 +60,20 @@ std::string with_signs_changed(std::string state) {
   return state;
 }
 
+/// A state, without its checksum, each of whose tensors has so many numbers more.
+std::string with_longer_tensors(const std::string& state, std::uint64_t more) {
+  std::string longer = state.substr(0, 8);
+  for (std::size_t at = 8; at < state.size();) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, state.data() + at + 16, sizeof size);
+    const std::uint64_t others = size + more;
+    longer += state.substr(at, 16) + std::string(reinterpret_cast<const char*>(&others), sizeof others) +
+              state.substr(at + 24, 8 * size) + std::string(8 * more, '\0');
+    at += 24 + 8 * size;
+  }
+  return longer;
+}
+
 fs::path timeline_in(const Scratch& scratch, const std::string& out, const std::string& id) {
   return scratch.path() + "/" + out + "/timelines/" + id + ".json.gz";
 }
@@ -131,7 +145,12 @@ TEST_CASE("shared numbers: a later command takes them from the directory, and si
   text = text.substr(0, text.find("checksum "));
   text = std::regex_replace(text, std::regex(R"re((score \w+) \S+)re"), "$1 0.125");
   std::ofstream(files.front(), std::ios::binary) << text << "checksum " << simgrad::base::hash(text) << "\n";
-  REQUIRE(run("1us,2us,3us").exit_code == 0);
+  const Called believed = run("1us,2us,3us");
+  REQUIRE(believed.exit_code == 0);
+  CHECK(contains(believed.err, "simgrad: 2 of 3 runs are in d already; --force does them again\n"));
+  CHECK(contains(believed.err,
+                 "simgrad: the numbers of 1 run come from d/trajectories, where an earlier command has left them; "
+                 "--own-numbers computes them\n"));
   const Json results = Json::parse(contents(scratch.path() + "/d/results.json"));
   CHECK(results["runs"][0]["final_loss"] != 0.125);  // finished before
   CHECK(results["runs"][2]["final_loss"] == 0.125);
@@ -139,6 +158,14 @@ TEST_CASE("shared numbers: a later command takes them from the directory, and si
   std::ofstream(files.front(), std::ios::binary) << text.substr(0, text.size() / 2);
   const Called changed = run("1us,2us,5us");
   CHECK(contains(changed.err, " is not whole; its numbers are computed again\n"));
+  // Scores without a loss are those of no training.
+  text = contents(files.front());
+  text = text.substr(0, text.find("checksum "));
+  text = std::regex_replace(text, std::regex(R"re((score \w+) .*)re"), "$1 - 0.5");
+  std::ofstream(files.front(), std::ios::binary) << text << "checksum " << simgrad::base::hash(text) << "\n";
+  const Called misfits = run("1us,2us,6us");
+  CHECK(contains(misfits.err, "the numbers that are kept do not fit this training; they are computed again\n"));
+  CHECK(results_in(scratch, "d")["runs"][2]["final_loss"] == results["runs"][0]["final_loss"]);
   // Nor is one whose numbers are not those of its checksum.
   text = contents(files.front());
   std::ofstream(files.front(), std::ios::binary) << with(text, "score ", "score f").erase(text.find("score ") + 7, 1);
@@ -196,6 +223,17 @@ TEST_CASE("shared numbers: a longer run goes on from the state that is kept") {
   equal_but_for_the_first_part("damaged");
   const std::string again = contents(state("damaged"));
   CHECK(again.substr(again.size() - 32) == simgrad::base::hash(again.substr(0, again.size() - 32)));
+  // Nor is a state taken whose tensors have other lengths, or that lacks most of them.
+  run("misfit", "stop.steps=60");
+  const std::string longer = with_longer_tensors(kept.substr(0, kept.size() - 32), 1000);
+  std::ofstream(state("misfit"), std::ios::binary) << longer << simgrad::base::hash(longer);
+  CHECK(contains(run("misfit", "stop.steps=90"), state("misfit").filename().string() +
+                                                     " does not fit this training; its numbers are computed again\n"));
+  equal_but_for_the_first_part("misfit");
+  run("empty", "stop.steps=60");
+  std::ofstream(state("empty"), std::ios::binary) << kept.substr(0, 8) << simgrad::base::hash(kept.substr(0, 8));
+  run("empty", "stop.steps=90");
+  equal_but_for_the_first_part("empty");
   // Nothing is kept of a short run, nor under a limit of memory.
   run("short", "stop.steps=2");
   run("limited", "stop.steps=60 --run-memory 4GB");

@@ -27,11 +27,14 @@ constexpr std::array all{Target{"arguments", read_arguments},
                          Target{"idx", read_idx},
                          Target{"libsvm", read_libsvm},
                          Target{"matrix", read_matrix},
+                         Target{"model", read_model},
                          Target{"npy", read_npy},
                          Target{"platform", read_platform},
+                         Target{"record", read_record},
                          Target{"results", read_results},
                          Target{"scenario", read_scenario},
                          Target{"speeds", read_speeds},
+                         Target{"state", read_state},
                          Target{"timeline", read_timeline}};
 
 /// Words of libraries and of the program's inside. A user can do nothing with them.

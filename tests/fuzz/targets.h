@@ -62,5 +62,8 @@ void read_arguments(const std::string& bytes);
 void read_results(const std::string& bytes);
 void read_baseline(const std::string& bytes);
 void read_timeline(const std::string& bytes);
+void read_model(const std::string& bytes);
+void read_record(const std::string& bytes);
+void read_state(const std::string& bytes);
 
 }  // namespace simgrad::fuzz

@@ -102,4 +102,24 @@ TEST_CASE("lines that are no numbers are told") {
   CHECK(trajectory.add("score " + lineage + " 1 -\n"));
 }
 
+TEST_CASE("a known score that is none of the training is left out, and said to be") {
+  Trajectory trajectory;
+  REQUIRE(trajectory.add("score 00000000000000010000000000000002 - -\n"));
+  const auto fits = [](const Score& score) { return score.loss.has_value(); };
+  const Lineage state{1, 2};
+  CHECK(trajectory
+            .score(
+                state, [] { return Score{.loss = 0.5, .metric = {}}; }, fits)
+            .loss == 0.5);
+  CHECK(trajectory.misfits());
+  CHECK_FALSE(trajectory.lacking());
+  CHECK(trajectory.score(state, nullptr, fits).loss == 0.5);
+
+  Trajectory of_a_file;
+  REQUIRE(of_a_file.add("distance 00000000000000010000000000000002 -1\n"));
+  CHECK_THROWS_AS(of_a_file.distance(state, nullptr), std::runtime_error);
+  CHECK(of_a_file.lacking());
+  CHECK(of_a_file.misfits());
+}
+
 }  // namespace trajectory_test

@@ -1,9 +1,11 @@
 // Numbers that are known where none are computed.
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <thread>
 
+#include "base/hash.h"
 #include "catch.h"
 #include "values/dispatcher.h"
 
@@ -104,6 +106,35 @@ TEST_CASE("initial values and draws are computed when something needs them") {
   CHECK((counted(dispatcher, 5, others) + dispatcher.constant({1.0, 2.0})).value()[1] == 7.0);
   CHECK(count == 2);
   CHECK(others == 0);  // 3 and 4 are not computed, 5 is known, 1 and 2 are those above
+}
+
+TEST_CASE("a known tensor of another length is left out, and counted: its numbers are of another training") {
+  for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{100'000}}) {
+    Contents forged = *five();
+    forged.begin()->second.assign(length, 5.0);
+    int count = 0;
+    Dispatcher dispatcher({.numbers = false, .lineages = true, .known = std::make_shared<const Contents>(forged)});
+    const Tensor x = counted(dispatcher, 5, count), y = next(dispatcher, x, count);
+    CHECK(x.timing_only());
+    CHECK(y.timing_only());
+    CHECK(dispatcher.statistics().misfits == 1);
+  }
+}
+
+TEST_CASE("contents whose tensors are unknown, there twice, or longer than the text are none") {
+  const auto text = [](const std::vector<std::uint64_t>& words) {
+    std::string bytes(words.size() * sizeof(std::uint64_t), '\0');
+    std::memcpy(bytes.data(), words.data(), bytes.size());
+    return bytes + simgrad::base::hash(bytes);
+  };
+  constexpr std::uint64_t first = 0x7374617465732d31;
+  CHECK(contents_of(text({first, 1, 2, 1, 0}))->size() == 1);
+  CHECK(contents_of(text({first, 1, 2, 0, 1, 3, 0}))->size() == 2);
+  CHECK_FALSE(contents_of(text({first, 0, 0, 1, 0})));
+  CHECK_FALSE(contents_of(text({first, 1, 2, 0, 1, 2, 0})));
+  CHECK_FALSE(contents_of(text({first, 1, 3, 0, 1, 2, 0})));
+  for (const std::uint64_t size : {std::uint64_t{2}, std::uint64_t{1} << 61, ~std::uint64_t{0}})
+    CHECK_FALSE(contents_of(text({first, 1, 2, size, 0})));
 }
 
 }  // namespace known_test

@@ -65,6 +65,15 @@ void Execution::run() {
     tell_slow_runs(children);
   }
   while (const auto ended = children.reap(0.0)) collect(*ended);  // children that ended before that
+  tell_of_kept_numbers();
+}
+
+void Execution::tell_of_kept_numbers() const {
+  if (with_kept_numbers_ == 0 || !options_.tell) return;
+  options_.tell(
+      fmt::format("the numbers of {} run{} come from {}/trajectories, where an earlier command has left them; "
+                  "--own-numbers computes them",
+                  with_kept_numbers_, with_kept_numbers_ == 1 ? "" : "s", options_.out));
 }
 
 void Execution::leave_out_dropped(outputs::Results& results, const Plan& plan) const {
@@ -175,8 +184,8 @@ void Execution::take_finished() {
 std::optional<outputs::Run> Execution::taken(const RunPlan& plan) {
   const std::vector<const RunPlan*>& runs = runs_[plan.work];
   for (const RunPlan* run : runs)
-    if (auto record = store_.take(run->id)) return record;
-  return store_.take(plan.id);
+    if (auto record = store_.take(*run)) return record;
+  return store_.take(plan);
 }
 
 bool Execution::has_timelines(const RunPlan& plan) const {
@@ -208,7 +217,10 @@ void Execution::collect(const Children::Ended& ended) {
   std::string numbers;
   if (ended.error.empty()) {
     const nlohmann::ordered_json answer = outputs::parse_json(ended.answer);
-    if (answer.contains("lacking")) return do_with_numbers(ended.task);
+    if (answer.contains("lacking")) {
+      if (const std::string told = answer.at("told"); !told.empty() && options_.tell) options_.tell(told);
+      return do_with_numbers(ended.task);
+    }
     if (answer.contains("meet")) return do_another_way(ended.task, answer.at("meet"));
     run = outputs::run_from_json(answer.at("run"));
     if (const auto meet = meeting_on_.find(ended.task); meet != meeting_on_.end())
@@ -221,6 +233,7 @@ void Execution::collect(const Children::Ended& ended) {
     run.record.error = ended.error;
     run.wall_s = ended.wall_s;
   }
+  if (shared_numbers_.from_file(plan)) ++with_kept_numbers_;
   unwritten_.attempt([&] {
     shared_numbers_.ended(plan, numbers_from_[ended.task], numbers, run.record.status != record::Status::failed,
                           effort_s(plan, run.record));

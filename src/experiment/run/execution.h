@@ -81,6 +81,9 @@ class Execution {
 
   void write(const outputs::Run& run);
 
+  /// Says how many runs have numbers that this command has not computed.
+  void tell_of_kept_numbers() const;
+
   void report_progress(const Children& children);
 
   /// Tells what makes a run slow that has not got far; one such sentence an experiment is enough.
@@ -105,6 +108,7 @@ class Execution {
   std::optional<Schedule> schedule_;
   SharedNumbers shared_numbers_;
   std::vector<NumbersFrom> numbers_from_;          ///< by task, as it was started
+  std::size_t with_kept_numbers_ = 0;              ///< runs with numbers that an earlier command has left
   std::map<std::size_t, std::string> meeting_on_;  ///< by task: the link for which it goes message by message
   DataCache data_cache_;
   double share_ = 0.0;  ///< the greatest told

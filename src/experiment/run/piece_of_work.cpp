@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/files.h"
+#include "experiment/run/best_so_far.h"
 #include "experiment/run/effort.h"
 #include "experiment/run/finished_runs.h"
 #include "experiment/run/shared_numbers.h"
@@ -21,15 +22,29 @@ namespace simgrad::experiment {
 
 namespace {
 
+/// The most bytes of a file of a state: its numbers, and 24 bytes a tensor besides, which may have one number.
+constexpr std::uintmax_t state_file_bytes_most = 5 * std::uintmax_t{state_bytes_most};
+
 /// The state in the file; null if the file is not whole.
 std::shared_ptr<const values::Contents> state_in(const std::string& file) {
   try {
-    if (auto contents = values::contents_of(outputs::read_file(file)))
+    const std::string text =
+        base::read_file(file, {.bytes_most = state_file_bytes_most, .contents = base::Contents::bytes});
+    if (auto contents = values::contents_of(text))
       return std::make_shared<const values::Contents>(std::move(*contents));
   } catch (const base::EnvironmentError&) {
+  } catch (const base::ScenarioError&) {  // more bytes than any state has
   }
   return nullptr;
 }
+
+std::string told_of_misfits(const Numbers& numbers, const RunPlan& plan) {
+  if (!numbers.trajectory || !numbers.trajectory->misfits()) return {};
+  return fmt::format("{}: the numbers that are kept do not fit this training; they are computed again", run_name(plan));
+}
+
+/// The answer of a run that is to be done without the state or the numbers that it was given.  told: to the user.
+std::string lacking(const std::string& told = "") { return outputs::compact({{"lacking", true}, {"told", told}}); }
 
 void keep_state(const StateFiles& files, const values::Contents& state, const RunPlan& plan,
                 const record::Record& record) {
@@ -64,12 +79,18 @@ std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& ru
                                                 : simulate(plan, data, threads, pulse, limits, numbers);
   } catch (const CollectivesMeet& meet) {
     return outputs::compact({{"meet", meet.what()}});
+  } catch (const StateMisfits&) {
+    return lacking(fmt::format("{} does not fit this training; its numbers are computed again", states.from));
   }
-  if ((numbers.all_known || numbers.state) && numbers.trajectory->lacking()) return R"({"lacking": true})";
+  // A run whose state lacks tensors may fail before it lacks a number of the curve.
+  const bool failed = run.record.status == record::Status::failed;
+  if ((numbers.all_known || numbers.state) && (numbers.trajectory->lacking() || (numbers.state && failed)))
+    return lacking(told_of_misfits(numbers, plan));
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   nlohmann::ordered_json answer{
       {"run", outputs::to_json(run)}, {"unwritten", keeper.fault}, {"numbers", ""}, {"told", ""}};
   if (numbers.trajectory) answer["numbers"] = numbers.trajectory->computed();
+  answer["told"] = told_of_misfits(numbers, plan);
   if (damaged) answer["told"] = fmt::format("{} is not whole; its numbers are computed again", states.from);
   try {
     if (!runs.empty()) write_recordings(options.out, runs, run.record, options.recordings);

@@ -18,9 +18,9 @@ struct StateFiles {
 };
 
 /// Simulates one piece of work. Returns {"run": ..., "unwritten": "the fault of a file beside the record, or none",
-/// "numbers": those to keep, "told": "a remark for the user, or none"}, or {"lacking": true} if not all numbers of the
-/// run are known that it does not compute, or {"meet": "link"} if its collectives must go message by message.  runs:
-/// those of the plan that the work stands for.
+/// "numbers": those to keep, "told": "a remark for the user, or none"}, or {"lacking": true, "told": ...} if not all
+/// numbers of the run are known that it does not compute, or {"meet": "link"} if its collectives must go message by
+/// message.  runs: those of the plan that the work stands for.
 std::string simulated(const RunPlan& plan, const std::vector<const RunPlan*>& runs, const Data& data, Numbers numbers,
                       const StateFiles& states, int threads, const RunnerOptions& options, training::Pulse* pulse);
 

@@ -11,6 +11,7 @@
 #include "outputs/run_text.h"
 #include "outputs/sealed_text.h"
 #include "outputs/summary.h"
+#include "record/invariants.h"
 
 namespace simgrad::experiment {
 
@@ -19,6 +20,11 @@ namespace {
 /// A run that took this long to simulate is on the disk before it counts as finished. A shorter one is simulated again
 /// sooner than a thousand of them are waited for, should the machine die in the seconds until the system writes.
 constexpr double waits_for_disk_s = 1.0;
+
+/// Whether the record is of that run by what it says itself: any id can be written into one.
+bool is_of(const RunPlan& plan, const outputs::Run& run) {
+  return run.strategy == plan.kind && run.seed == plan.seed && run.workers == plan.workers;
+}
 
 void write_record(const std::string& path, const outputs::Run& run) {
   const std::string text = outputs::sealed(outputs::text_of(run));
@@ -52,8 +58,12 @@ RecordedRun stored_run(const std::string& out, const std::string& id) {
     std::optional<outputs::Run> run = outputs::run_from_text(*contents.object);
     if (!run) run = outputs::run_from_json(outputs::parse_json(*contents.object, file));
     if (run->id != id) return {.fault = other_contents};
+    if (const std::string violated = record::violated_invariant(run->record); !violated.empty())
+      return {.fault = fmt::format("is the record of no run: {}", violated)};
     return {.run = std::move(run)};
   } catch (const std::runtime_error&) {
+    return {.fault = "is no whole record"};
+  } catch (const base::ScenarioError&) {  // too large
     return {.fault = "is no whole record"};
   }
 }
@@ -82,8 +92,10 @@ void RunStore::set_aside(const std::string& id, const std::string& fault) {
   tell_(fmt::format("{} {}; {}the run is done again", file, fault, place));
 }
 
-std::optional<outputs::Run> RunStore::take(const std::string& id) {
+std::optional<outputs::Run> RunStore::take(const RunPlan& plan) {
+  const std::string& id = plan.id;
   RecordedRun stored = stored_run(out_, id);
+  if (stored.run && !is_of(plan, *stored.run)) stored = {.fault = "is the record of another run"};
   if (!stored.fault.empty()) set_aside(id, stored.fault);
   if (!stored.run || stored.run->record.status == record::Status::failed) return {};
   known_.insert_or_assign(id, Frame(*stored.run));

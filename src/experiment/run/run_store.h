@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/plan/plan.h"
 #include "outputs/results.h"
 
 namespace simgrad::experiment {
@@ -20,7 +21,7 @@ struct RecordedRun {
 
 /// The file of a run's record: <out>/runs/<id>.json.
 std::string record_file(const std::string& out, const std::string& id);
-/// Reads a run's record, and checks it against its checksum and its id. Changes nothing.
+/// Reads a run's record, and checks it against its checksum, its id, and what holds for every run. Changes nothing.
 RecordedRun stored_run(const std::string& out, const std::string& id);
 
 /// runs/ID.json is the run's object in results.json, with `checksum` as the last member: the hash of the file's text
@@ -31,9 +32,9 @@ class RunStore {
   /// out: the results directory.  tell: called for each damaged record.
   RunStore(std::string out, std::function<void(const std::string& text)> tell);
 
-  /// Returns the record of a run, if it is there and sound. A damaged one is renamed to ID.json.damaged and told, and a
-  /// record of a failed run counts as none: its reason may have been the machine.
-  std::optional<outputs::Run> take(const std::string& id);
+  /// Returns the record of a run, if it is there, sound, and of that run. Another one is renamed to ID.json.damaged and
+  /// told, and a record of a failed run counts as none: its reason may have been the machine.
+  std::optional<outputs::Run> take(const RunPlan& plan);
   /// Takes note of a sound record in another directory, as it was read: `put` need not write a run that agrees with it.
   void offer(std::string file, const outputs::Run& run);
   /// Writes the record, unless the file is known to have it: from `take`, or from an earlier `put`. A run that was

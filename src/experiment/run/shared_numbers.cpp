@@ -78,6 +78,7 @@ std::optional<Reach> read_trajectory(std::string_view text, training::Trajectory
   const auto space = std::min(first.find(' '), first.size() - 1);
   Reach done;
   if (!parse_number(first.substr(0, space), done.steps) || !parse_number(first.substr(space + 1), done.loss)) return {};
+  if (done.steps < 0 || std::isnan(done.loss)) return {};
   return trajectory.add(body->substr(body->find('\n') + 1)) ? std::optional(done) : std::nullopt;
 }
 
@@ -137,6 +138,7 @@ void SharedNumbers::read(const std::string& key, Common& common) {
     if (tell_) tell_(fmt::format("{} is not whole; its numbers are computed again", file(key)));
     return;
   }
+  common.from_file = !kept.empty();
   common.trajectory = std::move(kept);
   common.done = done;
 }

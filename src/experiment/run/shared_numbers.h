@@ -81,6 +81,8 @@ class SharedNumbers {
   bool shared(const RunPlan& run) { return of(run) && of(run)->shared; }
   /// Whether two runs that are to be done have one key.
   bool are_common(const RunPlan& one, const RunPlan& other) const;
+  /// Whether numbers of the run's key were taken that an earlier command has left.
+  bool from_file(const RunPlan& run) { return of(run) && of(run)->from_file; }
   /// Whether the run is to leave its last state: it goes further than all before, and the directory has room.
   bool leaves_state(const RunPlan& run);
 
@@ -91,6 +93,7 @@ class SharedNumbers {
     int users = 0;                                 ///< runs that are to be done
     bool shared = false;                           ///< there were several
     bool read = false;                             ///< the file, if there was one
+    bool from_file = false;                        ///< and it had numbers
     std::uintmax_t state_bytes = 0;                ///< of the state's file, before its latest run
     std::map<const RunPlan*, Reach> waiting = {};  ///< runs that have not been started
     std::map<const RunPlan*, Reach> computing = {};

@@ -245,6 +245,7 @@ class Simulation {
   }
   bool several() const { return parts_.size() > 1; }
   const std::string& contended_link() const { return cluster_.contended_link(); }
+  bool state_misfits() const { return dispatcher_.statistics().misfits > 0; }
 
  private:
   const Part& part(std::size_t job) { return *std::ranges::find(parts_, static_cast<int>(job), &Part::job); }
@@ -342,6 +343,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
   std::string error = simulation.run();
   if (!simulation.contended_link().empty()) throw CollectivesMeet(simulation.contended_link());
   if (own.world().stand_ins_differ()) throw CollectivesMeet("");
+  if (simulation.state_misfits()) throw StateMisfits();
   const bool complete = own.world().ended();
   if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";
   simulation.end();

@@ -67,11 +67,17 @@ struct Numbers {
   ModelKeeper* keeper = nullptr;           ///< takes the model at the end, if there is one; null: nobody does
 };
 
+/// The state that a run was to go on from is of another training: tensors of equal lineage have other lengths there.
+class StateMisfits : public std::runtime_error {
+ public:
+  StateMisfits() : std::runtime_error("the state does not fit this training") {}
+};
+
 /// Runs `run`, and all jobs beside it if it is one of several, in this process, which must not have simulated anything
 /// before. A run that fails (a deadlock, an exception in a rank, the watchdog) is a record that says so.
 /// data: of this run; other jobs' are loaded.  threads: for the numbers, 0 inline.  pulse: written as the run goes on;
 /// may be null.  limits: timelines to record.  numbers: of a run without jobs.
-/// Errors: CollectivesMeet, if the run asks for cluster.collectives = "auto".
+/// Errors: CollectivesMeet, if the run asks for cluster.collectives = "auto"; StateMisfits.
 record::Record simulate(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
                         const std::vector<cluster::TimelineLimits>& limits = {}, const Numbers& numbers = {});
 

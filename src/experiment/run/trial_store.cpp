@@ -1,5 +1,6 @@
 #include "experiment/run/trial_store.h"
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -14,6 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Whether a trial can have left these numbers.
+bool is_observed(const Observed& seen) {
+  return std::isfinite(seen.simulated_s) && seen.simulated_s >= 0.0 && seen.samples >= 0 && seen.crashes >= 0;
+}
+
 std::map<std::string, Observed> read_trials(const std::string& file) {
   std::map<std::string, Observed> trials;
   std::error_code unknown;
@@ -21,8 +27,14 @@ std::map<std::string, Observed> read_trials(const std::string& file) {
   try {
     const Json json = outputs::parse_json(outputs::read_file(file), file);
     if (json.at("checksum") != base::hash(outputs::compact(json.at("trials")))) return {};
-    for (const auto& [id, seen] : json.at("trials").items()) trials[id] = {seen.at(0), seen.at(1), seen.at(2)};
+    for (const auto& [id, seen] : json.at("trials").items()) {
+      if (!seen.at(1).is_number_integer() || !seen.at(2).is_number_integer()) return {};
+      trials[id] = {seen.at(0), seen.at(1), seen.at(2)};
+      if (!is_observed(trials[id])) return {};
+    }
   } catch (const base::EnvironmentError&) {
+    return {};
+  } catch (const base::ScenarioError&) {  // too large
     return {};
   } catch (const Json::exception&) {
     return {};

@@ -8,7 +8,7 @@
 namespace simgrad::experiment {
 
 nlohmann::ordered_json json_of(const data::Encoding& encoding);
-/// Errors: nlohmann's, for members that are not there or of another type.
+/// Errors: EnvironmentError for members that are not there, or that are not what `json_of` writes.
 data::Encoding encoding_of(const nlohmann::ordered_json& json);
 
 }  // namespace simgrad::experiment

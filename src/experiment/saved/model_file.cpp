@@ -13,6 +13,8 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "experiment/saved/encoding_text.h"
+#include "experiment/saved/model_check.h"
+#include "outputs/reader.h"
 #include "outputs/results.h"
 #include "outputs/summary.h"
 #include "scenario/document.h"
@@ -22,6 +24,7 @@ namespace simgrad::experiment {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using outputs::Reader;
 
 constexpr std::string_view format_name = "simgrad model";
 constexpr int format_version = 1;
@@ -42,14 +45,17 @@ Json json_of(const std::vector<models::SourceShape>& sources) {
   return all;
 }
 
-std::vector<models::SourceShape> sources_in(const Json& json) {
+std::vector<models::SourceShape> sources_in(const Reader& problem) {
   std::vector<models::SourceShape> all;
-  for (const Json& source : json)
-    all.push_back({.name = source.at("name").get<std::string>(),
-                   .first = source.at("first").get<std::int64_t>(),
-                   .features = source.at("features").get<std::int64_t>(),
-                   .rows = source.at("rows").get<std::int64_t>(),
-                   .classes = source.at("classes").get<int>()});
+  if (!problem.has("sources")) return all;
+  for (const Json& json : problem.array("sources")) {
+    const Reader source(json, "sources", all.size());
+    all.push_back({.name = source.text("name"),
+                   .first = source.integer<std::int64_t>("first"),
+                   .features = source.integer<std::int64_t>("features"),
+                   .rows = source.integer<std::int64_t>("rows"),
+                   .classes = source.integer<int>("classes")});
+  }
   return all;
 }
 
@@ -62,14 +68,15 @@ Json json_of(const models::Problem& problem) {
 }
 
 models::Problem problem_in(const Json& json) {
-  return {.features = json.at("features").get<std::int64_t>(),
-          .classes = json.at("classes").get<int>(),
-          .users = json.at("users").get<std::int64_t>(),
-          .items = json.at("items").get<std::int64_t>(),
-          .nonzeros = json.at("nonzeros").get<double>(),
-          .fields = json.at("fields").get<std::int64_t>(),
-          .vocabulary = json.at("vocabulary").get<std::int64_t>(),
-          .sources = sources_in(json.value("sources", Json()))};
+  const Reader problem(json, "problem");
+  return {.features = problem.integer<std::int64_t>("features"),
+          .classes = problem.integer<int>("classes"),
+          .users = problem.integer<std::int64_t>("users"),
+          .items = problem.integer<std::int64_t>("items"),
+          .nonzeros = problem.number("nonzeros"),
+          .fields = problem.integer<std::int64_t>("fields"),
+          .vocabulary = problem.integer<std::int64_t>("vocabulary"),
+          .sources = sources_in(problem)};
 }
 
 /// The options of the model, without those that name files: a shape that a file gave is written out.
@@ -87,6 +94,20 @@ Json json_of(const std::vector<models::Layer>& layers) {
                    {"count", layer.count},
                    {"rows", layer.rows},
                    {"columns", layer.columns}});
+  return all;
+}
+
+std::vector<models::Layer> layers_in(const Json& json) {
+  std::vector<models::Layer> all;
+  for (const Json& each : json) {
+    const Reader layer(each, "layers", all.size());
+    models::Layer& its = all.emplace_back();
+    its.name = layer.text("name");
+    its.first = layer.integer<std::int64_t>("first");
+    its.count = layer.integer<std::int64_t>("count");
+    its.rows = layer.integer<std::int64_t>("rows");
+    its.columns = layer.integer<std::int64_t>("columns");
+  }
   return all;
 }
 
@@ -140,19 +161,29 @@ std::vector<double> doubles_in(std::string_view bytes) {
   throw base::ScenarioError(fmt::format("{}:1:1: {}", file, what));
 }
 
+/// Throws unless the members that name the run are there.
+void require_run(const Reader& line) {
+  for (const char* key : {"id", "strategy", "label", "status", "metric_name"}) line.text(key);
+  line.object("parameters");
+  line.integer<std::uint64_t>("seed");
+  line.integer<std::int64_t>("step");
+  for (const char* key : {"loss", "metric"}) line.number_or_nothing(key);
+}
+
 /// The first line of a file's bytes.
 Json heading_in(const std::string& file, std::string_view bytes) {
   if (!bytes.starts_with(beginning_of_model()))
     refuse(file, "is no model, expected a file that a run with save_model = true has left in models/");
-  Json json;
   try {
-    json = Json::parse(bytes.substr(0, bytes.find('\n')));
-  } catch (const nlohmann::json::exception&) {
-    refuse(file, "is damaged, expected a whole first line");
+    Json json = outputs::parse_json(std::string(bytes.substr(0, bytes.find('\n'))), file);
+    const Reader line(json, "its first line");
+    if (line.integer<std::int64_t>("version") != format_version)
+      refuse(file, fmt::format("has another version of the format, expected {}", format_version));
+    require_run(line);
+    return json;
+  } catch (const base::EnvironmentError& fault) {
+    refuse(file, fmt::format("is damaged: {}", fault.what()));
   }
-  if (const Json version = json.value("version", Json()); version != format_version)
-    refuse(file, fmt::format("has version {} of the format, expected {}", version.dump(), format_version));
-  return json;
 }
 
 /// The place of the checksum, with which the parameters end; nothing if it is another one.
@@ -168,22 +199,46 @@ struct OnlyModel : base::Described {
   void describe(base::Describer& d) override { d.section("model", section, "the model"); }
 };
 
-SavedModel model_in(const std::string& file, Json json, std::string_view parameters) {
-  SavedModel saved;
+/// The options of a model, read as those of a scenario are.
+ModelSection section_in(const std::string& file, const Json& options) {
+  if (const std::string fault = options_fault(options); !fault.empty()) refuse(file, "has " + fault);
   OnlyModel model;
-  const scenario::Document document =
-      scenario::Document::parse(scenario::toml(Json{{"model", json.at("model")}}), file + ", its model");
-  scenario::Faults faults;
-  document.read_into(model, faults);
-  faults.raise_if_any();
-  saved.kind = model.section.model.kind();
-  saved.model = model.section.model.shared();
-  saved.problem = problem_in(json.at("problem"));
-  saved.encoding = encoding_of(json.at("encoding"));
-  const std::string precision = json.at("precision").get<std::string>();
+  try {
+    const scenario::Document document = scenario::Document::parse(scenario::toml(Json{{"model", options}}), "[model]");
+    scenario::Faults faults;
+    document.read_into(model, faults);
+    faults.raise_if_any();
+  } catch (const base::ScenarioError& error) {
+    refuse(file, fmt::format("has options that are no model's: {}", error.faults().front()));
+  }
+  return std::move(model.section);
+}
+
+training::Precision precision_in(const Reader& line) {
+  const std::string name = line.text("precision");
   for (const training::Precision known : precisions)
-    if (training::name(known) == precision) saved.precision = known;
-  if (training::name(saved.precision) != precision) refuse(file, "has the unknown precision " + precision);
+    if (training::name(known) == name) return known;
+  line.refuse("precision", line.at("precision"), "one that this release knows");
+}
+
+SavedModel model_in(const std::string& file, Json json, std::string_view parameters) {
+  const Reader line(json, "its first line");
+  const std::size_t count = parameters.size() / sizeof(double);
+  if (parameters.size() % sizeof(double) != 0 || line.integer<std::uint64_t>("count") != count)
+    refuse(file, "is damaged, expected as many parameters as its first line says");
+  const ModelSection section = section_in(file, line.object("model"));
+  SavedModel saved;
+  saved.kind = section.model.kind();
+  saved.model = section.model.shared();
+  saved.problem = problem_in(line.at("problem"));
+  saved.precision = precision_in(line);
+  if (const std::string fault =
+          shape_fault(*saved.model, saved.problem, layers_in(line.array("layers")), static_cast<std::int64_t>(count));
+      !fault.empty())
+    refuse(file, fmt::format("is no {} of a training: {}", saved.kind, fault));
+  saved.encoding = encoding_of(line.at("encoding"));
+  if (const std::string fault = encoding_fault(*saved.model, saved.problem, saved.encoding); !fault.empty())
+    refuse(file, fmt::format("has data that its {} was not trained on: {}", saved.kind, fault));
   saved.w = doubles_in(parameters);
   for (const char* key : {"model", "problem", "layers", "encoding", "format", "version"}) json.erase(key);
   saved.run = std::move(json);
@@ -229,14 +284,8 @@ SavedModel read_model(const std::string& file) {
   if (!whole_until) refuse(file, "is damaged, expected the contents of its checksum");
   const std::size_t begin = bytes.find('\n') + 1, end = *whole_until;
   try {
-    if ((end - begin) != json.at("count").get<std::size_t>() * sizeof(double))
-      refuse(file, "is damaged, expected as many parameters as its first line says");
-    SavedModel saved = model_in(file, std::move(json), all.substr(begin, end - begin));
-    if (std::cmp_not_equal(saved.w.size(), saved.model->parameters(saved.problem)))
-      refuse(file, fmt::format("has {} parameters, expected the {} of {}", saved.w.size(),
-                               saved.model->parameters(saved.problem), saved.kind));
-    return saved;
-  } catch (const nlohmann::json::exception& fault) {
+    return model_in(file, std::move(json), all.substr(begin, end - begin));
+  } catch (const base::EnvironmentError& fault) {
     refuse(file, fmt::format("is damaged: {}", fault.what()));
   }
 }

@@ -47,8 +47,9 @@ void write_model(const std::string& file, const RunPlan& run, const data::Split&
 /// The first line of the file.  Errors: EnvironmentError for a file that cannot be opened or read; ScenarioError for
 /// one that is no model, or of a later version.
 nlohmann::ordered_json heading_of_model(const std::string& file);
-/// Errors: as above; ScenarioError for a file that is cut short or damaged, and for a model that this release does not
-/// know.
+/// The model is checked as a whole (model_check.h): what the file says holds for its parameters and for its data.
+/// Errors: as above; ScenarioError for a file that is cut short or damaged, for a model that this release does not
+/// know, and for one that no training leaves.
 SavedModel read_model(const std::string& file);
 
 /// The model of one source of a mixture: its tower, the trunk and its head, for rows of this source.

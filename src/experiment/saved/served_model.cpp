@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 #include "experiment/plan/places.h"
 #include "experiment/saved/model_file.h"
@@ -97,6 +98,10 @@ std::vector<double> served_parameters(const Settings& settings, const data::Spli
         fmt::format("{} was trained on {}, but the prompts are of {}; expected the tokens of its training, as its "
                     "own data have them",
                     settings.serving.model, tokens_text(trained), tokens_text(given)));
+  // The file was checked before, and is read again here.
+  if (std::cmp_not_equal(saved.w.size(), settings.model.model->parameters(saved.problem)))
+    faults.add(settings.places.served_model,
+               fmt::format("{} is another model than at the beginning of this command", settings.serving.model));
   faults.raise_if_any();
   return std::move(saved.w);
 }

@@ -145,6 +145,8 @@ class Learning {
   void count_choices(const values::Tensor& w, RowSet rows, Score& score) const;
   std::vector<double> means_of_sources(std::vector<double> sums, std::int64_t samples) const;
   Score computed_score(const values::Tensor& w, double elapsed_s) const;
+  /// Whether a score from a file has the numbers that this training's have, each in its range.
+  bool is_of_this_training(const Score& score) const;
   const data::Dataset& evaluation_set() const;
   /// A function of w and of the share's rows, as models::Samples.  work(w, samples, result).  variant: tells apart
   /// works of one name.

@@ -56,7 +56,16 @@ Score Learning::score(const Tensor& w, double elapsed_s) const {
   if (!setup_.data) return {};
   if (!setup_.trajectory) return computed_score(w, elapsed_s);
   const auto compute = [&] { return computed_score(w, elapsed_s); };
-  return setup_.trajectory->score(w.lineage(), w.timing_only() ? nullptr : std::function<Score()>(compute));
+  return setup_.trajectory->score(w.lineage(), w.timing_only() ? nullptr : std::function<Score()>(compute),
+                                  [this](const Score& known) { return is_of_this_training(known); });
+}
+
+bool Learning::is_of_this_training(const Score& score) const {
+  const std::string_view name = setup_.model->metric(setup_.problem);
+  const auto share = [](const std::optional<double>& x) { return !x || !(*x < 0.0 || *x > 1.0); };  // or no number
+  return score.loss && score.metric.has_value() == !name.empty() && (name != "accuracy" || share(score.metric)) &&
+         score.of_sources.size() == 2 * setup_.problem.sources.size() &&
+         score.dropped_share.has_value() == score.expert_imbalance.has_value() && share(score.dropped_share);
 }
 
 Score Learning::computed_score(const Tensor& w, double elapsed_s) const {

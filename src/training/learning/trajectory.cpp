@@ -51,8 +51,13 @@ std::string text_of(const Score& score) {
 }  // namespace
 
 template <class Number>
-Number Trajectory::found(All<Number>& all, const values::Lineage& lineage, const std::function<Number()>& compute) {
-  if (const auto known = all.find(lineage); known != all.end()) return known->second.number;
+Number Trajectory::found(All<Number>& all, const values::Lineage& lineage, const std::function<Number()>& compute,
+                         const std::function<bool(const Number& number)>& fits) {
+  if (const auto known = all.find(lineage); known != all.end()) {
+    if (known->second.computed || fits(known->second.number)) return known->second.number;
+    misfits_ = true;
+    all.erase(known);
+  }
   if (!compute) {
     lacking_ = true;
     throw std::runtime_error("a number of this training is not known");
@@ -62,12 +67,13 @@ Number Trajectory::found(All<Number>& all, const values::Lineage& lineage, const
   return number;
 }
 
-Score Trajectory::score(const values::Lineage& state, const std::function<Score()>& compute) {
-  return found(scores_, state, compute);
+Score Trajectory::score(const values::Lineage& state, const std::function<Score()>& compute,
+                        const std::function<bool(const Score& score)>& fits) {
+  return found(scores_, state, compute, fits);
 }
 
 double Trajectory::distance(const values::Lineage& replicas, const std::function<double()>& compute) {
-  return found(distances_, replicas, compute);
+  return found<double>(distances_, replicas, compute, [](double distance) { return !(distance < 0.0); });
 }
 
 std::string Trajectory::lines(bool computed_only) const {

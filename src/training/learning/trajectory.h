@@ -27,14 +27,19 @@ struct Score {
 class Trajectory {
  public:
   /// Returns the score of the state, or computes and keeps it. Without `compute` an unknown one is an error, and
-  /// lacking() from then on.  Errors: std::runtime_error.
-  Score score(const values::Lineage& state, const std::function<Score()>& compute);
+  /// lacking() from then on.  fits: whether a score is one of this training; one from a file that is not counts as
+  /// unknown.  Errors: std::runtime_error.
+  Score score(
+      const values::Lineage& state, const std::function<Score()>& compute,
+      const std::function<bool(const Score& score)>& fits = [](const Score&) { return true; });
   /// The same of a distance between replicas.
   double distance(const values::Lineage& replicas, const std::function<double()>& compute);
 
   bool empty() const { return scores_.empty() && distances_.empty(); }
   /// Whether a number was asked for that is neither known nor can be computed.
   bool lacking() const { return lacking_; }
+  /// Whether a known number was left out because it is none of this training.
+  bool misfits() const { return misfits_; }
 
   /// The numbers that were computed here, a line each; doubles read back to the same bits.
   std::string computed() const;
@@ -53,13 +58,15 @@ class Trajectory {
   using All = std::map<values::Lineage, Known<Number>>;
 
   template <class Number>
-  Number found(All<Number>& all, const values::Lineage& lineage, const std::function<Number()>& compute);
+  Number found(All<Number>& all, const values::Lineage& lineage, const std::function<Number()>& compute,
+               const std::function<bool(const Number& number)>& fits);
   std::string lines(bool computed_only) const;
   bool add_line(std::string_view line);
 
   All<Score> scores_;
   All<double> distances_;
   bool lacking_ = false;
+  bool misfits_ = false;
 };
 
 }  // namespace simgrad::training

@@ -1,0 +1,15 @@
+/// What holds for the record of every run, whatever its strategy: a file that says otherwise was not left by one.
+#pragma once
+
+#include <string>
+
+#include "record/record.h"
+
+namespace simgrad::record {
+
+/// The first field that is not as a run leaves it, with what was found and what was expected; or empty.
+/// Times are none below 0, and a rank's four parts add up to the run's time; shares lie between 0 and 1; the curve goes
+/// forward from step 0 to the last step; places are those of ranks and hosts that are there.
+std::string violated_invariant(const Record& record);
+
+}  // namespace simgrad::record
