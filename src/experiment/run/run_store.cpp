@@ -63,8 +63,6 @@ RecordedRun stored_run(const std::string& out, const std::string& id) {
     return {.run = std::move(run)};
   } catch (const std::runtime_error&) {
     return {.fault = "is no whole record"};
-  } catch (const base::ScenarioError&) {  // too large
-    return {.fault = "is no whole record"};
   }
 }
 
