@@ -115,7 +115,7 @@ TEST_CASE("at most 32 files extend each other") {
     scratch.write("c" + std::to_string(number) + ".toml", text);
   };
   for (int k = 1; k < 32; ++k) write(k, "extends = \"c" + std::to_string(k + 1) + ".toml\"\n");
-  write(32, "title = \"last\"\n");
+  write(32, "title = \"last\"\n[model]\nkind = \"least_squares\"\n");
   CHECK(settings(Document::read(scratch.path() + "/c1.toml")).title == "last");
   write(32, "extends = \"c33.toml\"\n");
   write(33, "title = \"last\"\n");

@@ -219,7 +219,7 @@ TEST_CASE("twenty faults are told, and how many more there are; suggestions are 
   const Lines lines = faults(text);
   REQUIRE(lines.size() == 21);
   CHECK(lines[0] == R"(dir/a.toml:2:1: unknown key "workrs0" in [cluster]; did you mean "workers"?)");
-  CHECK(lines[19].ends_with(R"(did you mean "workers"?)"));
+  CHECK(lines[19].starts_with(R"(dir/a.toml:21:1: unknown key "workrs19" in [cluster]; known: workers, bandwidth)"));
   CHECK(lines[20] == "... and 7,980 more");
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("keys are looked for as often as suggestions are made, and listed once
 TEST_CASE("a text of more than 10,000 bytes is refused, as a value, in a list and as a key") {
   const std::string longest(10'000, 'x'), longer = longest + "x";
   const std::string what = "a text of 10001 bytes, expected at most 10000";
-  CHECK(faults("title = \"" + longest + "\"").empty());
+  CHECK(settings("title = \"" + longest + "\"\n[model]\nkind = \"least_squares\"\n").title == longest);
   CHECK(faults("title = \"" + longer + "\"") == Lines{"dir/a.toml:1:9: " + what});
   CHECK(faults("a = [\"" + longer + "\"]") == Lines{"dir/a.toml:1:6: " + what});
   CHECK(faults("a = { " + longer + " = 1 }") == Lines{"dir/a.toml:1:7: " + what});

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <tuple>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "experiment/plan/directions.h"
@@ -160,40 +163,62 @@ class ExpectationCheck {
 
   /// Checks the name that stands at the expectation's `strategy` or `relative_to`.
   void strategy(std::size_t index, const char* option, const std::optional<std::string>& name) {
-    if (!name || incomplete_ || in(known_, *name)) return;
-    faults_.add(place(index, option),
-                fmt::format("no strategy of the scenario is called \"{}\"{}", *name, base::suggestion(*name, known_)));
+    if (!name || incomplete_ || names_.contains(*name)) return;
+    faults_.add(place(index, option), fmt::format("no strategy of the scenario is called \"{}\"{}", *name,
+                                                  explains() ? base::suggestion(*name, known_) : ""));
   }
 
   /// Checks one key of the expectation's `where` or `relative_where`.
   void where(std::size_t index, const char* option, const std::string& key, const std::string& toml,
              const std::vector<Axis>& axes) {
-    std::vector<std::string> keys;
-    for (const Axis& axis : axes)
-      if (!in(keys, axis.key)) keys.push_back(axis.key);
-    if (keys.empty())
+    if (axes.empty())
       return faults_.add(
           place(index, option),
           fmt::format("\"{}\" names grid points, but the scenario has no [grid]; leave it out, or add a grid", option));
-    if (!in(keys, key))
-      return faults_.add(place(index, option),
-                         fmt::format("the grid has no key \"{}\"{}", key, base::suggestion(key, keys)));
-    const Json wanted = scenario::json_of({.toml = toml, .position = {}});
-    std::vector<std::string> values;
-    for (const Axis& axis : axes)
-      for (const scenario::Value& value : axis.values) {
-        if (axis.key != key) continue;
-        if (scenario::json_of(value) == wanted) return;
-        if (!in(values, value.toml)) values.push_back(value.toml);
-      }
-    faults_.add(place(index, option),
-                fmt::format("the grid has no point with {} = {}; it takes {}", key, toml, base::joined(values)));
+    if (values_.empty()) learn(axes);
+    const auto values = values_.find(key);
+    if (values == values_.end())
+      return faults_.add(place(index, option), fmt::format("the grid has no key \"{}\"{}", key,
+                                                           explains() ? base::suggestion(key, keys_) : ""));
+    if (std::ranges::find(values->second.parsed, scenario::json_of({.toml = toml, .position = {}})) !=
+        values->second.parsed.end())
+      return;
+    constexpr std::size_t most = 200;
+    const std::vector<std::string>& written = values->second.written;
+    std::string text = fmt::format("the grid has no point with {} = {}", key, toml);
+    if (explains()) {
+      text += "; it takes " + base::joined(std::span(written).first(std::min(written.size(), most)));
+      if (written.size() > most) text += fmt::format(" and {} more", written.size() - most);
+    }
+    faults_.add(place(index, option), std::move(text));
   }
 
  private:
+  /// The values of a key in all axes, each once.
+  struct Values {
+    std::vector<std::string> written;
+    std::vector<Json> parsed;
+  };
+
+  /// Whether a fault says what is known: more faults are not shown, and long lists take long.
+  bool explains() { return explained_++ < 20; }
+
+  void learn(const std::vector<Axis>& axes) {
+    std::unordered_set<std::string> seen;
+    for (const Axis& axis : axes) {
+      const auto [values, fresh] = values_.try_emplace(axis.key);
+      if (fresh) keys_.push_back(axis.key);
+      for (const scenario::Value& value : axis.values) {
+        if (!seen.insert(axis.key + '\n' + value.toml).second) continue;
+        values->second.written.push_back(value.toml);
+        values->second.parsed.push_back(scenario::json_of(value));
+      }
+    }
+  }
+
   void add_names(const Settings& settings) {
     const auto add = [&](std::string name) {
-      if (!name.empty() && !in(known_, name)) known_.push_back(std::move(name));
+      if (!name.empty() && names_.insert(name).second) known_.push_back(std::move(name));
     };
     incomplete_ = incomplete_ || std::ranges::any_of(settings.strategies, [](const auto& e) { return !e.strategy; });
     if (incomplete_) return;
@@ -210,6 +235,10 @@ class ExpectationCheck {
   const Document& document_;
   Faults& faults_;
   std::vector<std::string> known_;
+  std::unordered_set<std::string> names_;  ///< the same
+  std::map<std::string, Values> values_;   ///< by key of the grid
+  std::vector<std::string> keys_;
+  int explained_ = 0;
   bool incomplete_ = false;  ///< a strategy that could not be read has a fault of its own
 };
 

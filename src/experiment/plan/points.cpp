@@ -235,7 +235,7 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
 AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names, Faults& faults) {
   AllSettings all;
   ValueFaults of_points;
-  constexpr std::size_t faults_most = 1'000;
+  constexpr std::size_t faults_most = 200;
   std::vector<PointRead> reads = read_each(points, names, true, {}, faults_most);
   for (std::size_t k = 0; k < reads.size(); ++k) {
     of_points.add(points[k], reads[k].faults);
