@@ -116,10 +116,15 @@ TEST_CASE("a link, a pipe or a directory with the name of a replaced experiment'
 TEST_CASE("temporary files are removed where they would have become a file of the program's") {
   const Scratch scratch;
   const std::string ending = ".fedcba9876543210.tmp";
-  std::vector<std::string> own{"results.json" + ending, "runs.csv" + ending, "plan.json" + ending};
+  std::vector<std::string> own{"results.json" + ending, "runs.csv" + ending, "plan.json" + ending,
+                               "trace/run.json" + ending};
   for (const File& file : ours()) own.push_back(file.name + ending);
-  std::vector<std::string> others{"notes.txt" + ending, "runs/mine.json" + ending, "runs/" + id + ending,
-                                  "elsewhere/" + id + ".json" + ending, "models/" + id + ".json" + ending};
+  std::vector<std::string> others{"notes.txt" + ending,
+                                  "runs/mine.txt" + ending,
+                                  "trajectories/mine" + ending,
+                                  "runs/" + id + ending,
+                                  "elsewhere/" + id + ".json" + ending,
+                                  "models/" + id + ".json" + ending};
   for (const auto* names : {&own, &others})
     for (const std::string& name : *names) put(scratch, name, "half a file");
   fs::create_directory(scratch.path() + "/trace/" + id + ".json" + ending + "x");

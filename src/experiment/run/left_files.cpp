@@ -118,6 +118,14 @@ const InFolder* kind_of(std::string_view folder, const std::string& name) {
   return kind == in_folders.end() ? nullptr : &*kind;
 }
 
+/// Whether a folder has files of such names: of runs, or of the trial of a trace, which is no run's.
+bool may_be_in(std::string_view folder, std::string_view name) {
+  const std::string_view ending = name.substr(std::min(name.find('.'), name.size()));
+  return std::ranges::any_of(in_folders, [&](const InFolder& each) {
+    return folder == each.folder && ending == each.ending && (!ending.empty() || is_hash_name(name));
+  });
+}
+
 const Beside* kind_of(const std::string& name) {
   const auto kind = std::ranges::find(files_beside, name, &Beside::name);
   return kind == files_beside.end() ? nullptr : &*kind;
@@ -141,7 +149,7 @@ void remove_temporary_files(const std::string& out) {
   });
   for (const char* folder : folders)
     each_file(fs::path(out) / folder, [&](const std::string& path, const std::string& name) {
-      if (kind_of(folder, std::string(outputs::final_name(name)))) outputs::remove_abandoned(path);
+      if (may_be_in(folder, outputs::final_name(name))) outputs::remove_abandoned(path);
     });
 }
 
