@@ -200,7 +200,7 @@ TEST_CASE("merge: of a run that failed in one shard and not in another, the one 
   const Shards shards;
   const Called failed =
       program("run x.toml " + shards.options + " --shard 1/2 --run-memory 1kB --out failed", shards.scratch);
-  REQUIRE(failed.exit_code == 1);
+  REQUIRE(failed.exit_code == 4);
   const std::string sound = "out/x/shard-1-of-2", other = "failed/shard-1-of-2", rest = " out/x/shard-2-of-2";
   // A run that was stopped by force has left no timeline, and is not missing.
   CHECK(program("merge " + other + rest + " --out alone --no-why", shards.scratch).exit_code == 4);
