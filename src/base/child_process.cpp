@@ -109,7 +109,7 @@ std::string answer_of(const std::function<std::string()>& body) {
 }
 
 /// Lowers the limit: whoever started this process may have set a lower one, which stays.
-void lower(decltype(RLIMIT_CPU) resource, std::uintmax_t most) {
+void lower_limit(decltype(RLIMIT_CPU) resource, std::uintmax_t most) {
   struct rlimit present = {};
   getrlimit(resource, &present);
   present.rlim_cur = static_cast<rlim_t>(std::min<std::uintmax_t>(most, present.rlim_cur));
@@ -120,14 +120,14 @@ void lower(decltype(RLIMIT_CPU) resource, std::uintmax_t most) {
 void obey(const ResourceLimits& limits) {
   if (limits.processor_s) {
     signal(SIGXCPU, SIG_DFL);
-    lower(RLIMIT_CPU, *limits.processor_s);
-    lower(RLIMIT_CORE, 0);
+    lower_limit(RLIMIT_CPU, *limits.processor_s);
+    lower_limit(RLIMIT_CORE, 0);
   }
   if (limits.real_s) {
     signal(SIGALRM, SIG_DFL);
     alarm(*limits.real_s);
   }
-  if (!limits.writes_files) lower(RLIMIT_FSIZE, 0);
+  if (!limits.writes_files) lower_limit(RLIMIT_FSIZE, 0);
   if (limits.memory_bytes) limit_memory(*limits.memory_bytes);
 }
 

@@ -19,7 +19,7 @@ namespace {
 /// The elements of SimGrid's DTD that are allowed, each with what it describes. Left out are config (options of
 /// SimGrid), process, actor and argument (programs to start), and what SimGrid itself has given up: include, random,
 /// storage, storage_type, mount, model_prop.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 22> described{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 22> allowed{{
     {"platform", "the whole"},
     {"AS", "a zone, by its old name"},
     {"zone", "hosts and links with the rule by which routes are found"},
@@ -137,7 +137,7 @@ std::vector<PlatformAttribute> attributes_of(std::string_view tag) {
 }
 
 std::string fault_of_element(const std::string& name) {
-  if (std::ranges::any_of(described, [&](const auto& each) { return each.first == name; })) return {};
+  if (std::ranges::any_of(allowed, [&](const auto& each) { return each.first == name; })) return {};
   const std::string element = fmt::format("<{}>", name.substr(0, 80));
   if (name == "config")
     return fmt::format(
@@ -149,7 +149,7 @@ std::string fault_of_element(const std::string& name) {
     return fmt::format("{} starts programs, expected hosts and links alone: the scenario says what runs on them",
                        element);
   std::vector<std::string> known;
-  for (const auto& [each, what] : described) known.emplace_back(each);
+  for (const auto& [each, what] : allowed) known.emplace_back(each);
   return fmt::format("{} is no element of a platform{}", element, base::suggestion(name, known));
 }
 

@@ -72,16 +72,16 @@ class ComputedZone final : public routing::NetZoneImpl {
 };
 
 /// The settings of SimGrid that decide about times and about files that it writes: those that we set with their values,
-/// the rest by whether somebody has set them. A network model may choose among its defaults.
+/// the rest by whether somebody has set them. A network model may choose among its defaults, and sets host/model.
 std::string settings() {
   namespace config = simgrid::config;
   std::string text;
   const auto add = [&](const char* name, const auto& value) {
     text += fmt::format("{} {}\n", name, config::is_default(name) ? "-" : fmt::format("{}", value(name)));
   };
-  for (const char* const name : {"tracing", "tracing/filename", "plugin", "path", "cpu/model", "cpu/optim",
-                                 "host/model", "network/latency-factor", "network/bandwidth-factor",
-                                 "network/loopback-bw", "network/loopback-lat", "network/weight-S"})
+  for (const char* const name :
+       {"tracing", "tracing/filename", "plugin", "path", "cpu/model", "cpu/optim", "network/latency-factor",
+        "network/bandwidth-factor", "network/loopback-bw", "network/loopback-lat", "network/weight-S"})
     add(name, [](const char*) { return "set"; });
   for (const char* const name : {"network/crosstraffic", "network/maxmin-selective-update"})
     add(name, config::get_value<bool>);
