@@ -39,7 +39,7 @@ std::vector<Change> contradictions() {
           {"utilisation of a link is 1.5, expected 0 to 1", set("/links/0/utilisation", 1.5)},
           {"host is 4, expected 0 to 3", set("/ranks/0/host", 4)},
           {"steps is 11, expected 10, where the curve ends", set("/steps", 11)},
-          {"step of the curve is 1, expected 0 at its beginning", set("/curve/0/step", 1)},
+          {"step of the curve is -1, expected at least 0", set("/curve/0/step", -1)},
           {"simulated_s of the curve is 0, expected ", set("/curve/9/simulated_s", 0)},
           {"simulated_s of the curve is 1000, expected ", set("/curve/10/simulated_s", 1000)},
           {"time_to_target_s is missing, though the target was reached", set("/status", "reached")},

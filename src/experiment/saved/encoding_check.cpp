@@ -63,6 +63,7 @@ std::string form_fault(const Encoding& encoding) {
     return "a form of rows that is of another task";
   if (std::string_view("\"\n\r").find(encoding.separator) != std::string_view::npos)
     return "a separator that no table has";
+  if (encoding.form == Encoding::Form::sparse && !encoding.columns.empty()) return "columns, which no LIBSVM file has";
   if (encoding.first_index < 0 || encoding.first_index > 1)
     return fmt::format("first_index = {}, expected 0 or 1", encoding.first_index);
   return {};
