@@ -119,7 +119,7 @@ TEST_CASE("a platform that is not there, or a directory, ends with 5") {
   scratch.write("x.toml", platform);
   check_refused(scratch, {"p.xml: cannot be read: No such file or directory"}, 5);
   fs::create_directory(scratch.path() + "/p.xml");
-  check_refused(scratch, {"p.xml: cannot be read: Is a directory"}, 5);
+  check_refused(scratch, {"p.xml: is a directory; expected a regular file"}, 5);
 }
 
 TEST_CASE("a platform that is empty, malformed or without hosts is refused in one line") {
