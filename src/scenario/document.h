@@ -30,7 +30,8 @@ class Faults {
   /// Adds those of the others that stand at one of the places.
   void add(const Faults& others, const std::vector<Position>& places);
   bool empty() const { return faults_.empty(); }
-  void raise_if_any() const;  ///< base::ScenarioError
+  /// Errors: base::ScenarioError with the first twenty faults, and the number of the others.
+  void raise_if_any() const;
 
   struct Fault {
     Position position;
@@ -68,8 +69,9 @@ struct Axis {
 class Document {
  public:
   /// Reads a file. If it says `extends = "base.toml"`, it is laid over that one (lay() in node.h has the rules), which
-  /// may extend another one. Errors: EnvironmentError if a file cannot be read; ScenarioError with line and column for
-  /// malformed TOML, and for files that extend each other in a circle.
+  /// may extend another one, 32 files in all. The first one may be a pipe. Errors: EnvironmentError if a file cannot be
+  /// read; ScenarioError with line and column for malformed TOML, for texts and tables beyond the limits of depth.h,
+  /// and for files that extend each other in a circle.
   static Document read(const std::string& path);
   /// `extends` is not followed here, and is an unknown key.
   static Document parse(std::string_view text, std::string name);

@@ -70,6 +70,10 @@ TEST_CASE("a suggestion names what was probably meant and what there is") {
   CHECK(suggestion("rong", known) == R"(; did you mean "ring"? Known: ring, tree)");
   CHECK(suggestion("butterfly", known) == "; known: ring, tree");
   CHECK(suggestion("ring", {}) == "");
+  // As of a file of many columns.
+  const std::string all = suggestion("x", std::vector<std::string>(1234, "ring"));
+  CHECK(all.starts_with("; known: ring, ring"));
+  CHECK(all.ends_with("ring and 1034 more"));
 }
 
 TEST_CASE("names are joined with commas or what is asked for") {

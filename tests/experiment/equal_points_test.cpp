@@ -119,6 +119,13 @@ TEST_CASE("a fault that many values of a formula have is told once, with the fir
   CHECK(zipped[1].ends_with(" (the same fault in 2 more values of the list)"));
 }
 
+TEST_CASE("behind two hundred faults no other point is read, and the fault says at how many values it is at least") {
+  CHECK(
+      of_grids({"cluster.workers=range(-5000,-1,1)"}) ==
+      Faults{"--grid cluster.workers=range(-5000,-1,1): workers must be from 1 to 131072, found -5000 (the same fault "
+             "in at least 199 more values of the list)"});
+}
+
 TEST_CASE("values that stand at places of their own have faults of their own") {
   CHECK(
       faults(scenario_text + "[grid]\n\"cluster.workers\" = [0, 1, -1]\n") ==
