@@ -153,6 +153,30 @@ TEST_CASE("what a platform names as a file of speeds or states is a regular file
                   base::EnvironmentError);
 }
 
+TEST_CASE("a profile of speeds that begins again at once, or at random, would never let a run end") {
+  const tests::Scratch scratch;
+  const auto file = [&](const std::string& text) {
+    const std::string name = scratch.write("speeds.txt", text);
+    const std::string found = fault(with_attribute("speed_file=\"" + name + "\""));
+    return found.starts_with("4:1: " + name + ": ") ? found.substr(name.size() + 7) : found;
+  };
+  const auto text = [](const std::string& periodicity, const std::string& content) {
+    return fault(platform("", host + "<trace id=\"t\" periodicity=\"" + periodicity + "\">" + content + "</trace>"));
+  };
+  const std::string often = "a profile that begins again every 1e-300 s, expected at least 1e-06 s";
+  for (const char* profile : {"PERIODICITY 1e-300\n0 1\n", "0 1\n  LOOPAFTER1e-300", "# a\nLOOPAFTER\t1e-300"}) {
+    CHECK(file(profile) == often);
+    CHECK(text("-1", profile).ends_with(often));
+  }
+  CHECK(file("PERIODICITY 0\n0 1\n") == "a profile that begins again every 0 s, expected at least 1e-06 s");
+  CHECK(file("PERIODICITY nan\n0 1\n").starts_with("a profile that begins again every nan s"));
+  CHECK(file("STOCHASTIC LOOP\nDET 0 DET 1\n") == "a profile of random dates, expected dates and values");
+  CHECK(text("1e-300", "0 1") == "4:27: " + often);
+  CHECK(file("PERIODICITY 1e-6\n0 1\n").empty());
+  CHECK(file("0 1\n5 0.5\nPERIODICITY -1\n").empty());
+  CHECK(text("10", "0 1\n5 0.5\n").empty());
+}
+
 TEST_CASE("a platform that is a pipe or a device cannot be read, and is not waited for") {
   const tests::Scratch scratch;
   const std::string pipe = scratch.path() + "/p.xml";

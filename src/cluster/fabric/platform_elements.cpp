@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -166,6 +167,23 @@ std::int64_t hosts_of_element(std::string_view name, const std::vector<PlatformA
 
 bool names_file(std::string_view attribute) {
   return std::ranges::find(attributes_of_files, attribute) != attributes_of_files.end();
+}
+
+std::string fault_of_period(const std::string& value) {
+  constexpr double period_s_least = 1e-6;
+  const double period_s = std::strtod(value.c_str(), nullptr);
+  if (period_s >= period_s_least || period_s < 0.0) return {};  // a negative one is none
+  return fmt::format("a profile that begins again every {} s, expected at least {} s", period_s, period_s_least);
+}
+
+std::string fault_of_profile(std::string_view text) {
+  for (const std::string_view line : split(text, "\n")) {
+    if (line.starts_with("STOCHASTIC")) return "a profile of random dates, expected dates and values";
+    for (const std::string_view keyword : {"PERIODICITY", "LOOPAFTER"})
+      if (line.starts_with(keyword))
+        if (std::string fault = fault_of_period(std::string(line.substr(keyword.size()))); !fault.empty()) return fault;
+  }
+  return {};
 }
 
 }  // namespace simgrad::cluster

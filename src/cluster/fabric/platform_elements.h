@@ -26,4 +26,10 @@ std::int64_t hosts_of_element(std::string_view name, const std::vector<PlatformA
 /// Whether SimGrid reads the file that this attribute names.
 bool names_file(std::string_view attribute);
 
+/// What is wrong with a profile, the speeds or states of a host or link over time; or "". A run would never end where
+/// one begins again at once.
+std::string fault_of_profile(std::string_view text);
+/// As above, of an attribute `periodicity`.
+std::string fault_of_period(const std::string& value);
+
 }  // namespace simgrad::cluster

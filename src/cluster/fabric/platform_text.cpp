@@ -36,6 +36,7 @@ class PlatformScan {
     base::check(parser_ != nullptr, "expat makes a parser");
     XML_SetUserData(parser(), this);
     XML_SetElementHandler(parser(), on_start, on_end);
+    XML_SetCharacterDataHandler(parser(), on_text);
     XML_SetCommentHandler(parser(), on_comment);
     XML_SetStartDoctypeDeclHandler(parser(), on_doctype);
     XML_SetProcessingInstructionHandler(parser(), on_instruction);
@@ -83,7 +84,13 @@ class PlatformScan {
     guarded(scan, [&](PlatformScan& its) { its.start(name); });
   }
   static void on_end(void* scan, const XML_Char* /*name*/) {
-    guarded(scan, [](PlatformScan& its) { --its.nested_; });
+    guarded(scan, [](PlatformScan& its) {
+      --its.nested_;
+      its.require_profile(std::exchange(its.content_, {}));
+    });
+  }
+  static void on_text(void* scan, const XML_Char* text, int size) {
+    guarded(scan, [&](PlatformScan& its) { its.content_.append(text, static_cast<std::size_t>(size)); });
   }
   static void on_comment(void* scan, const XML_Char* /*text*/) {
     guarded(scan, [](PlatformScan& its) { its.comments_.emplace_back(its.offset(), its.length()); });
@@ -115,8 +122,16 @@ class PlatformScan {
     }
     if (hosts_ > most_ranks)
       refuse_here(fmt::format("the platform has more than {} hosts, expected at most as many", most_ranks));
-    for (const auto& [key, value] : attributes)
+    content_.clear();
+    for (const auto& [key, value] : attributes) {
       if (names_file(key) && !value.empty()) check_named_file(value);
+      if (key == "periodicity")
+        if (const std::string fault = fault_of_period(value); !fault.empty()) refuse_here(fault);
+    }
+  }
+
+  void require_profile(const std::string& text, const std::string& where = "") const {
+    if (const std::string fault = fault_of_profile(text); !fault.empty()) refuse_here(where + fault);
   }
 
   /// Reads a file where SimGrid will look for it: in the present directory first, then beside the platform.
@@ -124,13 +139,15 @@ class PlatformScan {
     const std::filesystem::path beside = std::filesystem::path(file_).parent_path() / name;
     const std::string path = access(name.c_str(), R_OK) == 0 ? name : beside.string();
     if (!read_.insert(path).second) return;
+    std::string text;
     try {
-      base::read_file(path);
+      text = base::read_file(path);
     } catch (const base::EnvironmentError& error) {
       throw base::EnvironmentError(fmt::format("{}: {}", here(), error.what()));
     } catch (const base::ScenarioError& error) {
       refuse_here(error.what());
     }
+    require_profile(text, path + ": ");
   }
 
   [[noreturn]] void refuse_at(std::size_t place, const char* what) const {
@@ -160,6 +177,7 @@ class PlatformScan {
   std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser_;
   std::vector<std::pair<std::size_t, std::size_t>> comments_;  ///< where they begin, and their lengths
   std::set<std::string> read_;                                 ///< paths
+  std::string content_;                                        ///< of the present element, which may be a profile
   std::exception_ptr fault_;
   std::int64_t hosts_ = 0;
   int nested_ = 0;
