@@ -213,7 +213,7 @@ TEST_CASE("a long text is cut short in a fault, between characters") {
   CHECK(lines[0] == "dir/a.toml:1:19: workers must be an integer, found \"" + text.substr(0, 78) + "...");
 }
 
-TEST_CASE("twenty faults are told, and how many more there are; suggestions are made for so many") {
+TEST_CASE("twenty faults are told, with suggestions, and how many more there are") {
   std::string text = "[cluster]\n";
   for (int k = 0; k < 8000; ++k) text += "workrs" + std::to_string(k) + " = 1\n";
   const Lines lines = faults(text);

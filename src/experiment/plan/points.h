@@ -52,8 +52,8 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
                                  std::size_t faults_most = std::numeric_limits<std::size_t>::max());
 
 /// The settings of each point, with the facts about the files that it names. Faults of some points are found in one
-/// pass with the faults of all; behind some hundreds of them no other point is read.  Errors: EnvironmentError for files
-/// that cannot be read.
+/// pass with the faults of all; behind some hundreds of them no other point is read.  Errors: EnvironmentError for
+/// files that cannot be read.
 AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names,
                         scenario::Faults& faults);
 
