@@ -17,8 +17,8 @@ std::uint8_t byte(std::string_view text, std::size_t at) { return static_cast<st
 /// Whether a terminal may be steered by the character: controls, and marks that turn the direction of writing or begin
 /// a line.
 bool steers(char32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
-         code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
 /// The bytes of the character that begins there; 0 if it steers, or is no UTF-8 (a longer spelling than needed, half of

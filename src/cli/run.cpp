@@ -194,8 +194,7 @@ Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vect
   print_results(results, options, recordings);
   if (something && !options.quiet && !options.json && !recordings.events && unwritten.none())
     fmt::print("Results: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv{}{}\n",
-               base::printable(options.out),
-               options.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
+               base::printable(options.out), options.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
   if (outputs::page().empty() && !options.quiet) base::say(no_page);
   if (recordings.trace) print_trace_hint(results, options.out, recordings);
   unwritten.tell_rest();

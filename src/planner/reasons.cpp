@@ -77,10 +77,9 @@ std::vector<std::string> nothing_left(const Candidates& candidates) {
   const std::size_t refused = candidates.refused.size();
   std::vector<std::string> lines{
       candidates.unread > 0
-          ? fmt::format(
-                "the time was up when {} of {} candidates were read, and none of these can be run; give more "
-                "--seconds:",
-                refused, candidates.size())
+          ? fmt::format("the time was up when {} of {} candidates were read, and none of these can be run; give more "
+                        "--seconds:",
+                        refused, candidates.size())
           : fmt::format("none of the {} candidates of the search space can be run:", refused)};
   for (const Reason& reason : counted(candidates.refused)) lines.push_back("  " + text_of(reason));
   return lines;

@@ -101,8 +101,8 @@ TEST_CASE("the words of a shell line are read as they were written, and other te
     INFO(shell_line(words));
     CHECK(words_of_shell_line(shell_line(words)) == words);
   }
-  for (const char* other :
-       {"", " ", "a  b", "a;b", "a $(b)", "'a'", "a 'b", "a \\", "a\nb", "$'a\\x0ab'", "a\\ b", "a `b`", "a&b", "a|b"}) {
+  for (const char* other : {"", " ", "a  b", "a;b", "a $(b)", "'a'", "a 'b", "a \\", "a\nb", "$'a\\x0ab'", "a\\ b",
+                            "a `b`", "a&b", "a|b"}) {
     INFO(other);
     CHECK_FALSE(words_of_shell_line(other));
   }

@@ -92,8 +92,8 @@ inline std::optional<std::vector<std::string>> plain_words(const std::string& li
   _exit(exit_code);
 }
 
-/// Calls the program with arguments as a shell writes them; one that hangs is ended, with exit code 124. A line of plain
-/// words is not worth a shell and a start of the program: its main function is called in a child of the test.
+/// Calls the program with arguments as a shell writes them; one that hangs is ended, with exit code 124. A line of
+/// plain words is not worth a shell and a start of the program: its main function is called in a child of the test.
 inline Called call_program(const std::string& arguments, const std::string& directory) {
   const auto words = plain_words(arguments);
   if (!words) return call("timeout 60 simgrad " + arguments, directory);
@@ -105,7 +105,9 @@ inline Called call_program(const std::string& arguments, const std::string& dire
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) return {127, "", "no child process"};
   const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
-  return {hung ? 124 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+  return {hung                ? 124
+          : WIFEXITED(status) ? WEXITSTATUS(status)
+                              : 128 + WTERMSIG(status),
           contents(streams.path() + "/out"), contents(streams.path() + "/err")};
 }
 

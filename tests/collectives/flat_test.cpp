@@ -28,8 +28,7 @@ Group::Outcome reduce(const Group& group, int root, std::int64_t d) {
 Group::Outcome broadcast(const Group& group, int root, std::int64_t d) {
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
     const bool sends = comm.rank() == root;
-    return collectives::flat_broadcast(comm, root, sends ? contributed(dispatcher, root, d) : Tensor())
-        .tensor;
+    return collectives::flat_broadcast(comm, root, sends ? contributed(dispatcher, root, d) : Tensor()).tensor;
   });
 }
 
