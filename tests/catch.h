@@ -10,4 +10,5 @@ using Catch::Matchers::ContainsSubstring;
 inline auto ContainsSubstring(const std::string& text) { return Catch::Matchers::Contains(text); }
 #endif
 using Catch::Matchers::EndsWith;
+using Catch::Matchers::Message;
 using Catch::Matchers::StartsWith;

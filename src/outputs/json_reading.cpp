@@ -10,6 +10,7 @@
 #include "outputs/describe_run.h"
 #include "outputs/reader.h"
 #include "outputs/results_reading.h"
+#include "record/invariants.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -124,6 +125,9 @@ Run run_in_list(const Json& json, std::string_view list, std::size_t index) {
   Run run = JsonReader::item_from<Run>(json, list, index);
   complete_parts(run);
   require_file_name(run.id, list, index);
+  if (const std::string violated = record::violated_invariant(run.record); !violated.empty())
+    throw base::EnvironmentError(
+        fmt::format("{}[{}], the run {}: {}; no run leaves such numbers", list, index, run.id, violated));
   return run;
 }
 

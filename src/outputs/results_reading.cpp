@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "record/invariants.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -130,24 +129,11 @@ std::optional<Results> results_by_line(const std::string& path) {
   }
 }
 
-/// Refuses runs whose numbers contradict each other.
-Results consistent(const std::string& path, Results results) {
-  const auto check = [&](std::string_view list, const std::vector<Run>& runs) {
-    for (std::size_t i = 0; i < runs.size(); ++i)
-      if (const std::string violated = record::violated_invariant(runs[i].record); !violated.empty())
-        throw base::ScenarioError(
-            fmt::format("{}: {}[{}], the run {}: {}; no run leaves such numbers", path, list, i, runs[i].id, violated));
-  };
-  check("runs", results.runs);
-  check("baselines", results.baselines);
-  return results;
-}
-
 }  // namespace
 
 Results read_results_json(const std::string& path) {
-  if (auto results = results_by_line(path)) return consistent(path, std::move(*results));
-  return consistent(path, parsed(path, results_from_json));
+  if (auto results = results_by_line(path)) return std::move(*results);
+  return parsed(path, results_from_json);
 }
 
 }  // namespace simgrad::outputs

@@ -21,7 +21,6 @@
 namespace files_test {
 
 using namespace simgrad;
-using Catch::Matchers::Message;
 using simgrad::tests::Scratch;
 
 namespace {
@@ -44,7 +43,7 @@ TEST_CASE("a file is read as it is, also one that is longer than a block, and on
   CHECK(base::read_file(scratch.write("a", "one\ntwo")) == "one\ntwo");
   const std::string text((std::size_t{1} << 17) + 3, 'x');
   CHECK(base::read_file(scratch.write("b", text)) == text);
-  CHECK_THAT(base::read_file("/proc/self/status"), Catch::Matchers::StartsWith("Name:"));
+  CHECK_THAT(base::read_file("/proc/self/status"), StartsWith("Name:"));
 }
 
 TEST_CASE("devices are refused, endless ones too") {
