@@ -136,8 +136,12 @@ void obey(const ResourceLimits& limits) {
 void close_all_but(int kept) {
   constexpr unsigned first = STDERR_FILENO + 1;
   const auto own = static_cast<unsigned>(kept);
-  if (own > first) close_range(first, own - 1, 0);
-  close_range(std::max(first, own + 1), ~0U, 0);
+  const bool below = own <= first || close_range(first, own - 1, 0) == 0;
+  if (below && close_range(std::max(first, own + 1), ~0U, 0) == 0) return;
+  // Linux before 5.9 has no such call.
+  const long most = sysconf(_SC_OPEN_MAX);
+  for (int file = STDERR_FILENO + 1; file < most; ++file)
+    if (file != kept) close(file);
 }
 
 [[noreturn]] void be_child(const std::function<std::string()>& body, const ChildOptions& options, int pipe,

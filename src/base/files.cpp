@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,6 +59,15 @@ void refuse_nul(const std::string& path, std::string_view beginning) {
   throw ScenarioError(fmt::format("{}: a NUL byte, expected text in UTF-8 or ASCII", place_in(beginning, nul, path)));
 }
 
+/// Whether a file is made by the system when it is read, as those of /proc and /sys: they have no size, and may have no
+/// end.
+bool is_made_by_system(int file) {
+  struct statfs system = {};
+  if (fstatfs(file, &system) != 0) return false;
+  constexpr std::array<long, 5> kinds{PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC};
+  return std::ranges::find(kinds, static_cast<long>(system.f_type)) != kinds.end();
+}
+
 /// Reads what an open file has next; 0 bytes at its end. Waits for a pipe.
 class FileReader {
   using Clock = std::chrono::steady_clock;
@@ -70,7 +81,7 @@ class FileReader {
     expected_ = static_cast<std::uintmax_t>(std::max<off_t>(found.st_size, 0));
   }
 
-  /// The size that the file says it has. A file of /proc says that it is empty.
+  /// The size that the file says it has.
   std::uintmax_t expected() const { return expected_; }
 
   std::size_t read_into(char* to, std::size_t most) {
@@ -139,6 +150,8 @@ OpenFile open_regular(const std::string& path, Links links, Pipes pipes) {
   }
   struct stat found = {};
   if (fstat(file.descriptor(), &found) != 0) refuse(path, "read", errno);
+  if (S_ISREG(found.st_mode) && is_made_by_system(file.descriptor()))
+    throw EnvironmentError(fmt::format("{}: is what the system says of itself; expected a file on a disk", path));
   const bool readable = S_ISREG(found.st_mode) || (S_ISFIFO(found.st_mode) && pipes == Pipes::read);
   if (!readable)
     throw EnvironmentError(fmt::format("{}: is {}; expected a regular file", path, kind_of(found.st_mode)));
@@ -160,16 +173,12 @@ OpenFile open_own_file(const std::string& path) {
   throw EnvironmentError(fmt::format("{}: cannot be made: another program puts something else there", path));
 }
 
-std::uintmax_t bytes_of_free_memory() {
-  const auto free = available_memory_bytes();
-  return free ? static_cast<std::uintmax_t>(*free / 2.0) : std::numeric_limits<std::uintmax_t>::max();
-}
-
 std::string read_file(const std::string& path, const Reading& reading) {
   constexpr std::size_t block = std::size_t{1} << 16;
   const OpenFile file = open_regular(path, reading.links, reading.pipes);
   FileReader reader(file, path, reading);
   if (reader.expected() > reading.bytes_most) refuse_size(path, reading);
+  if (reader.expected() > text_bytes_most) require_memory(static_cast<double>(reader.expected()), path);
   // One byte more than expected, so that the end of the file is seen without another round.
   std::string text(std::max<std::size_t>(static_cast<std::size_t>(reader.expected()) + 1, block), '\0');
   std::size_t length = 0, checked = reading.contents == Contents::text ? 0 : block;
@@ -181,7 +190,9 @@ std::string read_file(const std::string& path, const Reading& reading) {
       checked = end;
     }
     if (length > reading.bytes_most) refuse_size(path, reading);
-    if (length == text.size()) text.resize(2 * text.size());
+    if (length < text.size()) continue;
+    if (text.size() > text_bytes_most) require_memory(2.0 * static_cast<double>(text.size()), path);
+    text.resize(2 * text.size());
   }
   text.resize(length);
   return text;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 
 namespace simgrad::base {
@@ -40,6 +41,9 @@ inline constexpr std::uintmax_t text_bytes_most = std::uintmax_t{64} << 20;
 
 enum class Contents { text, bytes };
 
+/// The limit for a file whose contents have no other: the memory that this process may still take.
+inline constexpr std::uintmax_t as_memory_allows = std::numeric_limits<std::uintmax_t>::max();
+
 struct Reading {
   std::uintmax_t bytes_most = text_bytes_most;
   Contents contents = Contents::text;
@@ -49,13 +53,10 @@ struct Reading {
   double pipe_wait_s = 10.0;  ///< the longest time between two bytes of a pipe
 };
 
-/// The limit for a file whose contents have no other: half of the memory that this process may still take.
-std::uintmax_t bytes_of_free_memory();
-
 /// The contents of a regular file.
 /// Errors: as open_regular; EnvironmentError for a file that cannot be read; ScenarioError for one that has more than
-/// `bytes_most` bytes, and for a text with a NUL byte in its first 64 KiB. EnvironmentError for a pipe to which nobody
-/// writes.
+/// `bytes_most` bytes (TooMuchMemory where that is as memory allows), and for a text with a NUL byte in its first 64
+/// KiB. EnvironmentError for a pipe to which nobody writes.
 std::string read_file(const std::string& path, const Reading& reading = {});
 
 /// Opens a file of a directory that belongs to the program, for reading and writing at its end. Makes it if there is

@@ -1,11 +1,13 @@
 #include "base/memory.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 namespace simgrad::base {
 
@@ -28,6 +30,17 @@ std::optional<double> available_to_all(const std::string& root) {
   return {};
 }
 
+/// The part of a control group's memory that is a cache of files, which Linux takes back when somebody needs the
+/// memory.
+double file_cache_bytes(const std::filesystem::path& group) {
+  std::ifstream in(group / "memory.stat");
+  std::string key;
+  double cache = 0.0;
+  for (double bytes = 0.0; in >> key >> bytes;)
+    if (key == "inactive_file" || key == "active_file") cache += bytes;
+  return cache;
+}
+
 /// What the process's control group (version 2) and those above it leave of their limits.
 std::optional<double> left_of_limits(const std::string& root) {
   std::ifstream in(root + "/proc/self/cgroup");
@@ -37,9 +50,11 @@ std::optional<double> left_of_limits(const std::string& root) {
   std::optional<double> least;
   const std::filesystem::path top = root + "/sys/fs/cgroup";
   for (std::filesystem::path path = group; path.has_relative_path(); path = path.parent_path()) {
-    const auto most = number_in(top / path.relative_path() / "memory.max");
-    const auto taken = number_in(top / path.relative_path() / "memory.current");
-    if (most && taken) least = std::min(least.value_or(*most), std::max(0.0, *most - *taken));
+    const std::filesystem::path its = top / path.relative_path();
+    const auto most = number_in(its / "memory.max"), taken = number_in(its / "memory.current");
+    if (!most || !taken) continue;
+    const double held = std::max(0.0, *taken - file_cache_bytes(its));
+    least = std::min(least.value_or(*most), std::max(0.0, *most - held));
   }
   return least;
 }
@@ -77,6 +92,20 @@ std::optional<double> available_memory_bytes(const std::string& root) {
   for (const auto& bytes : {available_to_all(root), left_of_limits(root), left_of_address_space()})
     if (bytes) least = std::min(least.value_or(*bytes), *bytes);
   return least;
+}
+
+std::uintmax_t half_of_free_memory() {
+  const auto free = available_memory_bytes();
+  return free ? static_cast<std::uintmax_t>(*free / 2.0) : std::numeric_limits<std::uintmax_t>::max();
+}
+
+void require_memory(double bytes, const std::string& what) {
+  constexpr double always_there = 1 << 20;
+  if (bytes <= always_there) return;
+  const auto free = available_memory_bytes();
+  if (!free || bytes <= *free) return;
+  throw TooMuchMemory(fmt::format("{} would take {:.4g} MiB of memory; expected at most the {:.4g} MiB that are free",
+                                  what, bytes / 0x1.0p20, *free / 0x1.0p20));
 }
 
 void limit_memory(std::uintmax_t more_bytes) {

@@ -21,24 +21,30 @@ bool steers(char32_t code) {
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
-/// The bytes of the character that begins there; 0 if it steers, or is no UTF-8 (a longer spelling than needed, half of
-/// a surrogate pair).
-std::size_t printable_bytes(std::string_view text, std::size_t at) {
+/// The character that begins there; without bytes if it is no UTF-8 (a longer spelling than needed, half of a surrogate
+/// pair).
+CodePoint code_point_at(std::string_view text, std::size_t at) {
   const std::uint8_t first = byte(text, at);
-  if (first < 0x80) return steers(first) ? 0 : 1;
+  if (first < 0x80) return {first, 1};
   const std::size_t bytes = first >= 0xf0 && first <= 0xf4  ? 4
                             : first >= 0xe0 && first < 0xf0 ? 3
                             : first >= 0xc2 && first < 0xe0 ? 2
                                                             : 0;
-  if (bytes == 0 || at + bytes > text.size()) return 0;
+  if (bytes == 0 || at + bytes > text.size()) return {};
   char32_t code = first & (0xffU >> (bytes + 1));
   for (std::size_t next = at + 1; next < at + bytes; ++next) {
-    if ((byte(text, next) & 0xc0) != 0x80) return 0;
+    if ((byte(text, next) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte(text, next) & 0x3fU);
   }
   const bool longer = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
   const bool surrogate = code >= 0xd800 && code < 0xe000;
-  return longer || surrogate || code > 0x10ffff || steers(code) ? 0 : bytes;
+  return longer || surrogate || code > 0x10ffff ? CodePoint{} : CodePoint{code, bytes};
+}
+
+/// The bytes of the character that begins there; 0 if it steers, or is no UTF-8.
+std::size_t printable_bytes(std::string_view text, std::size_t at) {
+  const CodePoint found = code_point_at(text, at);
+  return steers(found.code) ? 0 : found.bytes;
 }
 
 /// At most the longest line, and then whole characters.
@@ -50,6 +56,11 @@ std::string cut(std::string line) {
 }
 
 }  // namespace
+
+CodePoint steering_at(std::string_view text, std::size_t at) {
+  const CodePoint found = code_point_at(text, at);
+  return found.bytes > 0 && steers(found.code) ? found : CodePoint{};
+}
 
 std::string printable(std::string_view text) {
   std::string shown;

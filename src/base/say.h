@@ -1,10 +1,19 @@
 /// Messages to the standard error.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace simgrad::base {
+
+struct CodePoint {
+  char32_t code = 0;
+  std::size_t bytes = 0;  ///< of UTF-8; 0: none
+};
+/// The character that begins there, if it is one that may steer a reader: a control character or a mark that turns the
+/// direction of writing.
+CodePoint steering_at(std::string_view text, std::size_t at);
 
 /// Returns the text with characters that may steer its reader as \xNN: control characters (line breaks too), marks that
 /// turn the direction of writing, bytes that are not UTF-8, and the beginnings of the commands that GitHub's runner

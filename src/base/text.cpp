@@ -38,12 +38,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// The word between $' and ', its bytes beyond plain ASCII as \xNN.
+/// The word between $' and ', its bytes beyond plain ASCII as three octal digits.
 std::string escaped_word(const std::string& word) {
   std::string text = "$'";
   for (const char c : word) {
     const bool plain = c >= ' ' && c < '\x7f' && c != '\'' && c != '\\';
-    text += plain ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    text += plain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned char>(c));
   }
   return text + "'";
 }

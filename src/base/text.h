@@ -26,7 +26,7 @@ std::string suggestion(std::string_view typed, std::span<const std::string> know
 std::string joined(std::span<const std::string> names, std::string_view separator = ", ");
 
 /// The word, quoted for a POSIX shell if necessary; one that would steer its reader (say.h) in the quotes with escapes
-/// of POSIX 2024 and bash, $'\x0a'. The one way in which a command that is printed for the user gets its words.
+/// of POSIX 2024 and bash, $'\012'. The one way in which a command that is printed for the user gets its words.
 std::string shell_word(const std::string& word);
 /// The words as a command line for a POSIX shell.
 std::string shell_line(std::span<const std::string> words);

@@ -220,7 +220,9 @@ void write_files(const Study& study, const std::string& directory) {
     fill(file);
     file.keep();
   };
-  write("capacity.json", [&](outputs::TemporaryFile& file) { file.write(json(study).dump(2) + "\n"); });
+  write("capacity.json", [&](outputs::TemporaryFile& file) {
+    file.write(json(study).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  });
   for (const ResultTable& table : tables(study))
     write(table.name + ".csv", [&](outputs::TemporaryFile& file) {
       outputs::write_csv(table, [&](std::string_view piece) { file.write(piece); });

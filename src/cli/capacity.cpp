@@ -56,7 +56,7 @@ void estimate_capacity(CapacityOptions& options) {
     for (const std::string& line : capacity::unread_keys(plan)) base::say(line);
   if (!options.out.empty()) capacity::write_files(study, options.out);
   if (options.json)
-    fmt::print("{}\n", capacity::json(study).dump(2));
+    fmt::print("{}\n", capacity::json(study).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   else if (!options.quiet)
     fmt::print("{}", capacity::text(study));
   if (options.out.empty() || options.json || options.quiet) return;

@@ -40,7 +40,7 @@ Exit merge_shards(MergeCommand& command) {
   const auto shards = experiment::shards_in(command.directories);
   experiment::Plan plan = experiment::plan_again(shards);
   plan.command = command_of(shards.front().origin);
-  if (command.out.empty()) command.out = "out/" + plan.name;
+  if (command.out.empty()) command.out = default_directory(plan.name);
   if (!command.no_why) tell(experiment::too_large_for_counterfactuals(plan));
   std::unique_ptr<const experiment::ResultsDirectory> directory;  // held until its last file is written
   const outputs::Results results = experiment::merge(plan, shards,
@@ -69,7 +69,7 @@ Exit merge_shards(MergeCommand& command) {
         "{} run{} from {} shard{}.\nResults: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, "
         "links.csv{}{}\n",
         results.runs.size(), results.runs.size() == 1 ? "" : "s", parts.size(), parts.size() == 1 ? "" : "s",
-        command.out, command.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
+        base::printable(command.out), command.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
   return exit_of(results);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "base/say.h"
 
 namespace simgrad::cli {
@@ -13,6 +14,12 @@ namespace {
 bool failed(const outputs::Run& run) { return run.record.status == record::Status::failed; }
 
 }  // namespace
+
+std::string default_directory(const std::string& name) {
+  std::string directory = "out/" + name;
+  base::refuse_linked_folder(directory);
+  return directory;
+}
 
 Exit exit_of(const outputs::Results& results) {
   if (!results.complete) return Exit::interrupted;

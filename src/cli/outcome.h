@@ -1,12 +1,17 @@
 /// The end of a command that has the results of an experiment.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/cli.h"
 #include "outputs/results.h"
 
 namespace simgrad::cli {
+
+/// The results directory of an experiment where the command line names none: out/<name>.
+/// Errors: EnvironmentError for a link of that name, since nobody has asked to write behind it.
+std::string default_directory(const std::string& name);
 
 /// By the runs that failed, and whether all are there.
 Exit exit_of(const outputs::Results& results);

@@ -57,7 +57,7 @@ class Line {
     if (quiet_ || text == last_ || now - at_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10)))
       return;
     if (terminal_)
-      fmt::print(stderr, "\r\033[K{}", text.substr(0, 160));
+      fmt::print(stderr, "\r\033[K{}", base::printable(text).substr(0, 160));
     else
       base::say("simgrad: " + text);
     last_ = text;
@@ -109,16 +109,20 @@ void confirm(const PlanCommand& command, experiment::Plan plan, const planner::A
   if (!outputs::page().empty() && !results.runs.empty()) write_page(results, command.out);
 }
 
+std::string text_of(const nlohmann::ordered_json& json) {
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 /// Writes plan.json, candidates.csv and the winner's scenario. Returns the document.
 nlohmann::ordered_json write_files(const planner::Answer& answer, const std::string& out) {
   nlohmann::ordered_json json = planner::answer_json(answer);
-  outputs::write_file(out + "/plan.json", json.dump(1) + "\n");
+  outputs::write_file(out + "/plan.json", text_of(json));
   outputs::write_file(out + "/candidates.csv", planner::candidates_csv(answer));
   if (!answer.winner) return json;
   const bool amount = answer.candidates.all[answer.winner->candidate].samples > 0.0;
   outputs::write_file(
       out + "/winner.toml",
-      fmt::format("# {}\n{}{}\n", planner::sentence(answer),
+      fmt::format("# {}\n{}{}\n", base::printable(planner::sentence(answer)),
                   amount ? "# All of the goal is simulated; --set stop.samples=N simulates the beginning.\n" : "",
                   scenario::toml(planner::winner_scenario(answer, out))));
   return json;
@@ -144,7 +148,7 @@ Exit plan(PlanCommand& command) {
   const auto left_s = [&] { return left_of(*space.reads.front().settings); };
   const auto goes_on = [&] { return left_s() > 0.0 && !experiment::interrupted(); };
   planner::Candidates candidates = planner::candidates_of(space, command.chosen.selection.strategies, goes_on);
-  if (command.out.empty()) command.out = "out/" + space.name;
+  if (command.out.empty()) command.out = default_directory(space.name);
   const experiment::Plan none = planner::without_runs(space);
   auto directory = std::make_unique<const experiment::ResultsDirectory>(
       command.out, none, nlohmann::ordered_json(), command.force, [](const std::string& text) { base::say(text); });
@@ -157,15 +161,20 @@ Exit plan(PlanCommand& command) {
                                                    .again = command.force,
                                                    .progress = [&](const std::string& text) { line.show(text); }});
   line.clear();
+  if (answer.effort.kept > 0 && !command.quiet)
+    base::say(fmt::format(
+        "simgrad: {} of {} simulations come from {}/simulations.jsonl, where an earlier command has left them; --force "
+        "simulates them",
+        answer.effort.kept, answer.effort.runs, command.out));
   const nlohmann::ordered_json json = write_files(answer, command.out);
   directory.reset();
   if (!command.no_confirm && answer.winner && !experiment::interrupted() && left_s() > 0.0)
     confirm(command, none, answer, json, goes_on);
   if (command.json)
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}", text_of(json));
   else if (!command.quiet)
     fmt::print("{}Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}\n",
-               planner::answer_text(answer, terminal_width().value_or(plain_width)), command.out,
+               planner::answer_text(answer, terminal_width().value_or(plain_width)), base::printable(command.out),
                base::shell_word(command.out + "/winner.toml"));
   return experiment::interrupted() ? Exit::interrupted : Exit::ok;
 }

@@ -1,9 +1,11 @@
 #include "experiment/prediction/predict.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -99,7 +101,10 @@ void print(const experiment::Predictions& predictions, const PredictOptions& opt
     if (text) return count == 1 ? tr("1 token") : tr("{} tokens", count);
     return count == 1 ? tr("1 row") : tr("{} rows", count);
   };
-  if (options.request.tokens) fmt::print("{}\n", predictions.continuation);
+  // What the model says may steer a terminal, or a runner of workflows.
+  const bool steerable = isatty(STDOUT_FILENO) != 0 || std::getenv("GITHUB_ACTIONS") != nullptr;
+  if (options.request.tokens)
+    fmt::print("{}\n", steerable ? base::printable_lines(predictions.continuation) : predictions.continuation);
   fmt::print("{}: {}", base::printable(options.request.out), tr("{} predicted", number_of(predictions.rows)));
   if (predictions.left_out > 0)
     fmt::print("{}", tr(", {} left out for a missing value, as in the training", number_of(predictions.left_out)));

@@ -151,7 +151,7 @@ void check_shard(const RunOptions& options, const experiment::Shard& shard, cons
 /// estimates: gets that of --dry-run.
 Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vector<experiment::Estimate>& estimates) {
   print_warnings(plan);
-  if (options.out.empty()) options.out = "out/" + plan.name;
+  if (options.out.empty()) options.out = default_directory(plan.name);
   const experiment::Recordings recordings = recordings_of(options.tracing, plan);
   if (options.dry_run) {
     if (recordings.more())
@@ -222,7 +222,7 @@ Exit run_one(const RunOptions& options, const std::string& scenario, const exper
              std::vector<experiment::Estimate>& estimates) {
   RunOptions own = options;
   own.chosen.scenario = scenario;
-  own.out = fmt::format("{}/{}", options.out.empty() ? "out" : options.out, plan.name);
+  own.out = options.out.empty() ? std::string() : fmt::format("{}/{}", options.out, plan.name);
   const Exit exit = told([&] { return run_experiment(own, plan, estimates); });
   std::fflush(stdout);  // else the next scenario's children would print the buffer again
   return exit;

@@ -53,7 +53,7 @@ void add_validate(CLI::App& app, int& exit_code) {
     Exit exit = Exit::ok;
     const std::vector<experiment::Plan> plans = plans_of(*chosen, *scenarios, exit);
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      fmt::print("{}# {}\n", i == 0 ? "" : "\n", (*scenarios)[i]);
+      fmt::print("{}# {}\n", i == 0 ? "" : "\n", base::printable((*scenarios)[i]));
       exit = worst(exit, told([&] {
                      validate(plans[i], *all_data);
                      return Exit::ok;

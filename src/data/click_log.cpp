@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/huge_pages.h"
+#include "base/memory.h"
 #include "data/limits.h"
 #include "data/zipf.h"
 
@@ -53,8 +54,8 @@ Dataset ClickLog::load(const Request& request) const {
   if (const std::string fault = too_large_sparse(request.samples, F, d); !fault.empty())
     throw base::ScenarioError(fmt::format("data source \"click_log\": {}", fault));
   const auto rows = static_cast<double>(request.samples);
-  require_memory(rows * (static_cast<double>(F) * sizeof(std::uint32_t) + sizeof(std::int64_t) + sizeof(double)),
-                 fmt::format("data source \"click_log\": {} rows of {} entries", request.samples, F));
+  base::require_memory(rows * (static_cast<double>(F) * sizeof(std::uint32_t) + sizeof(std::int64_t) + sizeof(double)),
+                       fmt::format("data source \"click_log\": {} rows of {} entries", request.samples, F));
 
   Dataset set;
   set.rows = request.samples;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/memory.h"
 #include "data/array_file.h"
 #include "data/gzip.h"
 #include "data/limits.h"
@@ -72,7 +73,7 @@ ArrayFile Idx::array_of(std::string bytes, const std::string& file_name) const {
   const auto whole = file.begin + static_cast<std::size_t>(payload_bytes(file_name, file.shape, file.element));
   if (compressed) {
     const double numbers = static_cast<double>(file.rows()) * static_cast<double>(file.columns());
-    require_memory(
+    base::require_memory(
         static_cast<double>(whole) + numbers * sizeof(double),
         fmt::format("{}: {} rows x {} columns, unpacked and as numbers,", file_name, file.rows(), file.columns()));
     file.bytes = inflated(bytes, whole + 1, file_name);

@@ -23,20 +23,11 @@ std::string too_large_sparse(std::int64_t rows, std::int64_t nonzeros, std::int6
                      columns, entries_most, keys_most);
 }
 
-void require_memory(double bytes, const std::string& what) {
-  constexpr double always_there = 1 << 20;
-  if (bytes <= always_there) return;
-  const auto free = base::available_memory_bytes();
-  if (!free || bytes <= *free) return;
-  throw TooMuchMemory(fmt::format("{} would take {:.4g} MiB of memory; expected at most the {:.4g} MiB that are free",
-                                  what, bytes / 0x1.0p20, *free / 0x1.0p20));
-}
-
 Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what) {
   if (const std::string fault = too_large(rows, columns); !fault.empty())
     throw base::ScenarioError(fmt::format("{}: {}", what, fault));
-  require_memory(static_cast<double>(rows) * static_cast<double>(columns + 1) * sizeof(double),
-                 fmt::format("{}: {} rows x {} columns", what, rows, columns));
+  base::require_memory(static_cast<double>(rows) * static_cast<double>(columns + 1) * sizeof(double),
+                       fmt::format("{}: {} rows x {} columns", what, rows, columns));
   Dataset set;
   set.rows = rows;
   set.columns = columns;

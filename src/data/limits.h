@@ -13,8 +13,6 @@ namespace simgrad::data {
 inline constexpr std::int64_t cells_most = std::int64_t{1} << 31;
 /// The most features: their names take memory as well.
 inline constexpr std::int64_t columns_most = std::int64_t{1} << 24;
-/// The longest text file that is read; the cells of a longer one would not fit anyway.
-inline constexpr std::int64_t text_bytes_most = std::int64_t{1} << 36;
 /// The most values of a text column, and the most classes of a target.
 inline constexpr std::size_t values_most = 1000;
 
@@ -30,18 +28,8 @@ inline constexpr std::int64_t keys_most = std::int64_t{1} << 32;
 /// The reason why so many sparse rows are too large, or empty.  nonzeros: entries in a row.
 std::string too_large_sparse(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns);
 
-/// Data that would take more memory than this process may take: another machine may have it.
-class TooMuchMemory : public base::EnvironmentError {
- public:
-  using EnvironmentError::EnvironmentError;
-};
-
-/// Refuses what would take more memory than this process may take now. what: "t.idx: 60000 rows x 784 columns".
-/// Errors: TooMuchMemory.
-void require_memory(double bytes, const std::string& what);
-
 /// A data set of that shape, all zero, without names.
-/// Errors: ScenarioError `<what>: too_large(...)`, or as require_memory.
+/// Errors: ScenarioError `<what>: too_large(...)`, or as base::require_memory.
 Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what);
 
 /// The bytes of the numbers that it holds.

@@ -17,10 +17,9 @@ namespace simgrad::data {
 
 namespace {
 
-/// Whole files are read within the free memory: they are somebody else's, and may be of any length.
+/// A whole file that the free memory holds: it is somebody else's, and may be of any length.
 std::string contents(const std::string& path, base::Contents expected) {
-  const auto most = std::min(static_cast<std::uintmax_t>(text_bytes_most), base::bytes_of_free_memory());
-  return base::read_file(path, {.bytes_most = most, .contents = expected});
+  return base::read_file(path, {.bytes_most = base::as_memory_allows, .contents = expected});
 }
 
 /// Appends up to `most` bytes of the file. Returns whether there may be more.

@@ -13,7 +13,7 @@ inline constexpr std::size_t line_bytes_most = std::size_t{1} << 30;
 
 /// The file's bytes.
 /// Errors: EnvironmentError for what is no regular file, and with the system's reason for a file that cannot be opened
-/// or read; ScenarioError for a file longer than `text_bytes_most`, or than the free memory allows.
+/// or read; TooMuchMemory for a file longer than the free memory.
 std::string file_contents(const std::string& path);
 
 /// Visits the file from beginning to end in blocks of whole lines, some megabytes at a time, without a byte order mark.

@@ -233,11 +233,12 @@ std::string value_text(const Json& value) {
 }
 
 std::string point_text(const Json& parameters) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : parameters.items()) keys.push_back(key);
+  std::map<std::string, int> alike;
+  for (const auto& [key, value] : parameters.items()) ++alike[last_part(key)];
   std::string text;
   for (const auto& [key, value] : parameters.items()) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", short_name(key, keys), value_text(value));
+    const std::string last = last_part(key);
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", alike[last] > 1 ? key : last, value_text(value));
   }
   return text;
 }

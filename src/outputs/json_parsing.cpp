@@ -1,9 +1,9 @@
 /// JSON text to values, with faults in a user's words.
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -70,8 +70,8 @@ class Maker {
   /// A list or an object that is being read.
   struct Open {
     Json* value;
-    std::string key = {};                                      ///< of the next member
-    std::unordered_map<std::string, std::size_t> places = {};  ///< of the members, once there are many
+    std::string key = {};                            ///< of the next member
+    std::map<std::string, std::size_t> places = {};  ///< of the members, once there are many
   };
 
   static auto& member(auto& members, std::size_t at) { return members.begin()[static_cast<std::ptrdiff_t>(at)]; }

@@ -6,12 +6,15 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/files.h"
+#include "base/memory.h"
 
 namespace simgrad::outputs {
 namespace {
@@ -24,6 +27,9 @@ class FileLines {
   /// Errors: base::EnvironmentError for a file that cannot be opened.
   explicit FileLines(const std::string& path) {
     base::OpenFile opened = base::open_regular(path);
+    std::error_code unknown;
+    if (const std::uintmax_t size = std::filesystem::file_size(path, unknown); !unknown && size > base::text_bytes_most)
+      base::require_memory(static_cast<double>(size), path);  // a line may be all of it
     file_ = fdopen(opened.descriptor(), "rb");
     if (file_) opened.release();
   }

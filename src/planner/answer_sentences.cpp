@@ -49,11 +49,11 @@ bool said_by_hosts(const std::string& key) {
 }  // namespace
 
 std::string way_text(const Candidate& candidate) {
-  std::string text = candidate.run.label;
+  std::string text = outputs::printable(candidate.run.label);
   for (const auto& [key, value] : candidate.parameters.items()) {
     if (said_by_hosts(key)) continue;
     text += fmt::format(", {} = {}", key.substr(key.rfind('.') + 1),
-                        value.is_string() ? value.get<std::string>() : value.dump());
+                        value.is_string() ? outputs::printable(value.get<std::string>()) : value.dump());
   }
   const strategies::Parallel& parallel = candidate.settings->parallel;
   if (!parallel.found.empty()) text += ", " + experiment::layout_text(parallel, candidate.run.workers);

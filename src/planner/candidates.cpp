@@ -14,6 +14,7 @@
 #include "experiment/plan/proxy.h"
 #include "experiment/plan/selected.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
 #include "planner/candidate.h"
 #include "planner/goal_check.h"
 #include "planner/nearest_fit.h"
@@ -220,9 +221,11 @@ Candidates candidates_of(const SearchSpace& space, const std::vector<std::string
 }
 
 std::string name_of(const std::string& strategy, const nlohmann::ordered_json& parameters) {
-  std::string name = strategy;
+  std::string name = outputs::printable(strategy);
   for (const auto& [key, value] : parameters.items())
-    name += fmt::format(", {} = {}", key, value.is_string() ? value.get<std::string>() : scenario::inline_toml(value));
+    name +=
+        fmt::format(", {} = {}", key,
+                    value.is_string() ? outputs::printable(value.get<std::string>()) : scenario::inline_toml(value));
   return name;
 }
 

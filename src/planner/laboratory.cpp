@@ -29,6 +29,7 @@ Laboratory::Laboratory(const std::string& out, double real_s, int jobs, int thre
     log_.clear();
   else
     outcomes_ = log_.read();
+  for (const auto& [id, outcome] : outcomes_) kept_.insert(id);
 }
 
 bool Laboratory::over() const { return experiment::interrupted() || left_s() <= 0.0; }
@@ -44,6 +45,7 @@ const Outcome* Laboratory::find(const RunPlan& run) {
   const Outcome& outcome = found->second;
   if (counted_.insert(key).second) {
     ++effort_.runs;
+    if (kept_.contains(key)) ++effort_.kept;
     effort_.worker_steps += static_cast<double>(outcome.steps * outcome.workers);
     effort_.real_s += outcome.real_s;
   }

@@ -21,6 +21,7 @@ struct Effort {
   std::int64_t runs = 0;
   double worker_steps = 0.0;  ///< steps times workers, over all runs
   double real_s = 0.0;        ///< of the simulating processes, added up
+  std::int64_t kept = 0;      ///< those of the runs that an earlier command has left
 };
 
 /// What it knows is in simulations.jsonl in the results directory (simulation_log.h).
@@ -47,6 +48,7 @@ class Laboratory {
 
   SimulationLog log_;
   std::map<std::string, Outcome> outcomes_;
+  std::set<std::string> kept_;  ///< ids of simulations that an earlier command has left
   std::set<std::string> counted_;
   Effort effort_;
   experiment::DataCache data_cache_;

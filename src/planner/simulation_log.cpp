@@ -1,12 +1,14 @@
 #include "planner/simulation_log.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -65,13 +67,26 @@ std::optional<std::pair<std::string, Outcome>> simulation_in(std::string_view li
   }
 }
 
+/// What stands there; empty for what is no regular file.
+std::string text_before(const std::string& file) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, unknown))) return {};
+  return base::read_file(
+      file, {.bytes_most = base::as_memory_allows, .contents = base::Contents::bytes, .links = base::Links::refuse});
+}
+
+bool is_empty(const base::OpenFile& file) {
+  struct stat found = {};
+  return fstat(file.descriptor(), &found) == 0 && found.st_size == 0;
+}
+
 }  // namespace
 
 SimulationLog::SimulationLog(const std::string& out)
-    : file_(out + "/simulations.jsonl"), open_(base::open_own_file(file_)) {}
+    : file_(out + "/simulations.jsonl"), before_(text_before(file_)), open_(base::open_own_file(file_)) {}
 
 std::map<std::string, Outcome> SimulationLog::read() const {
-  const std::string text = outputs::read_file(file_);
+  const std::string& text = before_;
   std::map<std::string, Outcome> outcomes;
   std::size_t whole = 0, lines = 0, unknown = 0;
   for (std::size_t end = 0; (end = text.find('\n', whole)) != std::string::npos; whole = end + 1) {
@@ -82,7 +97,10 @@ std::map<std::string, Outcome> SimulationLog::read() const {
     else
       ++unknown;
   }
-  if (whole < text.size()) cut(whole);
+  if (is_empty(open_))
+    for (const auto& [id, outcome] : outcomes) add(id, outcome);
+  else if (whole < text.size())
+    cut(whole);
   if (unknown > 0)
     base::say(
         fmt::format("{}: {} of {} line{} {} no checksum or other contents than those of the checksum; {} done "

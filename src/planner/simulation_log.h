@@ -12,7 +12,8 @@ namespace simgrad::planner {
 /// A line for each simulation, {"id", "outcome", "checksum"}, written as it ends. The results directory must be held.
 class SimulationLog {
  public:
-  /// out: the results directory, which exists. Follows no link, and waits for no pipe: such a thing is replaced.
+  /// out: the results directory, which exists. Follows no link, and waits for no pipe: such a thing is replaced. A
+  /// file that has another name elsewhere (a backup's, say) is read, and replaced by a new one.
   /// Errors of all members: EnvironmentError for a file that cannot be read or written.
   explicit SimulationLog(const std::string& out);
 
@@ -26,6 +27,7 @@ class SimulationLog {
   void cut(std::uintmax_t size) const;
 
   std::string file_;
+  std::string before_;  ///< the contents of an earlier command's file
   base::OpenFile open_;
 };
 

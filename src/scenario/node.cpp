@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+
+#include "base/say.h"
 
 namespace simgrad::scenario {
 
@@ -11,6 +14,19 @@ namespace {
 
 bool bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+/// Characters that steer whoever reads a terminal or a log (base/say.h), as TOML's escapes.
+std::string with_steering_escaped(std::string_view text) {
+  std::string all;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool command = text.substr(at).starts_with("##[");  // of GitHub's runner
+    const base::CodePoint found = command ? base::CodePoint{U'#', 1} : base::steering_at(text, at);
+    all +=
+        found.bytes > 0 ? fmt::format("\\u{:04X}", static_cast<std::uint32_t>(found.code)) : std::string(1, text[at]);
+    at += std::max<std::size_t>(found.bytes, 1);
+  }
+  return all;
 }
 
 }  // namespace
@@ -62,7 +78,7 @@ std::string toml_string(std::string_view text) {
     else
       all += c;
   }
-  return all + '"';
+  return with_steering_escaped(all) + '"';
 }
 
 std::string toml_key(std::string_view key) {

@@ -46,6 +46,9 @@ TEST_CASE("available memory is what the system has, or what a control group leav
   machine.write("/sys/fs/cgroup/jobs/memory.max", "300000\n");
   machine.write("/sys/fs/cgroup/jobs/memory.current", "100000\n");
   CHECK(available_memory_bytes(machine.root) == 200'000.0);
+  // A cache of files gives way.
+  machine.write("/sys/fs/cgroup/jobs/memory.stat", "anon 30000\ninactive_file 50000\nactive_file 20000\nslab 1\n");
+  CHECK(available_memory_bytes(machine.root) == 270'000.0);
   machine.write("/sys/fs/cgroup/jobs/one/memory.max", "900\n");  // more is taken than the limit by now
   CHECK(available_memory_bytes(machine.root) == 0.0);
 }

@@ -90,8 +90,8 @@ TEST_CASE("a word of a command is quoted so that a shell and a terminal read wha
   CHECK(shell_word("$(x)") == "'$(x)'");
   CHECK(shell_word("it's") == "'it'\\''s'");
   CHECK(shell_word("\xe6\xa2\xaf") == "'\xe6\xa2\xaf'");
-  CHECK(shell_word("a\nb'\\") == "$'a\\x0ab\\x27\\x5c'");
-  CHECK(shell_word("\x1b[2J") == "$'\\x1b[2J'");
+  CHECK(shell_word("a\nb'\\") == "$'a\\012b\\047\\134'");
+  CHECK(shell_word("\x1b[2J") == "$'\\033[2J'");
 }
 
 TEST_CASE("the words of a shell line are read as they were written, and other texts are none") {

@@ -284,4 +284,38 @@ TEST_CASE("a pipe that the command line names is waited for with a word") {
   CHECK(contains(contents(scratch.path() + "/told"), "pipe: is a pipe that nobody reads; waiting for a reader\n"));
 }
 
+TEST_CASE("a scenario's name leads to no other directory") {
+  const Scratch scratch;
+  scratch.write("...toml", small);
+  scratch.write("runs.csv", precious);
+  for (const char* command : {"run ...toml", "plan ...toml", "run ...toml --shard all"}) {
+    INFO(command);
+    const Called called = program(command, scratch);
+    CHECK(called.exit_code == 2);
+    CHECK(called.err.starts_with("...toml: the name of the file gives the results directory no name"));
+  }
+  CHECK(contents(scratch.path() + "/runs.csv") == precious);
+}
+
+TEST_CASE("a link in the place of the directory that nobody has named is refused") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  fs::create_directories(scratch.path() + "/home");
+  fs::create_directories(scratch.path() + "/out");
+  fs::create_symlink("../home", scratch.path() + "/out/x");
+  CHECK(program("run x.toml --quiet", scratch).exit_code == 5);
+  CHECK(fs::is_empty(scratch.path() + "/home"));
+  CHECK(program("run x.toml --quiet --out out/x", scratch).exit_code == 0);  // the command line names it
+}
+
+TEST_CASE("results of a hundred gigabytes of nothing are refused before they are read") {
+  const Scratch scratch;
+  fs::create_directories(scratch.path() + "/o");
+  scratch.write("o/results.json", "");
+  fs::resize_file(scratch.path() + "/o/results.json", std::uintmax_t{100} << 30);
+  const Called called = program("report o", scratch);
+  CHECK(called.exit_code == 5);
+  CHECK(called.err.starts_with("o/results.json would take 1.024e+05 MiB of memory; expected at most the "));
+}
+
 }  // namespace hostile_directory_test

@@ -34,6 +34,13 @@ TEST_CASE("a run whose file exceeds its memory while it is read has failed with 
   scratch.write("d.csv", rows);
   scratch.write("x.toml", with(small, "source = \"house_prices\"\nsamples = 200\nfeatures = 5\n",
                                "source = \"csv\"\npath = \"d.csv\"\n"));
+  // The file alone would fit into 5 MB, or half of 9 MB, or not into 3 MB.
+  for (const char* limit : {"3MB", "5MB", "9MB", "15MB"}) {
+    INFO(limit);
+    CHECK(program(run + "--run-memory " + limit + " --out " + limit, scratch).exit_code == 1);
+    CHECK(results_in(scratch, limit)["runs"][0]["error"] ==
+          std::string("stopped at ") + limit + " of memory, the limit of a run, while its data were loaded");
+  }
   CHECK(program(run + "--run-memory 15MB", scratch).exit_code == 1);
   CHECK(results_in(scratch)["runs"][0]["error"] ==
         "stopped at 15MB of memory, the limit of a run, while its data were loaded");

@@ -60,4 +60,41 @@ TEST_CASE("line breaks in the name of the results directory are shown as escapes
   CHECK(program("report 'o\n::error::p'", scratch).out == "o\\x0a::error::p/report.html\n");
 }
 
+TEST_CASE("names and labels of a plan steer nobody, and add no line to the winner's scenario") {
+  const Scratch scratch;
+  const std::string searched =
+      with(small, "steps = 10\n", "steps = 10\nloss = 0.3\n") +
+      "label = \"a\\nextends = 'x'\\n::error::x\"\n[plan]\nobjective = \"fastest\"\nseconds = \"20s\"\n"
+      "[plan.space]\n\"training.learning_rate\" = [0.1, 0.2]\n";
+  scratch.write("a\n::error::b.toml", searched);
+  const Called planned = program("plan 'a\n::error::b.toml' --no-confirm --out o", scratch);
+  REQUIRE(planned.exit_code == 0);
+  CHECK_FALSE(has_command(planned.out));
+  CHECK_FALSE(has_command(planned.err));
+  const std::string winner = contents(scratch.path() + "/o/winner.toml");
+  CHECK_FALSE(has_command(winner));
+  CHECK(("\n" + winner).find("\nextends") == std::string::npos);
+  const Called again = program("plan 'a\n::error::b.toml' --no-confirm --out o", scratch);
+  CHECK(again.err.find(" simulations come from o/simulations.jsonl, where an earlier command has left them; --force "
+                       "simulates them\n") != std::string::npos);
+  CHECK(program("plan 'a\n::error::b.toml' --no-confirm --out o --force", scratch).err.find("come from") ==
+        std::string::npos);
+}
+
+TEST_CASE("the resolved scenario has escapes for what steers a reader, and reads back equal") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "title = \"small\"", "title = \"a\xc2\x9b\xe2\x80\xae##[error]b\""));
+  const Called shown = program("validate x.toml", scratch);
+  REQUIRE(shown.exit_code == 0);
+  CHECK(shown.out.find("title = \"a\\u009B\\u202E\\u0023#[error]b\"\n") != std::string::npos);
+}
+
+TEST_CASE("results whose name is not UTF-8 are written all the same") {
+  const Scratch scratch;
+  scratch.write("b\xff.toml", with(small, "steps = 10\n", "steps = 10\nloss = 0.3\n") +
+                                  "[plan]\nobjective = \"fastest\"\nseconds = \"20s\"\n[plan.space]\n"
+                                  "\"training.learning_rate\" = [0.1, 0.2]\n");
+  CHECK(program("plan b\xff.toml --no-confirm --json --out o", scratch).exit_code == 0);
+}
+
 }  // namespace streams_test

@@ -171,7 +171,7 @@ TEST_CASE("a compressed IDX file that would not fit into memory is refused befor
     std::string text;
     try {
       read(packed, labels);
-    } catch (const data::TooMuchMemory& error) {
+    } catch (const base::TooMuchMemory& error) {
       text = error.what();
     }
     getrusage(RUSAGE_SELF, &after);
@@ -189,7 +189,7 @@ TEST_CASE("a matrix that would not fit into memory is refused before memory is t
                               const base::MemoryLimit limit(100 << 20);
                               try {
                                 data::sized_dataset(1 << 20, 15, "x");
-                              } catch (const data::TooMuchMemory& error) {
+                              } catch (const base::TooMuchMemory& error) {
                                 return error.what();
                               }
                               return data::sized_dataset(1 << 10, 15, "x").features.empty() ? "no numbers" : "";

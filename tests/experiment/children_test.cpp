@@ -2,9 +2,12 @@
 #include "experiment/run/children.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -124,17 +127,17 @@ TEST_CASE("the progress of all children is seen as it is written, and is nothing
 }
 
 TEST_CASE("a pool that goes away ends its children") {
-  int ends[2];
-  REQUIRE(pipe(ends) == 0);
+  void* const shared = mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(shared != MAP_FAILED);
+  auto& child = *static_cast<std::atomic<pid_t>*>(shared);
   {
     Children children(1);
-    children.start(0, [](simgrad::training::Pulse*) { return sleep(20), std::string(); });
+    children.start(0, [&](simgrad::training::Pulse*) { return child = getpid(), sleep(600), std::string(); });
+    while (child == 0) usleep(1000);
+    CHECK(kill(child, 0) == 0);
   }
-  close(ends[1]);
-  // The child had the writing end too: the pipe ends only when the child has.
-  char byte = 0;
-  CHECK(read(ends[0], &byte, 1) == 0);
-  close(ends[0]);
+  CHECK(kill(child, 0) != 0);  // it has ended, and its end was waited for
+  munmap(shared, sizeof(pid_t));
 }
 
 TEST_CASE("a child that takes longer than it may is killed, and its error says so") {
@@ -152,14 +155,18 @@ TEST_CASE("the data that a child has from its parent count as its memory") {
     const std::string own(100'000'000, 'x');
     return usleep(200'000), own.substr(0, 1);
   };
-  const auto end = [&](double data_bytes) {
-    children.start(0, takes, {}, data_bytes);
+  const auto takes_and_stays = [](simgrad::training::Pulse*) {
+    const std::string own(100'000'000, 'x');
+    return sleep(600), own.substr(0, 1);
+  };
+  const auto end = [&](double data_bytes, const std::function<std::string(simgrad::training::Pulse*)>& body) {
+    children.start(0, body, {}, data_bytes);
     std::optional<Children::Ended> ended;
     while (!ended) ended = children.reap(20.0);  // limits are looked at in between
     return *ended;
   };
-  CHECK(end(50e6).answer == "x");
-  CHECK(end(200e6).error == "stopped at 256MB of memory, the limit of a run");
+  CHECK(end(50e6, takes).answer == "x");
+  CHECK(end(200e6, takes_and_stays).error == "stopped at 256MB of memory, the limit of a run");
 }
 
 TEST_CASE("a child that takes more memory than it may is killed, and another one goes on") {

@@ -92,17 +92,19 @@ std::int64_t hosts_of_radical(std::string_view radical) {
 }
 
 /// SimGrid makes links and switches by the products of these numbers.
-void check_topology(std::string_view numbers) {
+void check_topology(std::string_view numbers, std::string_view kind) {
+  // A way around a torus passes half of its dimension's hosts, and each of them is asked for two.
+  const std::int64_t number_most = kind == "TORUS" ? 1024 : most_ranks;
   constexpr std::int64_t product_most = std::int64_t{1} << 40;
   std::int64_t product = 1;
   for (const std::string_view part : split(numbers, ";,")) {
     const auto number = natural(part);
     if (!number) continue;  // SimGrid says how many it wants, and what of
-    if (*number <= most_ranks) product *= std::max<std::int64_t>(*number, 1);
-    if (*number > most_ranks || product > product_most)
+    if (*number <= number_most) product *= std::max<std::int64_t>(*number, 1);
+    if (*number > number_most || product > product_most)
       throw std::invalid_argument(fmt::format(
           "the topology \"{}\" is too large, expected numbers of at most {:d} and a product of at most 2^40",
-          numbers.substr(0, 80), most_ranks));
+          numbers.substr(0, 80), number_most));
   }
 }
 
@@ -158,9 +160,11 @@ std::int64_t hosts_of_element(std::string_view name, const std::vector<PlatformA
   if (name == "host" || name == "peer") return 1;
   if (name != "cluster" && name != "cabinet") return 0;
   std::int64_t hosts = 0;
+  const auto topology = std::ranges::find(attributes, "topology", &PlatformAttribute::name);
+  const std::string_view kind = topology == attributes.end() ? std::string_view() : std::string_view(topology->value);
   for (const auto& [key, value] : attributes) {
     if (key == "radical") hosts = hosts_of_radical(value);
-    if (key == "topo_parameters") check_topology(value);
+    if (key == "topo_parameters") check_topology(value, kind);
   }
   return hosts;
 }

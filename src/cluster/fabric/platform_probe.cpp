@@ -16,6 +16,7 @@
 #include "base/child_process.h"
 #include "base/errors.h"
 #include "base/files.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/host_properties.h"
@@ -96,8 +97,11 @@ std::string loaded(const std::string& file, const base::ResourceLimits& limits) 
                        base::format_quantity(static_cast<double>(limits.memory_bytes.value_or(0)), base::Unit::bytes));
   } catch (const std::exception& error) {
     // The C++ library's error of a number is the name of the function that reads it: stoi, stod.
-    const bool unreadable = std::string_view(error.what()).starts_with("sto");
-    return "\nerror " + (unreadable ? "a number in it cannot be read" : in_one_line(error.what()));
+    const std::string_view what = error.what();
+    if (what.starts_with("sto")) return "\nerror a number in it cannot be read";
+    // A word alone is the name of a function of the C++ library, such as unordered_map::at.
+    return "\nerror " + (what.find(' ') == std::string_view::npos ? "SimGrid finds no sense in it, without saying where"
+                                                                  : in_one_line(error.what()));
   }
 }
 
@@ -107,6 +111,7 @@ std::string reason_of(const base::ChildEnd& end, const base::ResourceLimits& lim
     return fmt::format("loading it takes more than {} s of processor time, expected a smaller platform",
                        limits.processor_s.value_or(0));
   if (end.signal == SIGALRM) return fmt::format("loading it takes more than {} s", limits.real_s.value_or(0));
+  if (end.signal == SIGKILL) return "loading it was ended from outside, perhaps for its time or its memory";
   const std::string first = end.text.substr(0, end.text.find('\n'));
   if (first.empty() || first.starts_with("Segmentation fault"))
     return "SimGrid ended without a reason; is there a host without a route to another?";
@@ -117,9 +122,9 @@ std::string reason_of(const base::ChildEnd& end, const base::ResourceLimits& lim
 
 base::ResourceLimits probe_limits() {
   constexpr std::uintmax_t memory_bytes_most = std::uintmax_t{8} << 30;
-  return {.processor_s = 60,
-          .real_s = 120,
-          .memory_bytes = std::min(base::bytes_of_free_memory(), memory_bytes_most),
+  return {.processor_s = 10,
+          .real_s = 60,
+          .memory_bytes = std::min(base::half_of_free_memory(), memory_bytes_most),
           .writes_files = false};
 }
 

@@ -210,13 +210,22 @@ std::vector<Axis> searched(const Opened& opened, const Selection& selection, Fau
   return axes;
 }
 
+/// The experiment's name, which is also that of its results directory: the stem of the scenario's file.
+std::string name_of_file(const std::string& file) {
+  std::string name = std::filesystem::path(file).stem().string();
+  if (name.empty() || name == "." || name == "..")
+    throw base::ScenarioError(fmt::format(
+        "{}: the name of the file gives the results directory no name, expected one such as mine.toml", file));
+  return name;
+}
+
 }  // namespace
 
 SearchSpace make_search_space(const std::string& file, const Selection& selection,
                               const std::function<bool(const Settings& first)>& goes_on) {
   Faults faults;
   const Opened all = opened(file, selection, faults);
-  SearchSpace space{.name = std::filesystem::path(file).stem().string(),
+  SearchSpace space{.name = name_of_file(file),
                     .directory = std::filesystem::path(file).parent_path().string(),
                     .title = {},
                     .document = all.document,
@@ -276,7 +285,7 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   if (settings.size() == points.size()) check_expectations(settings, written, plan, document, faults);
   faults.raise_if_any();
 
-  plan.name = std::filesystem::path(file).stem().string();
+  plan.name = name_of_file(file);
   plan.expectations = settings.front()->expectations;
   plan.title = settings.front()->title;
   plan.all_ranks = selection.all_ranks;

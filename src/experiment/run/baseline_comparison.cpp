@@ -127,11 +127,11 @@ void require_same_scenario(const StoredBaseline& baseline, const Plan& plan, con
   if (!scenario) {
     std::vector<std::string> names;
     for (const StoredScenario& each : baseline.scenarios) names.push_back(each.name);
-    return faults.add(
-        {baseline.file, 1, 1},
-        fmt::format("the stored baseline is of another scenario than {}: it has {}; \"simgrad check {} "
-                    "--update {}\" adds this one",
-                    scenario_file, names.empty() ? "none" : base::joined(names), scenario_file, baseline.file));
+    return faults.add({baseline.file, 1, 1},
+                      fmt::format("the stored baseline is of another scenario than {}: it has {}; \"simgrad check {} "
+                                  "--update {}\" adds this one",
+                                  scenario_file, names.empty() ? "none" : base::joined(names),
+                                  base::shell_word(scenario_file), base::shell_word(baseline.file)));
   }
   std::map<std::string, std::string> ids;
   for (const RunPlan& run : plan.runs)

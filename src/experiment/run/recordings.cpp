@@ -34,10 +34,15 @@ outputs::NamedBy namer(const Recordings& recordings) {
 /// Opens the file as it will be opened later, and leaves no trace of it. A link's target is opened only then, for that
 /// empties it.
 void try_file(const std::string& path, const Recordings& recordings) {
+  for (const char* descriptors : {"/dev/fd/", "/proc/self/fd/"})
+    if (path.starts_with(descriptors))
+      throw base::EnvironmentError(fmt::format(
+          "{}: is open in this process alone, and another one simulates and writes; expected the name of a file",
+          path));
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    throw base::EnvironmentError(fmt::format("{}: cannot be written: there is something that is no file", path));
+    throw base::EnvironmentError(fmt::format("{}: cannot be written: it is not a regular file", path));
   if (namer(recordings) == outputs::NamedBy::command_line && outputs::is_written_in_place(path)) return;
   outputs::ByteFile file(path);
 }

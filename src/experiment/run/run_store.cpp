@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/memory.h"
 #include "outputs/files/temporary_file.h"
 #include "outputs/run_text.h"
 #include "outputs/sealed_text.h"
@@ -21,7 +22,8 @@ namespace {
 /// sooner than a thousand of them are waited for, should the machine die in the seconds until the system writes.
 constexpr double waits_for_disk_s = 1.0;
 
-/// Whether the record is of that run by what it says itself: any id can be written into one.
+/// Whether the record is of that run by what it says itself: any id can be written into one. The grid point may differ:
+/// --set cluster.workers=8 and --grid cluster.workers=8 ask for one run.
 bool is_of(const RunPlan& plan, const outputs::Run& run) {
   return run.strategy == plan.kind && run.seed == plan.seed && run.workers == plan.workers;
 }
@@ -61,6 +63,8 @@ RecordedRun stored_run(const std::string& out, const std::string& id) {
     if (const std::string violated = record::violated_invariant(run->record); !violated.empty())
       return {.fault = fmt::format("is the record of no run: {}", violated)};
     return {.run = std::move(run)};
+  } catch (const base::TooMuchMemory&) {
+    throw;  // which says nothing about the record
   } catch (const std::runtime_error&) {
     return {.fault = "is no whole record"};
   }

@@ -198,6 +198,7 @@ void SharedNumbers::started(const RunPlan& run, NumbersFrom from) {
 
 void SharedNumbers::lacked(const RunPlan& run, NumbersFrom from) {
   lacking_[&run].insert(from);
+  if (Common* const common = of(run)) common->from_file = false;
   put_back(run);
 }
 
@@ -230,8 +231,7 @@ void SharedNumbers::ended(const RunPlan& run, NumbersFrom from, const std::strin
 bool is_whole_trajectory(const std::string& file) {
   try {
     const std::string text = base::read_file(
-        file,
-        {.bytes_most = base::bytes_of_free_memory(), .contents = base::Contents::bytes, .links = base::Links::refuse});
+        file, {.bytes_most = base::as_memory_allows, .contents = base::Contents::bytes, .links = base::Links::refuse});
     return file.ends_with(SharedNumbers::state_extension) ? values::contents_of(text).has_value()
                                                           : whole_trajectory(text).has_value();
   } catch (const std::runtime_error&) {

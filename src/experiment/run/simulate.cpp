@@ -68,7 +68,7 @@ void require_unchanged(const Settings& settings) {
 Data load_data(const RunPlan& run, std::optional<double> memory_bytes) {
   const Settings& settings = *run.settings;
   if (!settings.training.numbers) return nullptr;
-  const std::uintmax_t free_bytes = base::bytes_of_free_memory();
+  const std::uintmax_t free_bytes = base::half_of_free_memory();
   const bool limited = memory_bytes && *memory_bytes < static_cast<double>(free_bytes);
   const std::uintmax_t most_bytes = limited ? static_cast<std::uintmax_t>(*memory_bytes) : free_bytes;
   const auto over = [&] {
@@ -84,7 +84,7 @@ Data load_data(const RunPlan& run, std::optional<double> memory_bytes) {
                                    .shuffle = settings.training.partition->shuffled(),
                                    .bias = settings.model.model->constant_feature(),
                                    .sparse = settings.model.model->takes_sparse_rows()}));
-  } catch (const data::TooMuchMemory&) {
+  } catch (const base::TooMuchMemory&) {
     if (limited) throw over();
     throw;
   } catch (const std::bad_alloc&) {

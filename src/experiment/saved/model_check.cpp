@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "base/files.h"
+#include "base/memory.h"
 #include "data/limits.h"
 #include "models/transformer.h"
 #include "models/wide_and_deep.h"
@@ -124,7 +124,7 @@ std::string shape_fault(const models::Model& model, const models::Problem& probl
   if (!room || model.parameters(problem) != parameters)
     return fmt::format("{} parameters, expected {}", parameters,
                        room ? fmt::format("{}", model.parameters(problem)) : "many more");
-  if (bytes_of_row(model, problem) > static_cast<double>(base::bytes_of_free_memory()))
+  if (bytes_of_row(model, problem) > static_cast<double>(base::half_of_free_memory()))
     return "rows that are too long for this machine's memory";
   return layers_fault(model.layers(problem), layers);
 }

@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "experiment/saved/encoding_text.h"
 #include "experiment/saved/model_check.h"
 #include "outputs/reader.h"
@@ -255,8 +256,10 @@ bool has_model(const std::string& out, const std::string& id) {
   try {
     const std::string bytes = base::read_file(
         model_file(out, id),
-        {.bytes_most = base::bytes_of_free_memory(), .contents = base::Contents::bytes, .links = base::Links::refuse});
+        {.bytes_most = base::as_memory_allows, .contents = base::Contents::bytes, .links = base::Links::refuse});
     return bytes.starts_with(beginning_of_model()) && parameters_end(bytes).has_value();
+  } catch (const base::TooMuchMemory&) {
+    throw;  // which says nothing about the model
   } catch (const std::runtime_error&) {
     return false;
   }

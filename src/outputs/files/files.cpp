@@ -49,7 +49,7 @@ void write_named_file(const std::string& path, const std::string& text) {
 }
 
 std::string read_file(const std::string& path) {
-  return base::read_file(path, {.bytes_most = base::bytes_of_free_memory(), .contents = base::Contents::bytes});
+  return base::read_file(path, {.bytes_most = base::as_memory_allows, .contents = base::Contents::bytes});
 }
 
 void write_all(const Results& results, const std::string& directory) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/say.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs {
@@ -10,10 +11,21 @@ namespace {
 constexpr std::size_t remarks_most = 10;
 constexpr std::size_t rows_most = 50;
 
+/// Printable, with its line breaks, which GitHub has an escape for.
+std::string printable_but_breaks(const std::string& text) {
+  std::string all;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    all += (from > 0 ? "\n" : "") + base::printable(std::string_view(text).substr(from, end - from));
+    from = end + 1;
+  }
+  return all;
+}
+
 /// A message with GitHub's escapes; in a property ":" and "," are escaped, too.
 std::string github_escaped(const std::string& text, bool property) {
   std::string all;
-  for (const char c : text) {
+  for (const char c : printable_but_breaks(text)) {
     if (c == '%')
       all += "%25";
     else if (c == '\r')
