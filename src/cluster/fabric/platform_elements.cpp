@@ -94,7 +94,7 @@ std::int64_t hosts_of_radical(std::string_view radical) {
 /// SimGrid makes links and switches by the products of these numbers.
 void check_topology(std::string_view numbers, std::string_view kind) {
   // A way around a torus passes half of its dimension's hosts, and each of them is asked for two.
-  const std::int64_t number_most = kind == "TORUS" ? 1024 : most_ranks;
+  const std::int64_t number_most = kind == "TORUS" ? 512 : most_ranks;
   constexpr std::int64_t product_most = std::int64_t{1} << 40;
   std::int64_t product = 1;
   for (const std::string_view part : split(numbers, ";,")) {

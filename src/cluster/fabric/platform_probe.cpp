@@ -113,7 +113,10 @@ std::string reason_of(const base::ChildEnd& end, const base::ResourceLimits& lim
   if (end.signal == SIGALRM) return fmt::format("loading it takes more than {} s", limits.real_s.value_or(0));
   if (end.signal == SIGKILL) return "loading it was ended from outside, perhaps for its time or its memory";
   const std::string first = end.text.substr(0, end.text.find('\n'));
-  if (first.empty() || first.starts_with("Segmentation fault"))
+  // SimGrid's own words of a broken invariant, with the place in its source.
+  const bool of_inside =
+      first.find("./src/") != std::string::npos || first.find("[root/CRITICAL]") != std::string::npos;
+  if (first.empty() || of_inside || first.starts_with("Segmentation fault"))
     return "SimGrid ended without a reason; is there a host without a route to another?";
   return first;
 }

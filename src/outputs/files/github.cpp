@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/say.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs {
@@ -11,12 +10,12 @@ namespace {
 constexpr std::size_t remarks_most = 10;
 constexpr std::size_t rows_most = 50;
 
-/// Printable, with its line breaks, which GitHub has an escape for.
+/// Printable, with its line breaks, for which GitHub has escapes.
 std::string printable_but_breaks(const std::string& text) {
   std::string all;
   for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    all += (from > 0 ? "\n" : "") + base::printable(std::string_view(text).substr(from, end - from));
+    const std::size_t end = std::min(text.find_first_of("\r\n", from), text.size());
+    all += printable(std::string_view(text).substr(from, end - from)) + text.substr(end, 1);
     from = end + 1;
   }
   return all;
