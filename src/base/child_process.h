@@ -19,7 +19,7 @@ struct ChildEnd {
   int signal = 0;     ///< died: of this one; 0: of none
 };
 
-/// What a child may take that works on what somebody else has written. It is for the system to hold it to that.
+/// Limits of a child that works on a file of somebody else. The system holds the child to them.
 struct ResourceLimits {
   std::optional<unsigned> processor_s = {};         ///< SIGXCPU ends it
   std::optional<unsigned> real_s = {};              ///< SIGALRM ends it

@@ -30,7 +30,7 @@ namespace {
   throw EnvironmentError(fmt::format("{}: cannot be {}: {}", path, cannot_be, std::generic_category().message(reason)));
 }
 
-/// What something that is no regular file is.
+/// The kind of something that is no regular file.
 const char* kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a directory";
   if (S_ISFIFO(mode)) return "a pipe";

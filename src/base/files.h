@@ -1,7 +1,8 @@
 /// Files and directories on the disk of the machine that simulates.
 ///
-/// What is read here may be somebody else's: it may have no end, be a device, or be a pipe to which nobody writes. What
-/// is written may stand in a directory that somebody else has prepared, with links in it that lead elsewhere.
+/// A file that is read here may be somebody else's: it may have no end, be a device, or be a pipe to which nobody
+/// writes. A file that is written may stand in a directory that somebody else has prepared, with links in it that lead
+/// elsewhere.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ std::optional<double> available_memory_bytes(const std::string& root = "");
 /// Half of these bytes, or no limit where none is known: for work whose parts are there twice for a while.
 std::uintmax_t half_of_free_memory();
 
-/// What would take more memory than this process may take: another machine may have it.
+/// The error for something that would take more memory than this process may take: another machine may have it.
 class TooMuchMemory : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;

@@ -101,7 +101,7 @@ void print(const experiment::Predictions& predictions, const PredictOptions& opt
     if (text) return count == 1 ? tr("1 token") : tr("{} tokens", count);
     return count == 1 ? tr("1 row") : tr("{} rows", count);
   };
-  // What the model says may steer a terminal, or a runner of workflows.
+  // The tokens of a model may steer a terminal, or a runner of workflows.
   const bool steerable = isatty(STDOUT_FILENO) != 0 || std::getenv("GITHUB_ACTIONS") != nullptr;
   if (options.request.tokens)
     fmt::print("{}\n", steerable ? base::printable_lines(predictions.continuation) : predictions.continuation);

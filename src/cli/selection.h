@@ -31,7 +31,7 @@ void add_pace(CLI::App& command, int& jobs, int& threads);
 std::vector<std::string> words_of(const Chosen& chosen);
 /// These words, quoted for a shell.
 std::string command_of(const Chosen& chosen);
-/// The same of a shard's runs, without the text of a command that its file has.
+/// The command for a shard's runs, made of its selection: a command that stands in its file is not used.
 std::string command_of(const experiment::Origin& origin);
 /// A command that stands in a file of results, for people who will paste it: taken apart, read by the parser of options
 /// and written again. Empty unless it is a command `simgrad run` or `simgrad plan` with options that select runs, in
