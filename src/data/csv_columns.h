@@ -18,7 +18,7 @@ namespace simgrad::data {
 std::int64_t find_column(const CsvTable& table, const std::string& wanted, std::string_view role,
                          const std::string& where);
 
-/// The same for what is no column's name.
+/// The place of a column by its index, for a text that is no column's name.
 std::int64_t column_by_index(const CsvTable& table, const std::string& wanted, std::string_view role,
                              const std::string& where);
 

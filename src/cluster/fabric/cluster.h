@@ -137,7 +137,7 @@ struct PlatformProbe {
   std::string error;               ///< `file:line: what`, or empty
 };
 
-/// What loading a platform may take: a minute of processor time, two minutes, and half of the free memory up to 8 GiB.
+/// Limits of loading a platform: 10 s of processor time, a minute, and half of the free memory up to 8 GiB.
 base::ResourceLimits probe_limits();
 
 /// Errors: base::EnvironmentError for a file that cannot be read, or that is no regular one.

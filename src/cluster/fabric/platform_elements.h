@@ -16,7 +16,7 @@ struct PlatformAttribute {
 /// The attributes of a well-formed start tag, in the bytes that SimGrid sees: it knows no encodings.
 std::vector<PlatformAttribute> attributes_of(std::string_view tag);
 
-/// What is wrong with an element of that name: "<config> ..., expected ..."; or "" for those of the list.
+/// The fault of an element of that name: "<config> ..., expected ..."; or "" for those of the list.
 std::string fault_of_element(const std::string& name);
 
 /// The hosts that an element makes.
@@ -26,7 +26,7 @@ std::int64_t hosts_of_element(std::string_view name, const std::vector<PlatformA
 /// Whether SimGrid reads the file that this attribute names.
 bool names_file(std::string_view attribute);
 
-/// What is wrong with a profile, the speeds or states of a host or link over time; or "". A run would never end where
+/// The fault of a profile, the speeds or states of a host or link over time; or "". A run would never end where
 /// one begins again at once.
 std::string fault_of_profile(std::string_view text);
 /// As above, of an attribute `periodicity`.

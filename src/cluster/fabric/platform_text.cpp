@@ -156,7 +156,7 @@ class PlatformScan {
                                           place - (before.rfind('\n') + 1) + 1, what));
   }
 
-  /// What no element shows: SimGrid reads references otherwise than expat, and should its reader go astray, there is
+  /// A second look, at the bytes: SimGrid reads references otherwise than expat, and should its reader go astray, there is
   /// no option that it could find.
   void check_bytes() {
     for (const auto& [from, size] : comments_)

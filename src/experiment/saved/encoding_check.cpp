@@ -152,7 +152,7 @@ std::string scalings_fault(const Encoding& encoding) {
   return {};
 }
 
-/// What does not depend on the model.
+/// Faults that do not depend on the model.
 std::string own_fault(const Encoding& encoding) {
   if (encoding.features < 1 || encoding.features >= data::keys_most)
     return fmt::format("features = {}, expected 1 to {}", encoding.features, data::keys_most - 1);
