@@ -156,8 +156,8 @@ class PlatformScan {
                                           place - (before.rfind('\n') + 1) + 1, what));
   }
 
-  /// A second look, at the bytes: SimGrid reads references otherwise than expat, and should its reader go astray, there is
-  /// no option that it could find.
+  /// A second look, at the bytes: SimGrid reads references otherwise than expat, and should its reader go astray, there
+  /// is no option that it could find.
   void check_bytes() {
     for (const auto& [from, size] : comments_)
       std::fill_n(text_.begin() + static_cast<std::ptrdiff_t>(from), size, ' ');
