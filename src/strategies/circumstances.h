@@ -23,7 +23,6 @@ struct Circumstances {
   std::string_view model_kind;
   const cluster::Options& cluster;
   const training::StopOptions& stop;
-  std::vector<models::Layer> layers = {};  ///< the model's
   std::uint64_t seed = 1;
   std::int64_t batch = 0;        ///< rows of a step, of all workers
   std::int64_t rows = 0;         ///< training rows
@@ -37,6 +36,9 @@ struct Circumstances {
   training::Precision precision = training::Precision::float64;
   training::Wire wire = training::Wire::as_precision;
   const models::Problem* problem = nullptr;  ///< the shape of the data
+
+  /// The model's layers. Made at each call: a grid of thousands of points asks most strategies for nothing of them.
+  std::vector<models::Layer> layers() const { return model.layers(*problem); }
 
   /// What needs all of a gradient for the update of any parameter: "optimizer = \"lamb\"", "training.clip_norm"; or
   /// empty.

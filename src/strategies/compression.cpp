@@ -43,8 +43,9 @@ void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, con
 
 std::optional<Refusal> compression_refusal(const Compression& compression, const Circumstances& circumstances,
                                            std::string_view key) {
-  std::string why = compression->refusal(circumstances.parameters, circumstances.layers);
   const training::Compressor& code = *compression;
+  // An exact code suits every model; nothing is asked of a large one.
+  std::string why = code.exact() ? "" : code.refusal(circumstances.parameters, circumstances.layers());
   const double wire = training::number_bytes(circumstances.precision, circumstances.wire).wire;
   if (circumstances.wire != training::Wire::as_precision && code.sparse())
     why =

@@ -121,7 +121,6 @@ class FitCheck {
                                            .model_kind = model_kind(),
                                            .cluster = settings_.cluster,
                                            .stop = settings_.stop,
-                                           .layers = model_.layers(problem_),
                                            .seed = static_cast<std::uint64_t>(settings_.seed),
                                            .batch = batch_,
                                            .rows = rows_,

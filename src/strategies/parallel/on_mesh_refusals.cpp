@@ -47,7 +47,7 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
                                    "model of layers, or leave [parallel] out",
                                    of.model_kind)};
   if (auto why = shares_refusal(*cut, *of.problem, parallel_.shares())) return why;
-  const auto units = static_cast<std::int64_t>(training::units_of(of.layers).size());
+  const auto units = static_cast<std::int64_t>(training::units_of(of.layers()).size());
   const bool asynchronous = parallel_.pipeline > 1 && parallel_.schedule->asynchronous();
   if (asynchronous && cut->tied(*of.problem, {.first_unit = units - 1, .end_unit = units}).count > 0)
     return Refusal{

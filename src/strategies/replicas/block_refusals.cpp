@@ -12,7 +12,7 @@ namespace simgrad::strategies {
 
 std::optional<Refusal> BlockSync::count_refusal(const Circumstances& circumstances) const {
   const auto count =
-      static_cast<std::int64_t>(blocks_of(options, circumstances.layers, circumstances.parameters).size());
+      static_cast<std::int64_t>(blocks_of(options, circumstances.layers(), circumstances.parameters).size());
   if (options.blocks && *options.blocks > circumstances.parameters)
     return Refusal{"blocks", fmt::format("{} blocks have more than the model's {} parameters; take fewer",
                                          *options.blocks, circumstances.parameters)};
