@@ -2,11 +2,21 @@
 cmake_minimum_required(VERSION 3.25)
 include(${FROM}/embed.cmake)
 
-function(without why)
-  message("The report's page is left out: ${why}. `simgrad report` will say how to get it; everything else works.")
+function(without_page)
   file(REMOVE ${TO}/page.html ${TO}/page.stamp)
   embed("" ${TO}/page.cpp)
 endfunction()
+
+function(without why)
+  message("The report's page is left out: ${why}. `simgrad report` will say how to get it; everything else works.")
+  without_page()
+endfunction()
+
+# script/demo shows its table first, and builds again for the page.
+if("$ENV{SIMGRAD_PAGE}" STREQUAL "later")
+  without_page()
+  return()
+endif()
 
 find_program(node NAMES node nodejs)
 find_program(npm npm)

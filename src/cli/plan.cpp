@@ -48,9 +48,9 @@ struct PlanCommand {
 constexpr std::size_t plain_width = 140;
 
 /// Says how far the search is: on a terminal in a line that is written again, elsewhere now and then.
-class Line {
+class ProgressLine {
  public:
-  explicit Line(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+  explicit ProgressLine(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 
   void show(const std::string& text) {
     const auto now = std::chrono::steady_clock::now();
@@ -152,7 +152,7 @@ Exit plan(PlanCommand& command) {
   const experiment::Plan none = planner::without_runs(space);
   auto directory = std::make_unique<const experiment::ResultsDirectory>(
       command.out, none, nlohmann::ordered_json(), command.force, [](const std::string& text) { base::say(text); });
-  Line line(command.quiet);
+  ProgressLine line(command.quiet);
   const planner::Answer answer = planner::planned(space, std::move(candidates),
                                                   {.out = command.out,
                                                    .real_s = left_s(),

@@ -26,7 +26,7 @@ namespace simgrad::cli {
 
 namespace {
 
-struct ReportOptions {
+struct ReportCommand {
   std::string directory;
   std::string out;
   std::string page;
@@ -95,7 +95,7 @@ void write_page_to(Renew renew, const std::string& file, const outputs::Results&
   });
 }
 
-void write_report(ReportOptions& options) {
+void write_report(ReportCommand& options) {
   refuse_unmerged(options.directory);
   const bool other = !options.page.empty();
   if (!other && outputs::page().empty()) throw base::EnvironmentError(fmt::format("simgrad: {}", no_page));
@@ -120,7 +120,7 @@ void write_page(const outputs::Results& results, const std::string& directory) {
 
 void add_report(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("report", "Writes report.html, a self-contained page, from results");
-  auto options = std::make_shared<ReportOptions>();
+  auto options = std::make_shared<ReportCommand>();
   command->add_option("directory", options->directory, "The directory of the results: out/<scenario's name>")
       ->required()
       ->type_name("DIR");

@@ -20,7 +20,7 @@ using values::Tensor;
 namespace {
 
 /// One tree with its part of the vector.
-struct Tree {
+struct TreeOfPart {
   Parents parents;
   std::vector<std::vector<int>> children;
   std::vector<int> from_root;  ///< all members, each behind its parent
@@ -30,8 +30,8 @@ struct Tree {
   Stretch chunk(int k) const { return Split(part.count, chunks).chunk(k); }
 };
 
-Tree tree_of(Parents parents, const Stretch& part, int chunks) {
-  Tree tree{.parents = std::move(parents), .children = {}, .from_root = {}, .part = part, .chunks = chunks};
+TreeOfPart tree_of(Parents parents, const Stretch& part, int chunks) {
+  TreeOfPart tree{.parents = std::move(parents), .children = {}, .from_root = {}, .part = part, .chunks = chunks};
   tree.children.resize(tree.parents.size());
   for (std::size_t m = 0; m < tree.parents.size(); ++m) {
     if (tree.parents[m] < 0)
@@ -47,8 +47,8 @@ Tree tree_of(Parents parents, const Stretch& part, int chunks) {
 /// Hops of both trees, in both directions, on a link.
 class SharedHops {
  public:
-  SharedHops(const std::vector<Tree>& trees, const AlphaBetaGamma& costs) : costs_(costs) {
-    for (const Tree& tree : trees)
+  SharedHops(const std::vector<TreeOfPart>& trees, const AlphaBetaGamma& costs) : costs_(costs) {
+    for (const TreeOfPart& tree : trees)
       for (std::size_t m = 0; m < tree.parents.size(); ++m)
         if (const int parent = tree.parents[m]; parent >= 0) {
           add(static_cast<int>(m), parent);
@@ -109,7 +109,7 @@ struct Passage {
 /// The way of all chunks through one tree.
 class TreeWalk {
  public:
-  TreeWalk(const Tree& tree, const SharedHops& shared, const std::vector<double>& seconds_per_flop,
+  TreeWalk(const TreeOfPart& tree, const SharedHops& shared, const std::vector<double>& seconds_per_flop,
            std::span<const double> arrivals, const values::WireFormat& wire)
       : tree_(tree), seconds_per_flop_(seconds_per_flop), arrivals_(arrivals), wire_(wire) {
     const std::size_t P = arrivals.size();
@@ -175,7 +175,7 @@ class TreeWalk {
     return come_s;
   }
 
-  const Tree& tree_;
+  const TreeOfPart& tree_;
   const std::vector<double>& seconds_per_flop_;
   std::span<const double> arrivals_;
   const values::WireFormat& wire_;
@@ -187,7 +187,7 @@ class TreeWalk {
 
 class TreesTiming final : public cluster::CollectiveTiming {
  public:
-  TreesTiming(std::vector<Tree> trees, const Extent& x, std::string_view name, Combination how)
+  TreesTiming(std::vector<TreeOfPart> trees, const Extent& x, std::string_view name, Combination how)
       : trees_(std::move(trees)), x_(x), name_(name), how_(how) {}
 
   std::string_view name() const override { return name_; }
@@ -245,7 +245,7 @@ class TreesTiming final : public cluster::CollectiveTiming {
 
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
     std::vector<Tensor> parts;
-    for (const Tree& tree : trees_) parts.push_back(total(tree, tree.from_root.front(), brought));
+    for (const TreeOfPart& tree : trees_) parts.push_back(total(tree, tree.from_root.front(), brought));
     return std::vector(brought.size(), values::concatenate(parts));
   }
 
@@ -257,7 +257,7 @@ class TreesTiming final : public cluster::CollectiveTiming {
     // Both trees add at the same time, and share a member's speed.
     std::vector<double> seconds_per_flop = costs.seconds_per_flop;
     for (double& seconds : seconds_per_flop) seconds *= static_cast<double>(trees_.size());
-    for (const Tree& tree : trees_) {
+    for (const TreeOfPart& tree : trees_) {
       TreeWalk its(tree, shared, seconds_per_flop, arrivals, x_.wire);
       its.walk(visit);
       for (std::size_t m = 0; ends && m < ends->size(); ++m)
@@ -267,20 +267,20 @@ class TreesTiming final : public cluster::CollectiveTiming {
 
   double additions(std::size_t member) const {
     double numbers = 0.0;
-    for (const Tree& tree : trees_)
+    for (const TreeOfPart& tree : trees_)
       numbers += static_cast<double>(tree.children[member].size()) * static_cast<double>(tree.part.count);
     return numbers;
   }
 
   /// A member's part with those of all below it, the children in their order.
-  Tensor total(const Tree& tree, int member, const std::vector<Tensor>& x) const {
+  Tensor total(const TreeOfPart& tree, int member, const std::vector<Tensor>& x) const {
     Tensor sum = values::slice(x[static_cast<std::size_t>(member)], tree.part.first, tree.part.count);
     for (const int child : tree.children[static_cast<std::size_t>(member)])
       sum = values::combine(how_, sum, total(tree, child, x));
     return sum;
   }
 
-  std::vector<Tree> trees_;
+  std::vector<TreeOfPart> trees_;
   Extent x_;
   std::string_view name_;
   Combination how_;
@@ -316,7 +316,7 @@ std::shared_ptr<const cluster::CollectiveTiming> timing_of_trees(std::vector<Par
   const Split halves(x, static_cast<int>(trees.size()));
   const auto bytes = static_cast<double>(x.wire.bytes(halves.largest().count));
   const int chunks = std::max(1, static_cast<int>(std::ceil(bytes / chunk_bytes)));
-  std::vector<Tree> all;
+  std::vector<TreeOfPart> all;
   for (std::size_t tree = 0; tree < trees.size(); ++tree)
     all.push_back(tree_of(std::move(trees[tree]), halves.chunk(static_cast<int>(tree)), chunks));
   return std::make_shared<TreesTiming>(std::move(all), x, name, how);

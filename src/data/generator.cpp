@@ -19,20 +19,21 @@ base::Stream truth_stream(std::uint64_t seed) {
 
 namespace {
 
-/// The words for a task: its targets, the generators for it, and the predictions of its models.
+/// The words_of_tasks for a task: its targets, the generators for it, and the predictions of its models.
 struct Words {
   std::string_view targets, sources, models;
 };
-constexpr std::array<Words, 6> words{{{"numbers", "\"house_prices\"", "a number"},
-                                      {"classes", "\"logistic\" or \"blobs\"", "classes"},
-                                      {"ratings", "\"ratings\"", "ratings of items by users"},
-                                      {"points", "\"blobs\"", "clusters"},
-                                      {"sequences of tokens", "\"markov\" or \"text\"", "tokens of a text"},
-                                      {"rows of several sources", "\"mixture\"", "the targets of several sources"}}};
+constexpr std::array<Words, 6> words_of_tasks{
+    {{"numbers", "\"house_prices\"", "a number"},
+     {"classes", "\"logistic\" or \"blobs\"", "classes"},
+     {"ratings", "\"ratings\"", "ratings of items by users"},
+     {"points", "\"blobs\"", "clusters"},
+     {"sequences of tokens", "\"markov\" or \"text\"", "tokens of a text"},
+     {"rows of several sources", "\"mixture\"", "the targets of several sources"}}};
 
 std::string mismatch(std::string_view kind, Task made, Task wanted) {
-  const Words& makes = words[static_cast<std::size_t>(made)];
-  const Words& wants = words[static_cast<std::size_t>(wanted)];
+  const Words& makes = words_of_tasks[static_cast<std::size_t>(made)];
+  const Words& wants = words_of_tasks[static_cast<std::size_t>(wanted)];
   return fmt::format("data source \"{}\" makes {}, but the model predicts {}; use {}, or a model that predicts {}",
                      kind, makes.targets, wants.models, wants.sources, makes.models);
 }

@@ -28,7 +28,7 @@ bool append(std::string& text, const base::OpenFile& file, std::size_t most, con
   text.resize(before + most);
   std::size_t length = 0;
   while (length < most) {
-    const ssize_t size = read(file.descriptor(), text.data() + before + length, most - length);
+    const ssize_t size = ::read(file.descriptor(), text.data() + before + length, most - length);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0)
       throw base::EnvironmentError(fmt::format("{}: cannot be read: {}", path, std::generic_category().message(errno)));

@@ -1,8 +1,15 @@
 #include "models/cut_model.h"
 
+#include <algorithm>
+
 #include "base/apportioned.h"
 
 namespace simgrad::models {
+
+ParameterStretch common(const ParameterStretch& a, const ParameterStretch& b) {
+  const std::int64_t first = std::max(a.first, b.first), end = std::min(a.first + a.count, b.first + b.count);
+  return {first, std::max<std::int64_t>(end - first, 0)};
+}
 
 ParameterStretch tensor_share(const Chunk& chunk, std::int64_t units, int rank) {
   if (chunk.tensor_weights.empty()) return {rank * (units / chunk.tensor), units / chunk.tensor};

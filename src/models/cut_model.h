@@ -61,6 +61,9 @@ struct ParameterStretch {
   bool operator==(const ParameterStretch&) const = default;
 };
 
+/// The parameters of both; of no length if there are none.
+ParameterStretch common(const ParameterStretch& a, const ParameterStretch& b);
+
 /// A tensor rank's stretch of so many units, such as rows of a matrix or heads: an equal share of what divides, or one
 /// by largest remainders in proportion to the weights, with a unit at least if there are enough.
 ParameterStretch tensor_share(const Chunk& chunk, std::int64_t units, int rank);

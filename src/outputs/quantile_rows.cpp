@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<double, 7> shares{0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0};
+constexpr std::array<double, 7> quantile_shares{0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0};
 
 std::size_t place_of(const ResultTable& table, const std::string& column) {
   return static_cast<std::size_t>(std::ranges::find(table.columns, column, &ResultColumn::name) -
@@ -23,9 +23,10 @@ std::vector<Json> quantiles(const std::vector<ResultRow>& rows, std::size_t colu
   for (const ResultRow& row : rows)
     if (row[column].is_number()) values.push_back(row[column]);
   std::ranges::sort(values, {}, [](const Json& value) { return value.get<double>(); });
-  std::vector<Json> all(shares.size());
-  for (std::size_t k = 0; k < shares.size() && !values.empty(); ++k) {
-    const auto below = static_cast<std::size_t>(std::ceil(shares[k] * static_cast<double>(values.size()) - 1e-9));
+  std::vector<Json> all(quantile_shares.size());
+  for (std::size_t k = 0; k < quantile_shares.size() && !values.empty(); ++k) {
+    const auto below =
+        static_cast<std::size_t>(std::ceil(quantile_shares[k] * static_cast<double>(values.size()) - 1e-9));
     all[k] = values[std::max<std::size_t>(below, 1) - 1];
   }
   return all;
@@ -35,31 +36,31 @@ std::vector<Json> quantiles(const std::vector<ResultRow>& rows, std::size_t colu
 std::vector<Json> common(const std::vector<ResultRow>& rows, std::size_t column) {
   const Json& first = rows.front()[column];
   const bool equal = std::ranges::all_of(rows, [&](const ResultRow& row) { return row[column] == first; });
-  return std::vector<Json>(shares.size(), equal ? first : Json());
+  return std::vector<Json>(quantile_shares.size(), equal ? first : Json());
 }
 
 using UseRow = std::function<void(const ResultRow& row)>;
 
 /// Hands on the rows of one group of a run.
 void use_group(const std::vector<ResultRow>& rows, const ResultTable& table, std::size_t name, const UseRow& use) {
-  if (rows.size() <= shares.size()) {
+  if (rows.size() <= quantile_shares.size()) {
     for (ResultRow row : rows) {
       row.emplace_back();
       use(row);
     }
     return;
   }
-  std::vector<ResultRow> summary(shares.size());
+  std::vector<ResultRow> summary(quantile_shares.size());
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const bool number =
         table.columns[column].type == ColumnType::number || table.columns[column].type == ColumnType::integer;
-    const std::vector<Json> values = column == name ? std::vector<Json>(shares.size())
+    const std::vector<Json> values = column == name ? std::vector<Json>(quantile_shares.size())
                                      : number       ? quantiles(rows, column)
                                                     : common(rows, column);
-    for (std::size_t k = 0; k < shares.size(); ++k) summary[k].push_back(values[k]);
+    for (std::size_t k = 0; k < quantile_shares.size(); ++k) summary[k].push_back(values[k]);
   }
-  for (std::size_t k = 0; k < shares.size(); ++k) {
-    summary[k].emplace_back(shares[k]);
+  for (std::size_t k = 0; k < quantile_shares.size(); ++k) {
+    summary[k].emplace_back(quantile_shares[k]);
     use(summary[k]);
   }
 }

@@ -12,7 +12,7 @@ namespace simgrad::planner {
 namespace {
 
 constexpr double slack_most = 0.5;
-constexpr double equal_to = 1e-9;  ///< values that differ by less are one
+constexpr double one_within = 1e-9;  ///< values that differ by less are one
 
 /// The measures of one candidate by seed.
 struct Contestant {
@@ -100,7 +100,7 @@ class Comparison {
       const Choice other = choice(each);
       final.others.push_back(other);
       const outputs::Interval apart = difference(each, leader, looks);
-      const bool equal = std::abs(apart.mean) <= equal_to * final.winner.value.mean;
+      const bool equal = std::abs(apart.mean) <= one_within * final.winner.value.mean;
       if (!each.dropped && other.rank.violation <= final.winner.rank.violation &&
           (equal || (!std::isnan(apart.low) && apart.low <= 0.0)))
         final.ties.push_back({.choice = other, .difference = apart});

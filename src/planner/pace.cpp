@@ -8,7 +8,7 @@ namespace simgrad::planner {
 namespace {
 
 /// Times of equal stretches that differ by less are one.
-constexpr double equal_to = 1e-9;
+constexpr double repeated_within = 1e-9;
 
 double a_sample_s(const Moment& from, const Moment& to) {
   return to.samples > from.samples ? (to.time_s - from.time_s) / (to.samples - from.samples) : 0.0;
@@ -23,7 +23,7 @@ Pace::Pace(const Outcome& outcome, std::int64_t period) : outcome_(outcome) {
   if (last >= 2 * every) {
     const double newer = a_sample_s(curve[last - every], curve[last]);
     const double older = a_sample_s(curve[last - 2 * every], curve[last - every]);
-    repeats_ = std::abs(newer - older) <= equal_to * newer;
+    repeats_ = std::abs(newer - older) <= repeated_within * newer;
     if (repeats_) {
       mean_s_ = least_s_ = newer;
       return;

@@ -33,12 +33,13 @@ class ScoredModel final : public models::Model {
     model_->initial_values(problem, seed, w);
   }
   void gradient(const models::Problem& problem, const models::Samples& rows, std::span<const double> w, double scale,
-                double penalty_scale, std::span<double> g) const override {
-    model_->gradient(problem, rows, w, scale, penalty_scale, g);
+                double penalty_scale, std::span<double> into) const override {
+    model_->gradient(problem, rows, w, scale, penalty_scale, into);
   }
   void gradient_in(values::Format format, const models::Problem& problem, const models::Samples& rows,
-                   std::span<const double> w, double scale, double penalty_scale, std::span<double> g) const override {
-    model_->gradient_in(format, problem, rows, w, scale, penalty_scale, g);
+                   std::span<const double> w, double scale, double penalty_scale,
+                   std::span<double> into) const override {
+    model_->gradient_in(format, problem, rows, w, scale, penalty_scale, into);
   }
   models::Score score(const models::Problem& problem, const models::Samples& rows,
                       std::span<const double> w) const override {

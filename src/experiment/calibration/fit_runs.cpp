@@ -20,8 +20,8 @@ namespace {
 
 using base::Unit;
 
-constexpr std::array units{Unit::seconds,          Unit::bytes, Unit::bytes_per_second,
-                           Unit::flops_per_second, Unit::watts, Unit::dollars_per_hour};
+constexpr std::array units_of_options{Unit::seconds,          Unit::bytes, Unit::bytes_per_second,
+                                      Unit::flops_per_second, Unit::watts, Unit::dollars_per_hour};
 
 const nlohmann::ordered_json* find(const nlohmann::ordered_json& tree, const std::string& key) {
   const nlohmann::ordered_json* at = &tree;
@@ -119,7 +119,7 @@ FittedOption fitted_option(const Plan& plan, const std::string& key) {
     option.start = value->get<double>();
   } else if (value->is_string()) {
     const auto text = value->get<std::string>();
-    for (const Unit unit : units) try {
+    for (const Unit unit : units_of_options) try {
         option.start = base::parse_quantity(text, unit);
         option.unit = unit;
         break;

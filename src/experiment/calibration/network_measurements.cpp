@@ -15,7 +15,7 @@ namespace simgrad::experiment {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> columns{"bytes", "seconds", "collective", "workers"};
+constexpr std::array<std::string_view, 4> known_columns{"bytes", "seconds", "collective", "workers"};
 constexpr std::array<std::string_view, 4> timed{"message", "ring", "flat", "rabenseifner"};
 
 /// A table of measurements, whose faults have a line and a column.
@@ -25,12 +25,12 @@ class Measurements {
       : path_(path), text_(data::text_file(path)), table_(data::csv_table(text_, ',', true, path)) {
     for (std::int64_t j = 0; j < table_.columns; ++j) {
       const std::string& name = table_.names[static_cast<std::size_t>(j)];
-      const auto known = std::ranges::find(columns, name);
-      const std::vector<std::string> names(columns.begin(), columns.end());
-      if (known == columns.end())
+      const auto known = std::ranges::find(known_columns, name);
+      const std::vector<std::string> names(known_columns.begin(), known_columns.end());
+      if (known == known_columns.end())
         throw base::ScenarioError(fmt::format("{}:{}:1: unknown column \"{}\"{}", path_, table_.names_line, name,
                                               base::suggestion(name, names)));
-      std::int64_t& place = places_[static_cast<std::size_t>(known - columns.begin())];
+      std::int64_t& place = places_[static_cast<std::size_t>(known - known_columns.begin())];
       if (place >= 0)
         throw base::ScenarioError(fmt::format("{}:{}:1: column \"{}\" twice", path_, table_.names_line, name));
       place = j;
@@ -40,7 +40,7 @@ class Measurements {
         throw base::ScenarioError(
             fmt::format("{}:{}:1: there is no column \"{}\"; expected bytes, seconds and, if wanted, "
                         "collective and workers",
-                        path_, table_.names_line, columns[needed]));
+                        path_, table_.names_line, known_columns[needed]));
   }
 
   std::vector<Measured> all() const {
@@ -75,7 +75,7 @@ class Measurements {
     while (at > text_.data() && at[-1] != '\n' && at[-1] != '\r') --at;
     throw base::ScenarioError(fmt::format("{}:{}:{}: {} is {}; expected {}", path_,
                                           table_.lines[static_cast<std::size_t>(row)], found.data() - at + 1,
-                                          columns[which], data::shown(found), expected));
+                                          known_columns[which], data::shown(found), expected));
   }
 
   double number(std::int64_t row, std::size_t which, double least) const {

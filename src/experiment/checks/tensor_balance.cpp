@@ -21,7 +21,6 @@
 namespace simgrad::experiment {
 
 using strategies::RankPower;
-using training::Dimension;
 
 namespace {
 
@@ -81,12 +80,12 @@ class Balance {
                       .by_speed = speeds[t] / std::accumulate(speeds.begin(), speeds.end(), 0.0),
                       .share = 1.0 / static_cast<double>(speeds.size()),
                       .needed_bytes = needed_[s][std::min(t, needed_[s].size() - 1)].sum()};
-    const double rows =
-        static_cast<double>(terms_.batch) / mesh_.size(Dimension::data) / static_cast<double>(parallel_.expert);
+    const double rows = static_cast<double>(terms_.batch) / mesh_.size(training::Dimension::data) /
+                        static_cast<double>(parallel_.expert);
     std::vector<models::Layer> layers;
     for (int rank = 0; rank < mesh_.ranks(); ++rank) {
       const training::MeshPlace place = mesh_.place(rank);
-      if (place[Dimension::pipeline] != stage || place[Dimension::tensor] != tensor_rank) continue;
+      if (place[training::Dimension::pipeline] != stage || place[training::Dimension::tensor] != tensor_rank) continue;
       const std::vector<models::Chunk>& chunks = chunks_[static_cast<std::size_t>(mesh_.part(rank))];
       if (layers.empty()) {
         layers = layers_of(chunks);

@@ -8,7 +8,7 @@ namespace simgrad::experiment {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, const char*>, 3> later_options{
+constexpr std::array<std::pair<const char*, const char*>, 3> algorithm_options{
     {{"slices", "1"}, {"rings", "1"}, {"overlap", "false"}}};
 
 }  // namespace
@@ -17,7 +17,7 @@ void leave_out_later_options_of_algorithms(nlohmann::ordered_json& table) {
   for (const char* const slot : {"algorithm", "allreduce"}) {
     if (!table.contains(slot) || !table[slot].is_object()) continue;
     nlohmann::ordered_json& option = table[slot];
-    for (const auto& [key, value] : later_options)
+    for (const auto& [key, value] : algorithm_options)
       if (option.contains(key) && option[key].dump() == value) option.erase(key);
     if (option.size() == 1) option = nlohmann::ordered_json(option["kind"]);
   }

@@ -21,7 +21,7 @@ namespace simgrad::experiment {
 
 namespace {
 
-constexpr const char* computed = "collectives were computed at their last arrival";
+constexpr const char* by_last_arrival = "collectives were computed at their last arrival";
 constexpr const char* by_message = "collectives were simulated message by message";
 constexpr std::int64_t many_members = 64;  // messages among fewer take little real time
 
@@ -53,7 +53,7 @@ bool were_computed(const RunPlan& run, const record::Record& record) {
   const auto noted = [&](const char* begin) {
     return std::ranges::any_of(record.notes, [&](const std::string& note) { return note.starts_with(begin); });
   };
-  if (noted(computed) || noted(by_message)) return noted(computed);
+  if (noted(by_last_arrival) || noted(by_message)) return noted(by_last_arrival);
   const auto many = [](const record::CollectiveUse& use) { return use.members >= many_members; };
   return run.settings->cluster.collectives != cluster::Collectives::messages &&
          std::ranges::any_of(record.collectives, many);
@@ -64,9 +64,9 @@ std::string note_on_way(cluster::World& world, const record::Record& record) {
     case cluster::ComputedCollectives::Way::none:
       return note_on_reason(world, record);
     case cluster::ComputedCollectives::Way::apart:
-      return std::string(computed) + ": no two of their transfers can be on one link at one time";
+      return std::string(by_last_arrival) + ": no two of their transfers can be on one link at one time";
     case cluster::ComputedCollectives::Way::fair_shares:
-      return std::string(computed) + ": transfers on one link share it fairly";
+      return std::string(by_last_arrival) + ": transfers on one link share it fairly";
   }
   return {};
 }

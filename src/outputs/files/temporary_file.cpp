@@ -22,12 +22,12 @@ namespace simgrad::outputs {
 
 namespace {
 
-constexpr std::string_view ending = ".tmp";
+constexpr std::string_view temporary_ending = ".tmp";
 constexpr std::size_t digits = 16;
 
 std::string temporary_name(const std::string& path) {
   std::random_device random;
-  return fmt::format("{}.{:08x}{:08x}{}", path, random(), random(), ending);
+  return fmt::format("{}.{:08x}{:08x}{}", path, random(), random(), temporary_ending);
 }
 
 constexpr const char* attribute = "user.simgrad.made_of";
@@ -147,8 +147,8 @@ bool is_made_of(const std::string& path, const std::string& hash) {
 bool is_temporary_name(std::string_view name) { return !final_name(name).empty(); }
 
 std::string_view final_name(std::string_view name) {
-  if (!name.ends_with(ending)) return {};
-  name.remove_suffix(ending.size());
+  if (!name.ends_with(temporary_ending)) return {};
+  name.remove_suffix(temporary_ending.size());
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return {};
   const std::string_view number = name.substr(dot + 1);

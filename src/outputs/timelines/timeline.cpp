@@ -39,7 +39,7 @@ std::string beginning(const std::string& run) {
   return fmt::format("{{\n  \"schema\": {},\n  \"run\": {},\n", timeline_schema, Json(run).dump());
 }
 
-constexpr std::string_view ending = "]\n  }\n}\n";
+constexpr std::string_view timeline_ending = "]\n  }\n}\n";
 
 [[noreturn]] void refuse(const std::string& fault) { throw base::EnvironmentError("timeline: " + fault); }
 
@@ -137,7 +137,7 @@ void write_timeline(const std::string& directory, const record::Timeline& timeli
 bool has_timeline(const std::string& directory, const std::string& run) {
   try {
     const std::string text = read_byte_file(timeline_file(directory, run), timeline_bytes_most, base::Links::refuse);
-    return text.starts_with(beginning(run)) && text.ends_with(ending);
+    return text.starts_with(beginning(run)) && text.ends_with(timeline_ending);
   } catch (const base::EnvironmentError&) {
     return false;
   } catch (const base::ScenarioError&) {

@@ -11,11 +11,6 @@ using models::Among;
 
 namespace {
 
-models::ParameterStretch common(const models::ParameterStretch& a, const models::ParameterStretch& b) {
-  const std::int64_t first = std::max(a.first, b.first);
-  return {first, std::max<std::int64_t>(std::min(a.first + a.count, b.first + b.count) - first, 0)};
-}
-
 models::Chunk chunk_of(std::int64_t unit, const models::Shares& shares) {
   return {.first_unit = unit,
           .end_unit = unit + 1,

@@ -12,7 +12,7 @@ using base::Choice;
 
 namespace {
 
-constexpr std::array updates{
+constexpr std::array gossip_updates{
     Choice{"combine_then_adapt",
            "average the neighbours' parameters, then step with the gradient at the old ones (D-PSGD)"},
     Choice{"adapt_then_combine", "step first, then average"},
@@ -22,7 +22,7 @@ constexpr std::array updates{
 
 void Gossip::describe(base::Describer& d) {
   describe_graph(d);
-  d.choice("update", update, updates, "the vector that is averaged, and when");
+  d.choice("update", update, gossip_updates, "the vector that is averaged, and when");
   describe_mixing(d);
   d.flag("overlap", overlap, "whether the parameters travel while the gradient at them is computed");
   if (overlap && update != GossipUpdate::combine_then_adapt)

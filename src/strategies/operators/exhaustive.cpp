@@ -13,9 +13,9 @@ namespace simgrad::strategies {
 
 namespace {
 
-class Search {
+class ExhaustiveSearch {
  public:
-  explicit Search(const PlacementProblem& problem)
+  explicit ExhaustiveSearch(const PlacementProblem& problem)
       : problem_(problem),
         count_(problem.operators.size()),
         device_(count_, -1),
@@ -132,7 +132,7 @@ class Search {
 }  // namespace
 
 PlacedSchedule exhaustive(const PlacementProblem& problem) {
-  Search search(problem);
+  ExhaustiveSearch search(problem);
   for (PlacedSchedule (*known)(const PlacementProblem&) : {greedy, heft}) {
     try {
       search.know(known(problem));

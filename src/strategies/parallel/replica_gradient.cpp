@@ -24,11 +24,6 @@ std::optional<Communicator> tied_group(const Worker& worker, const Communicator&
   return stages.subgroup(ends);
 }
 
-ParameterStretch common(const ParameterStretch& a, const ParameterStretch& b) {
-  const std::int64_t first = std::max(a.first, b.first), end = std::min(a.first + a.count, b.first + b.count);
-  return {first, std::max<std::int64_t>(end - first, 0)};
-}
-
 bool overlaps(const ParameterStretch& stretch, const models::Layer& layer) {
   return stretch.first < layer.first + layer.count && layer.first < stretch.first + stretch.count;
 }

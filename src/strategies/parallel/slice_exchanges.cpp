@@ -15,7 +15,7 @@ using Then = models::Step::Then;
 
 namespace {
 
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min() / 2;
+constexpr std::int64_t before_any_step = std::numeric_limits<std::int64_t>::min() / 2;
 
 /// The parts of all ranks, of which this rank's is replaced.  all: (rows x ranks x n).  own: (rows x n).
 Tensor with_own_part(const Tensor& all, const Tensor& own, const Communicator& ranks, std::int64_t rows) {
@@ -54,7 +54,7 @@ std::int64_t SliceCache::oldest(const Kept& kept, const std::vector<std::int64_t
   std::int64_t oldest = step_;
   for (const std::int64_t row : rows) {
     const auto at = kept.rows.find(row);
-    oldest = std::min(oldest, at == kept.rows.end() ? never : at->second.round->step);
+    oldest = std::min(oldest, at == kept.rows.end() ? before_any_step : at->second.round->step);
   }
   return oldest;
 }

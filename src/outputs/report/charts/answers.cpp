@@ -17,7 +17,7 @@ std::vector<double> at_shares(std::vector<double> durations) {
   return all;
 }
 
-AnswersRow row_of(const Case& one) {
+AnswersRow answers_of(const Case& one) {
   std::vector<double> ttft, tpot, latency;
   for (const Run* run : one.runs)
     for (const record::ServedRequest& request : run->record.requests) {
@@ -78,7 +78,7 @@ std::optional<Answers> answers(const ReportModel& model) {
                          {"cost of a million tokens", "USD"}};
   for (const Case* one : model.ran()) {
     if (!one->row.ttft_s_median) continue;
-    chart.rows.push_back(row_of(*one));
+    chart.rows.push_back(answers_of(*one));
     chart.table.rows.push_back(cells(model, *one));
   }
   if (chart.rows.empty()) return std::nullopt;

@@ -14,9 +14,9 @@ namespace {
 using record::MemoryPart;
 using record::MemoryParts;
 
-constexpr double alike_within = 0.005;  ///< peaks that are not told apart
+constexpr double peaks_alike_within = 0.005;  ///< peaks that are not told apart
 
-std::string_view phrase(MemoryPart part) {
+std::string_view memory_phrase(MemoryPart part) {
   static constexpr std::array<std::string_view, record::memory_parts> phrases{
       translatable("model parameters"), translatable("gradients"),      translatable("optimizer state"),
       translatable("activations"),      translatable("gathered units"), translatable("buckets"),
@@ -102,7 +102,7 @@ std::string peak_text(const Peak& peak) {
   for (std::size_t k = 0; k < record::memory_parts; ++k)
     if (const auto part = static_cast<MemoryPart>(k); peak.rank.bytes[part] > peak.rank.bytes[most]) most = part;
   return tr("{} at the peak of a rank, {} of it {}", byte_count(peak.bytes()),
-            percent(peak.rank.bytes[most] / peak.bytes()), tr(phrase(most)));
+            percent(peak.rank.bytes[most] / peak.bytes()), tr(memory_phrase(most)));
 }
 
 /// Tells whether the cases fit into their devices; empty where the memory of a device is not known.
@@ -119,7 +119,7 @@ std::string sentence(const ReportModel& model, const std::vector<Peak>& peaks) {
   const auto most = std::ranges::max_element(peaks, {}, &Peak::bytes);
   const std::string name = model.named(*most->one), largest = peak_text(*most);
   if (peaks.size() == 1) return tr("{} holds {}.", name, largest) + fit_text(peaks);
-  if (least->bytes() >= (1.0 - alike_within) * most->bytes())
+  if (least->bytes() >= (1.0 - peaks_alike_within) * most->bytes())
     return tr("{} holds {}, and every other case as much, within 0.5 %.", name, largest) + fit_text(peaks);
   return tr("{} holds the most memory: {}. {} holds the least: {}.", name, largest, model.named(*least->one),
             byte_count(least->bytes())) +
@@ -140,7 +140,7 @@ std::vector<MemoryPart> occurring(const std::vector<MemoryRow>& rows) {
 Table table(const ReportModel& model, const Memory& chart, const std::vector<Peak>& peaks) {
   Table table;
   table.columns = {{"strategy"}, {"parameters"}, {"ranks"}, {"peak", "B"}, {"memory of the device", "B"}};
-  for (const MemoryPart part : chart.parts) table.columns.push_back({std::string(phrase(part)), "B"});
+  for (const MemoryPart part : chart.parts) table.columns.push_back({std::string(memory_phrase(part)), "B"});
   for (std::size_t i = 0; i < chart.rows.size(); ++i)
     for (const AlikeRanks& ranks : chart.rows[i].ranks) {
       table.rows.push_back(
@@ -181,7 +181,7 @@ void write(Writer& writer, const Memory& memory) {
   writer.begin_object();
   write_chart(writer, memory);
   write_objects(writer, "parts", memory.parts, [&](MemoryPart part) {
-    writer.member("name", tr(phrase(part)));
+    writer.member("name", tr(memory_phrase(part)));
     writer.member("part", static_cast<std::size_t>(part));
   });
   write_objects(writer, "rows", memory.rows, [&](const MemoryRow& row) {

@@ -12,7 +12,7 @@
 namespace simgrad::outputs::report {
 namespace {
 
-constexpr double alike_within = 0.05;  ///< mean ages that are not told apart
+constexpr double ages_alike_within = 0.05;  ///< mean ages that are not told apart
 
 using Counts = std::map<std::int64_t, std::int64_t>;
 
@@ -23,7 +23,7 @@ Counts counts_of(const Case& one) {
   return counts;
 }
 
-StalenessRow row_of(const Case& one) {
+StalenessRow staleness_of(const Case& one) {
   const Counts counts = counts_of(one);
   const std::int64_t first = counts.begin()->first;
   const std::int64_t range = counts.rbegin()->first - first + 1;
@@ -80,7 +80,7 @@ std::string sentence(const ReportModel& model, const Staleness& chart) {
   const auto most = std::ranges::max_element(chart.rows, {}, mean_of_row);
   const auto least = std::ranges::min_element(chart.rows, {}, mean_of_row);
   if (mean(*most->one) == 0.0) return tr("No gradient is stale: each is applied before any other update.");
-  if (chart.rows.size() > 1 && mean(*least->one) >= (1.0 - alike_within) * mean(*most->one))
+  if (chart.rows.size() > 1 && mean(*least->one) >= (1.0 - ages_alike_within) * mean(*most->one))
     return tr(
         "The gradients of all {} cases are alike in age, within 5 %: {} to {} updates old on average, {} at most.",
         chart.rows.size(), three_digits(mean(*least->one)), three_digits(mean(*most->one)), oldest(chart));
@@ -98,7 +98,7 @@ std::optional<Staleness> staleness(const ReportModel& model) {
   chart.table.columns = {{"strategy"}, {"parameters"}, {"staleness", "updates"}, {"gradients"}};
   for (const Case* one : model.ran()) {
     if (counts_of(*one).empty()) continue;
-    chart.rows.push_back(row_of(*one));
+    chart.rows.push_back(staleness_of(*one));
     const StalenessRow& row = chart.rows.back();
     for (std::size_t i = 0; i < row.values.size(); ++i)
       chart.table.rows.push_back({model.label(*one), model.text(*one), row.values[i], row.counts[i]});
