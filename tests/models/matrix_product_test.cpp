@@ -81,7 +81,7 @@ TEST_CASE("products are Eigen's to rounding") {
 
 TEST_CASE("a product without rows or columns leaves everything as it is") {
   std::vector<double> c{1.0, 2.0};
-  const std::vector<double> a{3.0}, b{4.0};
+  const std::vector<double> a{3.0, 4.0}, b{5.0, 6.0};
   MatrixProduct<double>().set({0, 2, 1}, {a.data(), 1}, {b.data(), 2}, c.data(), 2);
   MatrixProduct<double>().set({2, 0, 1}, {a.data(), 1}, {b.data(), 2}, c.data(), 2);
   CHECK(c == std::vector<double>{1.0, 2.0});

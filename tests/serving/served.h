@@ -96,7 +96,8 @@ struct ServingTrial {
   void give_room(double tokens) {
     options.memory_share = 1.0;
     memory_bytes.reset();
-    const serving::StageCosts& first = fleet().costs[0];
+    const serving::Fleet its = fleet();
+    const serving::StageCosts& first = its.costs[0];
     memory_bytes = first.parameter_bytes() + tokens * first.cache_bytes_a_token();
   }
   std::unique_ptr<serving::Answers> answers() const {
