@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "base/errors.h"
+#include "base/normals.h"
 
 namespace simgrad::base {
 
@@ -46,6 +47,25 @@ double Stream::normal() {
   spare_normal_ = radius * std::sin(angle);
   has_spare_ = true;
   return radius * std::cos(angle);
+}
+
+void fill_normals(Stream& stream, std::span<double> x) {
+  constexpr std::size_t most = 64;
+  std::array<double, most> radius{}, angle{};
+  // One function after the other, so that neither waits for the results of another.
+  for (; x.size() >= 2; x = x.subspan(std::min(2 * most, x.size() / 2 * 2))) {
+    const std::size_t pairs = std::min(most, x.size() / 2);
+    for (std::size_t i = 0; i < pairs; ++i) {
+      radius[i] = 1.0 - stream.uniform();
+      angle[i] = 2.0 * std::numbers::pi * stream.uniform();
+    }
+    for (std::size_t i = 0; i < pairs; ++i) radius[i] = std::sqrt(-2.0 * std::log(radius[i]));
+    for (std::size_t i = 0; i < pairs; ++i) {
+      x[2 * i] = radius[i] * std::cos(angle[i]);
+      x[2 * i + 1] = radius[i] * std::sin(angle[i]);
+    }
+  }
+  if (!x.empty()) x[0] = stream.normal();
 }
 
 std::uint64_t Stream::below(std::uint64_t n) {

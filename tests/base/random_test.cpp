@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/normals.h"
 #include "base/rank_and_retry.h"
 #include "catch.h"
 
@@ -115,6 +116,18 @@ TEST_CASE("normal draws have the moments 0, 1, 0, 3") {
   CHECK(std::abs(second - 1.0) < 4.0 * std::sqrt(2.0 / n));
   CHECK(std::abs(third) < 4.0 * std::sqrt(15.0 / n));
   CHECK(std::abs(fourth - 3.0) < 4.0 * std::sqrt(96.0 / n));
+}
+
+TEST_CASE("many normal draws at once are those drawn one by one") {
+  for (const std::size_t n : {0, 1, 2, 3, 127, 128, 129, 257, 784}) {
+    Stream one_by_one({.seed = 5, .step = n}), at_once({.seed = 5, .step = n});
+    std::vector<double> expected(n), x(n);
+    for (double& number : expected) number = one_by_one.normal();
+    fill_normals(at_once, x);
+    CHECK(x == expected);
+    // What is drawn next is the same, too: behind an odd number it is the other one of a pair.
+    CHECK(at_once.normal() == one_by_one.normal());
+  }
 }
 
 TEST_CASE("below(n) favours no number") {
