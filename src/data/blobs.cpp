@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/errors.h"
+#include "base/normals.h"
 #include "data/limits.h"
 
 namespace simgrad::data {
@@ -22,24 +23,24 @@ std::vector<double> Blobs::centres(std::uint64_t seed, std::int64_t features) co
   return all;
 }
 
-Dataset Blobs::load(const Request& request) const {
+Rows Blobs::rows(const Request& request) const {
   if (const std::string fault = too_large(classes, request.features); !fault.empty())
     throw base::ScenarioError(fmt::format("the centres of data source \"blobs\": {}", fault));
-  Dataset set = blank_dataset(about.kind, Task::classification, request);
+  Dataset set = blank_head(about.kind, Task::classification, request);
   set.target_name = "class";
   set.classes = static_cast<int>(classes);
   for (std::int64_t k = 0; k < classes; ++k) set.class_names.push_back(std::to_string(k));
 
-  const std::vector<double> all = centres(request.seed, set.columns);
-  double* x = set.features.data();
-  for (std::int64_t row = 0; row < set.rows; ++row) {
-    base::Stream stream = row_stream(request.seed, row);
+  const auto make = [this, all = centres(request.seed, set.columns), seed = request.seed](std::int64_t row,
+                                                                                          std::span<double> x) {
+    base::Stream stream = row_stream(seed, row);
     const std::int64_t k = row % classes;
-    const double* centre = all.data() + k * set.columns;
-    for (std::int64_t j = 0; j < set.columns; ++j) *x++ = centre[j] + spread * stream.normal();
-    set.targets[static_cast<std::size_t>(row)] = static_cast<double>(k);
-  }
-  return set;
+    const double* const centre = all.data() + k * static_cast<std::int64_t>(x.size());
+    base::fill_normals(stream, x);
+    for (std::size_t j = 0; j < x.size(); ++j) x[j] = centre[j] + spread * x[j];
+    return static_cast<double>(k);
+  };
+  return {std::move(set), make};
 }
 
 }  // namespace simgrad::data

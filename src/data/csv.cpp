@@ -242,6 +242,7 @@ void Reading::fill_features(Dataset& set) const {
       } else {
         const auto value =
             gap ? static_cast<std::size_t>(held.substitute) : held.values.index(trimmed(table_.cell(row, j)));
+        std::fill_n(next, held.width(), 0.0);
         next[value] = 1.0;
       }
       next += held.width();

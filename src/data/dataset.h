@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/unset_vector.h"
+
 namespace simgrad::data {
 
 /// The task that samples serve: targets are numbers, classes, or ratings (of an item by a user), or there are none; or
@@ -45,8 +47,8 @@ struct Dataset {
   int classes = 0;         ///< 0: a regression
   std::int64_t users = 0;  ///< ratings only: column 0 is a user 0 .. users-1, column 1 an item
   std::int64_t items = 0;
-  std::int64_t vocabulary = 0;   ///< text only: every number of a row is a token 0 .. vocabulary-1
-  std::vector<double> features;  ///< rows x columns, row-major; empty where the rows are sparse
+  std::int64_t vocabulary = 0;         ///< text only: every number of a row is a token 0 .. vocabulary-1
+  base::UnsetVector<double> features;  ///< rows x columns, row-major; empty where the rows are sparse
   SparseRows sparse;
   std::int64_t fields = 0;                 ///< every sparse row has one entry for each, in their order; 0: not so
   std::vector<PartColumns> parts = {};     ///< of a mixture, whose `targets` are all 0; else none

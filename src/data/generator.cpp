@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "base/errors.h"
 #include "data/limits.h"
@@ -40,10 +44,33 @@ std::string mismatch(std::string_view kind, Task made, Task wanted) {
 
 }  // namespace
 
-Dataset blank_dataset(std::string_view kind, Task made, const Request& request) {
+void make_rows(const RowMaker& make, std::span<const std::int64_t> rows, std::int64_t features, Dataset& set) {
+  const auto width = static_cast<std::size_t>(set.columns), made = static_cast<std::size_t>(features);
+  set.features.resize(rows.size() * width);
+  set.targets.resize(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::span<double> row(set.features.data() + i * width, width);
+    set.targets[i] = make(rows[i], row.first(made));
+    std::ranges::fill(row.subspan(made), 1.0);
+  }
+}
+
+Dataset RowGenerator::load(const Request& request) const {
+  Rows made = rows(request);
+  Dataset set = std::move(made.head);
+  std::vector<std::int64_t> all(static_cast<std::size_t>(set.rows));
+  std::iota(all.begin(), all.end(), 0);
+  make_rows(made.make, all, set.columns, set);
+  return set;
+}
+
+Dataset blank_head(std::string_view kind, Task made, const Request& request) {
   base::check(request.samples >= 1 && request.features >= 1, "a generator makes at least one sample of one feature");
   if (!serves(made, request.task)) throw base::ScenarioError(mismatch(kind, made, request.task));
-  Dataset set = sized_dataset(request.samples, request.features, fmt::format("data source \"{}\"", kind));
+  require_room(request.samples, request.features, fmt::format("data source \"{}\"", kind));
+  Dataset set;
+  set.rows = request.samples;
+  set.columns = request.features;
   for (std::int64_t j = 1; j <= request.features; ++j) set.feature_names.push_back(fmt::format("feature_{}", j));
   return set;
 }

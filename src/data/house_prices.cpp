@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/normals.h"
+
 namespace simgrad::data {
 
 namespace {
@@ -93,30 +95,30 @@ double HousePrices::constant(std::uint64_t seed, std::int64_t features) const {
   return price;
 }
 
-Dataset HousePrices::load(const Request& request) const {
-  Dataset set = blank_dataset(about.kind, Task::regression, request);
+Rows HousePrices::rows(const Request& request) const {
+  Dataset set = blank_head(about.kind, Task::regression, request);
   for (std::size_t j = 0; j < named_features.size() && j < set.feature_names.size(); ++j)
     set.feature_names[j] = named_features[j].name;
   set.target_name = "price";
 
   std::vector<Feature> features;
   for (std::int64_t j = 0; j < set.columns; ++j) features.push_back(feature(j));
-  const std::vector<double> w = weights(request.seed, set.columns);
   const double fresh = std::sqrt(1.0 - correlation * correlation);
-  double* x = set.features.data();
-  for (std::int64_t row = 0; row < set.rows; ++row) {
-    base::Stream stream = row_stream(request.seed, row);
+  const auto make = [this, features, w = weights(request.seed, set.columns), seed = request.seed, fresh](
+                        std::int64_t row, std::span<double> x) {
+    base::Stream stream = row_stream(seed, row);
     double price = price_mean + price_deviation * noise * stream.normal();
     double z = stream.normal();
-    for (std::size_t j = 0; j < features.size(); ++j) {
-      if (j > 0) z = correlation * z + fresh * stream.normal();
+    base::fill_normals(stream, x.subspan(1));
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      if (j > 0) z = correlation * z + fresh * x[j];
       const double away = features[j].deviation * features[j].sign * z;
-      *x++ = features[j].mean + away;
+      x[j] = features[j].mean + away;
       price += w[j] * away;
     }
-    set.targets[static_cast<std::size_t>(row)] = price;
-  }
-  return set;
+    return price;
+  };
+  return {std::move(set), make};
 }
 
 }  // namespace simgrad::data

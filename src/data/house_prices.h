@@ -19,7 +19,7 @@ namespace simgrad::data {
 /// all are scaled; the named features have the expected sign. With any options prices have mean 400 000 and standard
 /// deviation 80 000. The noise's standard deviation is the share `noise` of that, so the best possible mean squared
 /// error is noise^2 of the variance: a loss of noise^2 / 2 with a standardised target.
-struct HousePrices : Generator {
+struct HousePrices : RowGenerator {
   static constexpr base::About about{
       .kind = "house_prices",
       .summary = "Houses and their prices: linear, noisy, with correlated and irrelevant features (regression)",
@@ -34,7 +34,7 @@ struct HousePrices : Generator {
 
   void describe(base::Describer& d) override;
   bool suits(Task task) const override { return serves(Task::regression, task); }
-  Dataset load(const Request& request) const override;
+  Rows rows(const Request& request) const override;
 
   /// The true weights: money per unit of each feature.  Returns (features).
   std::vector<double> weights(std::uint64_t seed, std::int64_t features) const;

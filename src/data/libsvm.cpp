@@ -180,6 +180,7 @@ Dataset dense_dataset(Lines lines, const Request& request, const std::string& pa
   note_base(set, base, request, path);
   for (std::int64_t row = 0; row < count; ++row) {
     double* features = set.features.data() + row * set.columns;
+    std::fill_n(features, set.columns, 0.0);
     const std::int64_t end = lines.rows.starts[static_cast<std::size_t>(row) + 1];
     for (auto at = static_cast<std::size_t>(lines.rows.starts[static_cast<std::size_t>(row)]); std::cmp_less(at, end);
          ++at)

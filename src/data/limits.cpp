@@ -23,11 +23,15 @@ std::string too_large_sparse(std::int64_t rows, std::int64_t nonzeros, std::int6
                      columns, entries_most, keys_most);
 }
 
-Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what) {
+void require_room(std::int64_t rows, std::int64_t columns, const std::string& what) {
   if (const std::string fault = too_large(rows, columns); !fault.empty())
     throw base::ScenarioError(fmt::format("{}: {}", what, fault));
   base::require_memory(static_cast<double>(rows) * static_cast<double>(columns + 1) * sizeof(double),
                        fmt::format("{}: {} rows x {} columns", what, rows, columns));
+}
+
+Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what) {
+  require_room(rows, columns, what);
   Dataset set;
   set.rows = rows;
   set.columns = columns;

@@ -28,8 +28,11 @@ inline constexpr std::int64_t keys_most = std::int64_t{1} << 32;
 /// The reason why so many sparse rows are too large, or empty.  nonzeros: entries in a row.
 std::string too_large_sparse(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns);
 
-/// A data set of that shape, all zero, without names.
+/// Refuses a dense matrix that is too large, or for which memory is short.
 /// Errors: ScenarioError `<what>: too_large(...)`, or as base::require_memory.
+void require_room(std::int64_t rows, std::int64_t columns, const std::string& what);
+
+/// A data set of that shape without names. Its features are unset, its targets 0.  Errors: as require_room.
 Dataset sized_dataset(std::int64_t rows, std::int64_t columns, const std::string& what);
 
 /// The bytes of the numbers that it holds.

@@ -8,7 +8,9 @@
 #include "base/errors.h"
 #include "base/random.h"
 #include "data/encoding.h"
+#include "data/generator.h"
 #include "data/mixture.h"
+#include "data/placing.h"
 #include "data/source.h"
 #include "data/sparse_rows.h"
 #include "data/standardize.h"
@@ -17,23 +19,16 @@ namespace simgrad::data {
 
 namespace {
 
-using Rows = std::vector<std::int64_t>;
-
-struct Parts {
-  Rows train;
-  Rows test;
-};
-
 /// The rows for training and for testing, both in the source's order. A permutation drawn from the seed selects the
 /// test rows.
-Parts split_rows(std::int64_t rows, double test_fraction, std::uint64_t seed) {
+RowsOfSets split_rows(std::int64_t rows, double test_fraction, std::uint64_t seed) {
   const std::int64_t tests = std::llround(test_fraction * static_cast<double>(rows));
   if (tests == rows || (tests == 0 && test_fraction > 0.0))
     throw base::ScenarioError(fmt::format("test_fraction = {} of {} row{} leaves no row to {}, expected at least one",
                                           test_fraction, rows, rows == 1 ? "" : "s",
                                           tests == 0 ? "test on" : "train on"));
   const base::Permutation place({.seed = seed, .purpose = base::Purpose::split}, static_cast<std::uint64_t>(rows));
-  Parts parts;
+  RowsOfSets parts;
   for (std::int64_t row = 0; row < rows; ++row) {
     const bool test = tests > 0 && place(static_cast<std::uint64_t>(row)) < static_cast<std::uint64_t>(tests);
     (test ? parts.test : parts.train).push_back(row);
@@ -41,43 +36,11 @@ Parts split_rows(std::int64_t rows, double test_fraction, std::uint64_t seed) {
   return parts;
 }
 
-Rows shuffled(const Rows& rows, std::uint64_t seed) {
+std::vector<std::int64_t> shuffled(const std::vector<std::int64_t>& rows, std::uint64_t seed) {
   const base::Permutation place({.seed = seed, .purpose = base::Purpose::shuffle}, rows.size());
-  Rows moved(rows.size());
+  std::vector<std::int64_t> moved(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) moved[i] = rows[static_cast<std::size_t>(place(i))];
   return moved;
-}
-
-/// The given rows in the given order, with room for the constant feature.
-Dataset gathered(const Dataset& all, const Rows& rows, bool bias) {
-  Dataset part;
-  part.rows = static_cast<std::int64_t>(rows.size());
-  part.columns = all.columns + (bias ? 1 : 0);
-  part.classes = all.classes;
-  part.users = all.users;
-  part.items = all.items;
-  part.vocabulary = all.vocabulary;
-  part.loss_floor = all.loss_floor;
-  part.feature_names = all.feature_names;
-  part.target_name = all.target_name;
-  part.class_names = all.class_names;
-  part.notes = all.notes;
-  part.in_time = all.in_time;
-  part.targets.reserve(rows.size());
-  for (const std::int64_t row : rows) part.targets.push_back(all.targets[static_cast<std::size_t>(row)]);
-  if (all.sparse.any()) {
-    part.fields = bias ? 0 : all.fields;
-    part.sparse = chosen_rows(all, rows, bias);
-    return part;
-  }
-  if (bias) part.feature_names.push_back("bias");
-  part.features.reserve(rows.size() * static_cast<std::size_t>(part.columns));
-  for (const std::int64_t row : rows) {
-    const auto x = all.row(row);
-    part.features.insert(part.features.end(), x.begin(), x.end());
-    if (bias) part.features.push_back(1.0);
-  }
-  return part;
 }
 
 }  // namespace
@@ -86,18 +49,19 @@ Split load(const Options& options, const Preparation& preparation) {
   if (const std::string fault = task_refusal(options, preparation.task); !fault.empty())
     throw base::ScenarioError(fault);
   if (const Mixture* const mixture = options.source->mixture()) return load_mixture(*mixture, options, preparation);
-  Dataset all = options.source->load({.task = preparation.task,
-                                      .seed = preparation.seed,
-                                      .samples = options.samples_made(),
-                                      .features = options.features_made(),
-                                      .sparse = preparation.sparse});
+  const Request request{.task = preparation.task,
+                        .seed = preparation.seed,
+                        .samples = options.samples_made(),
+                        .features = options.features_made(),
+                        .sparse = preparation.sparse};
+  const RowGenerator* const generator = options.source->row_generator();
+  Rows rows = generator ? generator->rows(request) : Rows{.head = options.source->load(request), .make = {}};
+  const Dataset& all = rows.head;
   const std::int64_t columns = all.columns;
   auto encoding = std::make_shared<Encoding>(all.encoding ? *all.encoding : plain_encoding(all, preparation.task));
-  Parts parts = split_rows(all.rows, options.test_fraction, preparation.seed);
+  RowsOfSets parts = split_rows(all.rows, options.test_fraction, preparation.seed);
   if (preparation.shuffle && !all.in_time) parts.train = shuffled(parts.train, preparation.seed);
-  Split split{.train = gathered(all, parts.train, preparation.bias),
-              .test = gathered(all, parts.test, preparation.bias)};
-  all = {};
+  Split split = placed(std::move(rows), parts, preparation.bias);
 
   const bool ratings = preparation.task == Task::recommendation;
   // Users, items and tokens are not quantities, and sparse rows must keep their zeros.

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/normals.h"
+
 namespace simgrad::data {
 
 void Logistic::describe(base::Describer& d) {
@@ -22,27 +24,24 @@ std::vector<double> Logistic::weights(std::uint64_t seed, std::int64_t features)
   return w;
 }
 
-Dataset Logistic::load(const Request& request) const {
-  Dataset set = blank_dataset(about.kind, Task::classification, request);
+Rows Logistic::rows(const Request& request) const {
+  Dataset set = blank_head(about.kind, Task::classification, request);
   set.target_name = "class";
   set.classes = 2;
   set.class_names = {"0", "1"};
 
-  const std::vector<double> w = weights(request.seed, set.columns);
-  double* x = set.features.data();
-  for (std::int64_t row = 0; row < set.rows; ++row) {
-    base::Stream stream = row_stream(request.seed, row);
+  const auto make = [this, w = weights(request.seed, set.columns), seed = request.seed](std::int64_t row,
+                                                                                        std::span<double> x) {
+    base::Stream stream = row_stream(seed, row);
     const double label_draw = stream.uniform();
     const double flip_draw = stream.uniform();
     double log_odds = 0.0;
-    for (const double weight : w) {
-      *x = stream.normal();
-      log_odds += weight * *x++;
-    }
+    base::fill_normals(stream, x);
+    for (std::size_t j = 0; j < x.size(); ++j) log_odds += w[j] * x[j];
     const bool one = label_draw < 1.0 / (1.0 + std::exp(-log_odds));
-    set.targets[static_cast<std::size_t>(row)] = one != (flip_draw < flip) ? 1.0 : 0.0;
-  }
-  return set;
+    return one != (flip_draw < flip) ? 1.0 : 0.0;
+  };
+  return {std::move(set), make};
 }
 
 }  // namespace simgrad::data

@@ -109,30 +109,29 @@ void Markov::describe(base::Describer& d) {
                                   order, vocabulary, cells_of_chain_most));
 }
 
-Dataset Markov::load(const Request& request) const {
-  Dataset set = blank_dataset(about.kind, Task::text, request);
+Rows Markov::rows(const Request& request) const {
+  Dataset set = blank_head(about.kind, Task::text, request);
   set.vocabulary = vocabulary;
   set.target_name = "next";
-  const Chain chain(*this, request.seed);
+  Chain chain(*this, request.seed);
   set.loss_floor = chain.floor(set.columns);
-  for (std::int64_t row = 0; row < set.rows; ++row) {
-    base::Stream stream = row_stream(request.seed, row);
+  const auto make = [chain = std::move(chain), known = static_cast<std::size_t>(order), seed = request.seed](
+                        std::int64_t row, std::span<double> x) {
+    base::Stream stream = row_stream(seed, row);
     std::size_t context = drawn(stream, chain.stationary());
-    for (std::int64_t t = 0; t <= set.columns; ++t) {
-      const auto place = static_cast<std::size_t>(t);
-      std::size_t token = 0;
-      if (t < order) {
-        token = chain.token(context, place);
+    std::size_t token = 0;
+    for (std::size_t t = 0; t <= x.size(); ++t) {
+      if (t < known) {
+        token = chain.token(context, t);
       } else {
         token = drawn(stream, chain.next(context));
         context = chain.after(context, token);
       }
-      double& number = t < set.columns ? set.features[static_cast<std::size_t>(row * set.columns + t)]
-                                       : set.targets[static_cast<std::size_t>(row)];
-      number = static_cast<double>(token);
+      if (t < x.size()) x[t] = static_cast<double>(token);
     }
-  }
-  return set;
+    return static_cast<double>(token);
+  };
+  return {std::move(set), make};
 }
 
 }  // namespace simgrad::data

@@ -10,7 +10,7 @@ namespace simgrad::data {
 /// expected loss of the best predictor is known: over a row's T predictions the mean entropy of the next token given
 /// all before it, which from the order-th prediction on is the chain's entropy rate. With sharpness 0 it is
 /// ln(vocabulary).
-struct Markov : Generator {
+struct Markov : RowGenerator {
   static constexpr base::About about{
       .kind = "markov",
       .summary = "A Markov chain over tokens, whose entropy, the least loss there can be, is known (transformer)",
@@ -23,7 +23,7 @@ struct Markov : Generator {
 
   void describe(base::Describer& d) override;
   bool suits(Task task) const override { return task == Task::text; }
-  Dataset load(const Request& request) const override;
+  Rows rows(const Request& request) const override;
 };
 
 }  // namespace simgrad::data

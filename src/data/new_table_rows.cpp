@@ -116,7 +116,7 @@ class TableRows {
   }
 
   void read_features(std::int64_t row, NewRows& block) const {
-    std::vector<double>& x = block.rows.features;
+    base::UnsetVector<double>& x = block.rows.features;
     for (std::size_t k = 0; k < encoding_.columns.size(); ++k) {
       const Encoding::Column& column = encoding_.columns[k];
       const std::int64_t j = found_.columns[k];

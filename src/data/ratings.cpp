@@ -26,29 +26,28 @@ void Ratings::describe(base::Describer& d) {
            base::Bounds::between(0.0, 1.0));
 }
 
-Dataset Ratings::load(const Request& request) const {
+Rows Ratings::rows(const Request& request) const {
   Request shaped = request;
   shaped.features = 2;
-  Dataset set = blank_dataset(about.kind, Task::recommendation, shaped);
+  Dataset set = blank_head(about.kind, Task::recommendation, shaped);
   set.feature_names = {"user", "item"};
   set.target_name = "rating";
   set.users = users;
   set.items = items;
 
   const double scale = std::sqrt((1.0 - noise * noise) / static_cast<double>(factors));
-  for (std::int64_t row = 0; row < set.rows; ++row) {
-    base::Stream stream = row_stream(request.seed, row);
+  const auto make = [this, scale, seed = request.seed](std::int64_t row, std::span<double> x) {
+    base::Stream stream = row_stream(seed, row);
     const std::uint64_t user = stream.below(static_cast<std::uint64_t>(users));
     const std::uint64_t item = stream.below(static_cast<std::uint64_t>(items));
-    base::Stream p = factors_of(request.seed, Side::user, user), q = factors_of(request.seed, Side::item, item);
+    base::Stream p = factors_of(seed, Side::user, user), q = factors_of(seed, Side::item, item);
     double taste = 0.0;
     for (std::int64_t k = 0; k < factors; ++k) taste += p.normal() * q.normal();
-    double* const x = set.features.data() + 2 * row;
     x[0] = static_cast<double>(user);
     x[1] = static_cast<double>(item);
-    set.targets[static_cast<std::size_t>(row)] = 3.0 + scale * taste + noise * stream.normal();
-  }
-  return set;
+    return 3.0 + scale * taste + noise * stream.normal();
+  };
+  return {std::move(set), make};
 }
 
 }  // namespace simgrad::data

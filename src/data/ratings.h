@@ -11,7 +11,7 @@ namespace simgrad::data {
 /// target.
 ///
 /// The factors of each user and item come from a stream of their own, so they do not depend on the number of others.
-struct Ratings : Generator {
+struct Ratings : RowGenerator {
   static constexpr base::About about{
       .kind = "ratings",
       .summary = "Ratings of items by users, generated from hidden factors of both (recommendation)",
@@ -27,7 +27,7 @@ struct Ratings : Generator {
   bool suits(Task task) const override { return serves(Task::recommendation, task); }
   /// The two features: user and item.
   std::optional<std::int64_t> fixed_features() const override { return 2; }
-  Dataset load(const Request& request) const override;
+  Rows rows(const Request& request) const override;
 };
 
 }  // namespace simgrad::data

@@ -22,6 +22,7 @@ struct Request {
 };
 
 struct Mixture;
+struct RowGenerator;
 
 class Source : public base::Described {
  public:
@@ -34,6 +35,8 @@ class Source : public base::Described {
   }
   /// The source as a mixture of others; null where it is none.
   virtual const Mixture* mixture() const { return nullptr; }
+  /// The source as one that makes each row where it will stay; null where it is none.
+  virtual const RowGenerator* row_generator() const { return nullptr; }
   /// The number of features, if it is not a choice; and of samples.
   virtual std::optional<std::int64_t> fixed_features() const { return {}; }
   virtual std::optional<std::int64_t> fixed_samples() const { return {}; }

@@ -1,6 +1,7 @@
 /// Standardisation: columns are scaled to mean 0 and standard deviation 1 by the training set's statistics.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,11 @@ struct Scaling {
 /// The statistics of the first `columns` columns of a row-major matrix.  values: (rows, stride).  Takes two passes over
 /// the rows with compensated sums, so that large means cost no digits.  names: (columns), for errors.
 /// Errors: ScenarioError for columns whose mean or deviation is beyond the range of a double.
-Scaling scaling_of(const std::vector<double>& values, std::int64_t columns, std::int64_t stride,
+Scaling scaling_of(std::span<const double> values, std::int64_t columns, std::int64_t stride,
                    const std::vector<std::string>& names);
 
 /// Standardises a matrix in place.  values: (rows, stride).
 /// Errors: ScenarioError for a value of other rows that is beyond the range of a double in this scale.
-void rescale(std::vector<double>& values, std::int64_t stride, const Scaling& scaling);
+void rescale(std::span<double> values, std::int64_t stride, const Scaling& scaling);
 
 }  // namespace simgrad::data

@@ -42,7 +42,8 @@ std::string counted_rows(int n) {
   return text;
 }
 
-Numbers sorted(Numbers values) {
+template <class Values>
+Values sorted(Values values) {
   std::sort(values.begin(), values.end());
   return values;
 }
@@ -88,7 +89,7 @@ TEST_CASE("the test set has the rounded share of the rows and no row is lost") {
   // round(0.25 * 11) = round(2.75)
   CHECK(split.test.rows == 3);
   CHECK(split.train.rows == 8);
-  Numbers all = split.train.features;
+  auto all = split.train.features;
   all.insert(all.end(), split.test.features.begin(), split.test.features.end());
   CHECK(sorted(all) == Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
   CHECK(std::is_sorted(split.train.features.begin(), split.train.features.end()));

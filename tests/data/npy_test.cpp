@@ -37,7 +37,7 @@ const std::string labels =
 
 /// The features of a column of three numbers.
 template <class T>
-Numbers column(const std::string& descr, const std::vector<T>& values) {
+auto column(const std::string& descr, const std::vector<T>& values) {
   return read(npy_file(npy_dictionary(descr, "(3,)"), bytes_of(values, descr[0] == '>')), labels).features;
 }
 

@@ -15,7 +15,7 @@ using data::test::fault;
 using Numbers = std::vector<double>;
 
 TEST_CASE("a scaling is the mean and the population deviation of each column") {
-  const Scaling scaling = scaling_of({1, 10, 2, 10, 3, 40}, 2, 2, {"a", "b"});
+  const Scaling scaling = scaling_of(Numbers{1, 10, 2, 10, 3, 40}, 2, 2, {"a", "b"});
   // (1+2+3)/3, (10+10+40)/3
   CHECK(scaling.means == Numbers{2, 20});
   // sqrt((1+0+1)/3), sqrt((100+100+400)/3)
@@ -52,16 +52,16 @@ TEST_CASE("columns beyond the range of a double are refused by name") {
   const std::string tail =
       " are too large, or too close together, for double precision; rescale it, or set standardize = false";
   CHECK(fault([] {
-          return scaling_of({1, 1e300, 2, -1e300}, 2, 2, {"a", "b"});
+          return scaling_of(Numbers{1, 1e300, 2, -1e300}, 2, 2, {"a", "b"});
         }) == "column \"b\" cannot be standardised: its values (such as 1e+300)" + tail);
   CHECK(fault([] {
-          return scaling_of({1e-200, 2e-200}, 1, 1, {"a"});
+          return scaling_of(Numbers{1e-200, 2e-200}, 1, 1, {"a"});
         }) == "column \"a\" cannot be standardised: its values (such as 1e-200)" + tail);
 }
 
 TEST_CASE("a test row that is out of range in the training set's scale is refused by its column's name") {
-  const Scaling scaling = scaling_of({0, 1}, 1, 1, {"a"});  // mean 0.5, deviation 0.5
-  Numbers test{1e308};                                      // (1e308 - 0.5) / 0.5 is above 1.8e308
+  const Scaling scaling = scaling_of(Numbers{0, 1}, 1, 1, {"a"});  // mean 0.5, deviation 0.5
+  Numbers test{1e308};                                             // (1e308 - 0.5) / 0.5 is above 1.8e308
   CHECK(fault([&] {
           rescale(test, 1, scaling);
           return 0;

@@ -70,7 +70,7 @@ class TextModel {
     data::Dataset set;
     set.rows = static_cast<std::int64_t>(count);
     set.columns = static_cast<std::int64_t>(length_);
-    set.features.resize(count * length_);
+    set.features.resize(count * length_, 0.0);
     set.targets.resize(count);
     return set;
   }
