@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "data/blocks_of_rows.h"
 #include "data/limits.h"
 
 namespace simgrad::data {
@@ -44,15 +45,18 @@ std::string mismatch(std::string_view kind, Task made, Task wanted) {
 
 }  // namespace
 
-void make_rows(const RowMaker& make, std::span<const std::int64_t> rows, std::int64_t features, Dataset& set) {
+void make_rows(const RowMaker& make, std::span<const std::int64_t> rows, std::int64_t features, int threads,
+               Dataset& set) {
   const auto width = static_cast<std::size_t>(set.columns), made = static_cast<std::size_t>(features);
   set.features.resize(rows.size() * width);
   set.targets.resize(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::span<double> row(set.features.data() + i * width, width);
-    set.targets[i] = make(rows[i], row.first(made));
-    std::ranges::fill(row.subspan(made), 1.0);
-  }
+  in_blocks_of_rows(threads, rows.size(), width, [&](std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) {
+      const std::span<double> row(set.features.data() + i * width, width);
+      set.targets[i] = make(rows[i], row.first(made));
+      std::ranges::fill(row.subspan(made), 1.0);
+    }
+  });
 }
 
 Dataset RowGenerator::load(const Request& request) const {
@@ -60,7 +64,7 @@ Dataset RowGenerator::load(const Request& request) const {
   Dataset set = std::move(made.head);
   std::vector<std::int64_t> all(static_cast<std::size_t>(set.rows));
   std::iota(all.begin(), all.end(), 0);
-  make_rows(made.make, all, set.columns, set);
+  make_rows(made.make, all, set.columns, 1, set);
   return set;
 }
 

@@ -18,7 +18,8 @@ struct Generator : Source {
   bool generates() const final { return true; }
 };
 
-/// Writes the features of a row of the source.  x: (features).  Returns the row's target.
+/// Writes the features of a row of the source.  x: (features).  Returns the row's target. Called by several threads at
+/// once; throws nothing.
 using RowMaker = std::function<double(std::int64_t row, std::span<double> x)>;
 
 /// The rows of a request, before they are made: any of them can be, in any order.
@@ -35,7 +36,8 @@ struct RowGenerator : Generator {
 };
 
 /// Makes these rows in this order, and gives room to them. Columns behind the features are constant ones.
-void make_rows(const RowMaker& make, std::span<const std::int64_t> rows, std::int64_t features, Dataset& set);
+void make_rows(const RowMaker& make, std::span<const std::int64_t> rows, std::int64_t features, int threads,
+               Dataset& set);
 
 /// Whether samples made for one task serve another: clustering, which ignores targets, takes all samples but ratings
 /// and texts.

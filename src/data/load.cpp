@@ -61,15 +61,16 @@ Split load(const Options& options, const Preparation& preparation) {
   auto encoding = std::make_shared<Encoding>(all.encoding ? *all.encoding : plain_encoding(all, preparation.task));
   RowsOfSets parts = split_rows(all.rows, options.test_fraction, preparation.seed);
   if (preparation.shuffle && !all.in_time) parts.train = shuffled(parts.train, preparation.seed);
-  Split split = placed(std::move(rows), parts, preparation.bias);
+  Split split = placed(std::move(rows), parts, preparation.bias, preparation.threads);
 
   const bool ratings = preparation.task == Task::recommendation;
   // Users, items and tokens are not quantities, and sparse rows must keep their zeros.
   if (options.standardize && !ratings && preparation.task != Task::text && !split.train.sparse.any()) {
     const std::int64_t stride = split.train.columns;
-    encoding->scaling = scaling_of(split.train.features, columns, stride, split.train.feature_names);
-    rescale(split.train.features, stride, encoding->scaling);
-    rescale(split.test.features, stride, encoding->scaling);
+    encoding->scaling =
+        scaling_of(split.train.features, columns, stride, split.train.feature_names, preparation.threads);
+    rescale(split.train.features, stride, encoding->scaling, preparation.threads);
+    rescale(split.test.features, stride, encoding->scaling, preparation.threads);
   }
   if (options.standardize_target && (preparation.task == Task::regression || ratings)) {
     encoding->target_scaling = scaling_of(split.train.targets, 1, 1, {split.train.target_name});

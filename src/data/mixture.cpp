@@ -206,9 +206,10 @@ Split load_mixture(const Mixture& mixture, const Options& options, const Prepara
     const MixturePart& part = mixture.parts[j];
     base::check(part.task().has_value(), "a part's task is known");
     try {
-      splits.push_back(
-          load(part.alone(options),
-               {.task = *part.task(), .seed = seed_of_part(preparation.seed, j), .shuffle = preparation.shuffle}));
+      splits.push_back(load(part.alone(options), {.task = *part.task(),
+                                                  .seed = seed_of_part(preparation.seed, j),
+                                                  .shuffle = preparation.shuffle,
+                                                  .threads = preparation.threads}));
     } catch (const base::ScenarioError& error) {
       if (!part.source->files().empty()) throw;  // the text names the file
       throw base::ScenarioError(fmt::format("part \"{}\": {}", part.title(), error.what()));

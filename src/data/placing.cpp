@@ -75,12 +75,12 @@ void move_features(Dataset& all, const RowsOfSets& order, Split& split) {
 
 }  // namespace
 
-Split placed(Rows rows, const RowsOfSets& order, bool bias) {
+Split placed(Rows rows, const RowsOfSets& order, bool bias, int threads) {
   Dataset& all = rows.head;
   Split split{.train = head_of(all, order.train.size(), bias), .test = head_of(all, order.test.size(), bias)};
   if (rows.make) {
-    make_rows(rows.make, order.train, all.columns, split.train);
-    make_rows(rows.make, order.test, all.columns, split.test);
+    make_rows(rows.make, order.train, all.columns, threads, split.train);
+    make_rows(rows.make, order.test, all.columns, threads, split.test);
     return split;
   }
   gather_targets(all, order.train, split.train);

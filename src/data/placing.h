@@ -17,7 +17,7 @@ struct RowsOfSets {
   std::vector<std::int64_t> test;
 };
 
-/// Each row of the source is in one of the sets.  bias: each gets a last column of ones.
-Split placed(Rows rows, const RowsOfSets& order, bool bias);
+/// Each row of the source is in one of the sets.  bias: each gets a last column of ones.  threads: that make rows.
+Split placed(Rows rows, const RowsOfSets& order, bool bias, int threads);
 
 }  // namespace simgrad::data

@@ -91,6 +91,7 @@ struct Preparation {
   bool shuffle = true;
   bool bias = false;
   bool sparse = false;  ///< dense rows are made sparse, too
+  int threads = 1;      ///< that make and standardise large data; the numbers do not depend on it
 };
 /// Loads the data set. The test set has round(test_fraction * rows) rows. A constant column is centred, not scaled; the
 /// bias is neither. Errors: those of the source; ScenarioError if a side of the split would be empty.

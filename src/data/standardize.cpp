@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "base/errors.h"
+#include "base/in_parallel.h"
 #include "base/vectors.h"
+#include "data/blocks_of_rows.h"
 
 namespace simgrad::data {
 
@@ -50,8 +54,8 @@ SIMGRAD_AVX2_IF_THERE void add_squares(std::size_t n, const double* x, const dou
 }
 
 /// Returns whether all results are finite.
-SIMGRAD_AVX2_IF_THERE bool scale_row(std::size_t n, const double* x, const double* mean, const double* deviation,
-                                     double* __restrict scaled) {
+SIMGRAD_AVX2_IF_THERE bool scale(std::size_t n, const double* x, const double* mean, const double* deviation,
+                                 double* __restrict scaled) {
   std::uint64_t beyond = 0;
   for (std::size_t j = 0; j < n; ++j) {
     scaled[j] = (x[j] - mean[j]) / deviation[j];
@@ -60,10 +64,20 @@ SIMGRAD_AVX2_IF_THERE bool scale_row(std::size_t n, const double* x, const doubl
   return beyond == 0;
 }
 
+/// Calls body(first, count) for stretches that hold each column once, for each of several threads one where that pays.
+template <class Body>
+void in_stretches_of_columns(int threads, std::size_t numbers, std::size_t columns, Body body) {
+  constexpr std::size_t few_numbers = 1 << 16;
+  const auto parts = numbers < few_numbers || threads < 1 ? 1 : static_cast<std::size_t>(threads);
+  const std::size_t stretch = (columns + parts - 1) / parts;
+  base::in_parallel(threads, (columns + stretch - 1) / stretch,
+                    [&](std::size_t k) { body(k * stretch, std::min(stretch, columns - k * stretch)); });
+}
+
 }  // namespace
 
 Scaling scaling_of(std::span<const double> values, std::int64_t columns, std::int64_t stride,
-                   const std::vector<std::string>& names) {
+                   const std::vector<std::string>& names, int threads) {
   const auto width = static_cast<std::size_t>(columns);
   const auto step = static_cast<std::size_t>(stride);
   base::check(!values.empty() && width <= step && values.size() % step == 0, "a matrix to standardise");
@@ -71,15 +85,19 @@ Scaling scaling_of(std::span<const double> values, std::int64_t columns, std::in
 
   Sums sums(width);
   std::vector<std::uint64_t> varies(width);
-  for (std::size_t at = 0; at < values.size(); at += step)
-    add_row(width, &values[at], &values[0], sums.sum.data(), sums.lost.data(), varies.data());
+  in_stretches_of_columns(threads, values.size(), width, [&](std::size_t j, std::size_t n) {
+    for (std::size_t at = j; at < values.size(); at += step)
+      add_row(n, &values[at], &values[j], &sums.sum[j], &sums.lost[j], &varies[j]);
+  });
   Scaling scaling{.means = {}, .deviations = {}, .names = names};
   // A constant column's mean is its value, exactly: n times a number over n need not be.
   for (std::size_t j = 0; j < width; ++j) scaling.means.push_back(varies[j] ? sums.value(j) / rows : values[j]);
 
   Sums squares(width);
-  for (std::size_t at = 0; at < values.size(); at += step)
-    add_squares(width, &values[at], scaling.means.data(), squares.sum.data(), squares.lost.data());
+  in_stretches_of_columns(threads, values.size(), width, [&](std::size_t j, std::size_t n) {
+    for (std::size_t at = j; at < values.size(); at += step)
+      add_squares(n, &values[at], &scaling.means[j], &squares.sum[j], &squares.lost[j]);
+  });
   for (std::size_t j = 0; j < width; ++j) {
     const double deviation = varies[j] ? std::sqrt(squares.value(j) / rows) : 1.0;
     if (!std::isfinite(deviation) || deviation == 0.0)
@@ -92,21 +110,32 @@ Scaling scaling_of(std::span<const double> values, std::int64_t columns, std::in
   return scaling;
 }
 
-void rescale(std::span<double> values, std::int64_t stride, const Scaling& scaling) {
+void rescale(std::span<double> values, std::int64_t stride, const Scaling& scaling, int threads) {
   const auto step = static_cast<std::size_t>(stride);
   const std::size_t width = scaling.means.size();
-  std::vector<double> scaled(width);
-  for (std::size_t at = 0; at < values.size(); at += step) {
-    const auto row = values.subspan(at, width);
-    if (!scale_row(width, row.data(), scaling.means.data(), scaling.deviations.data(), scaled.data())) {
-      const auto odd = static_cast<std::size_t>(
-          std::ranges::find_if_not(scaled, [](double x) { return std::isfinite(x); }) - scaled.begin());
+  constexpr std::size_t at_once = 128;           // columns
+  std::atomic<std::size_t> odd = values.size();  // the first place behind which not all can be scaled; they stay
+  in_blocks_of_rows(threads, values.size() / step, step, [&](std::size_t first, std::size_t end) {
+    std::array<double, at_once> scaled;
+    for (std::size_t place = first * step; place < end * step; place += step)
+      for (std::size_t j = 0; j < width; j += at_once) {
+        const std::size_t n = std::min(at_once, width - j);
+        double* const x = &values[place + j];
+        if (!scale(n, x, &scaling.means[j], &scaling.deviations[j], scaled.data())) {
+          for (std::size_t other = odd; place + j < other && !odd.compare_exchange_weak(other, place + j);) continue;
+          return;
+        }
+        std::copy_n(scaled.data(), n, x);
+      }
+  });
+  if (odd == values.size()) return;
+  for (std::size_t at = odd;; ++at) {
+    const std::size_t j = at % step;
+    if (!std::isfinite((values[at] - scaling.means[j]) / scaling.deviations[j]))
       throw base::ScenarioError(fmt::format(
           "column \"{}\" cannot be standardised: the value {} is too far from the training set's mean {} and "
           "deviation {} for double precision; rescale it, or set standardize = false",
-          scaling.names.at(odd), row[odd], scaling.means[odd], scaling.deviations[odd]));
-    }
-    std::ranges::copy(scaled, row.begin());
+          scaling.names.at(j), values[at], scaling.means[j], scaling.deviations[j]));
   }
 }
 

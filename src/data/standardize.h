@@ -20,10 +20,10 @@ struct Scaling {
 /// the rows with compensated sums, so that large means cost no digits.  names: (columns), for errors.
 /// Errors: ScenarioError for columns whose mean or deviation is beyond the range of a double.
 Scaling scaling_of(std::span<const double> values, std::int64_t columns, std::int64_t stride,
-                   const std::vector<std::string>& names);
+                   const std::vector<std::string>& names, int threads = 1);
 
 /// Standardises a matrix in place.  values: (rows, stride).
 /// Errors: ScenarioError for a value of other rows that is beyond the range of a double in this scale.
-void rescale(std::span<double> values, std::int64_t stride, const Scaling& scaling);
+void rescale(std::span<double> values, std::int64_t stride, const Scaling& scaling, int threads = 1);
 
 }  // namespace simgrad::data

@@ -182,6 +182,22 @@ TEST_CASE("the bias is a last column of ones in both sets, not standardised") {
   }
 }
 
+TEST_CASE("data do not depend on the number of threads that make and standardise them") {
+  Options options;
+  options.samples = 3000;
+  options.features = 77;  // several blocks of rows, and columns that two threads cannot share equally
+  options.test_fraction = 0.4;
+  const auto loaded = [&](int threads) { return load(options, {.seed = 2, .bias = true, .threads = threads}); };
+  const Split one = loaded(1);
+  for (const int threads : {0, 2, 3, 100}) {
+    const Split several = loaded(threads);
+    CHECK(several.train.features == one.train.features);
+    CHECK(several.train.targets == one.train.targets);
+    CHECK(several.test.features == one.test.features);
+    CHECK(several.test.targets == one.test.targets);
+  }
+}
+
 TEST_CASE("gradient descent on standardised house prices reaches a loss of 0.02 within 60 steps") {
   // By the eigenvalues in house_prices.h: 0.005 + 0.495 (1 - 0.1/3)^(2 k) <= 0.02 for k >= 52.
   for (const std::int64_t features : {100, 10, 4, 2, 1})

@@ -70,4 +70,22 @@ TEST_CASE("a test row that is out of range in the training set's scale is refuse
         "deviation 0.5 for double precision; rescale it, or set standardize = false");
 }
 
+TEST_CASE("of several values out of range the first row's is named, on any number of threads") {
+  constexpr std::size_t rows = 4000, columns = 200;
+  Numbers values(rows * columns, 1.0);
+  values[3999 * columns] = values[700 * columns + 150] = values[700 * columns + 199] = 1e308;
+  const Scaling scaling{.means = Numbers(columns, 0.0),
+                        .deviations = Numbers(columns, 0.1),
+                        .names = std::vector<std::string>(columns, "other")};
+  for (const int threads : {1, 2, 4}) {
+    Scaling named = scaling;
+    named.names[150] = "first";
+    Numbers copy = values;
+    CHECK(fault([&] {
+            rescale(copy, columns, named, threads);
+            return 0;
+          }).starts_with("column \"first\" cannot be standardised: the value 1e+308"));
+  }
+}
+
 }  // namespace standardize_test

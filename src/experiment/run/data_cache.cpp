@@ -29,7 +29,7 @@ const Data& DataCache::get(const RunPlan& run) {
     loaded_ = false;
     if (const auto over = over_memory_.find(key); over != over_memory_.end()) throw OverRunMemory(over->second);
     try {
-      data_ = load_data(run, run_memory_bytes_);
+      data_ = load_data(run, run_memory_bytes_, threads_);
     } catch (const OverRunMemory& over) {
       over_memory_[key] = over.what();
       throw;

@@ -19,14 +19,16 @@ using Tell = std::function<void(const std::string& text)>;
 /// The data of the present run. Runs are in an order that changes them seldom.
 class DataCache {
  public:
-  /// run_memory_bytes: the limit of a run, if it has one.
-  explicit DataCache(std::optional<double> run_memory_bytes = {}) : run_memory_bytes_(run_memory_bytes) {}
+  /// run_memory_bytes: the limit of a run, if it has one.  threads: that make large data.
+  explicit DataCache(std::optional<double> run_memory_bytes = {}, int threads = 1)
+      : run_memory_bytes_(run_memory_bytes), threads_(threads) {}
 
   /// Errors: ScenarioError, EnvironmentError; OverRunMemory, and at once where it has been thrown for these data.
   const Data& get(const RunPlan& run);
 
  private:
   std::optional<double> run_memory_bytes_;
+  int threads_;
   std::map<std::string, std::string> over_memory_;  ///< by the key of the data: the error
   std::string key_;
   Data data_;

@@ -31,7 +31,7 @@ Execution::Execution(const Plan& plan, std::vector<const RunPlan*> pieces, const
       queue_(std::move(pieces)),
       store_(options.out, options.tell),
       shared_numbers_(options.out, {.reads = !options.again, .states = !options.limits.memory_bytes}, options.tell),
-      data_cache_(options.limits.memory_bytes) {
+      data_cache_(options.limits.memory_bytes, jobs_and_threads(1, options.threads, 1).second) {
   if (options.race) race_.emplace(plan);
   for (const RunPlan& run : plan.runs) runs_[run.work].push_back(&run);
 }

@@ -65,7 +65,7 @@ void require_unchanged(const Settings& settings) {
 
 }  // namespace
 
-Data load_data(const RunPlan& run, std::optional<double> memory_bytes) {
+Data load_data(const RunPlan& run, std::optional<double> memory_bytes, int threads) {
   const Settings& settings = *run.settings;
   if (!settings.training.numbers) return nullptr;
   const std::uintmax_t free_bytes = base::half_of_free_memory();
@@ -83,7 +83,8 @@ Data load_data(const RunPlan& run, std::optional<double> memory_bytes) {
                                    .seed = run.seed,
                                    .shuffle = settings.training.partition->shuffled(),
                                    .bias = settings.model.model->constant_feature(),
-                                   .sparse = settings.model.model->takes_sparse_rows()}));
+                                   .sparse = settings.model.model->takes_sparse_rows(),
+                                   .threads = threads}));
   } catch (const base::TooMuchMemory&) {
     if (limited) throw over();
     throw;

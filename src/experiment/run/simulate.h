@@ -32,9 +32,9 @@ class OverRunMemory : public std::runtime_error {
 };
 
 /// Loads the run's data; null in a timing-only run. Loading takes half of the free memory at most.
-/// memory_bytes: the limit of a run, which holds while its data are loaded, too.
+/// memory_bytes: the limit of a run, which holds while its data are loaded, too.  threads: as in Preparation.
 /// Errors: ScenarioError, EnvironmentError; OverRunMemory.
-Data load_data(const RunPlan& run, std::optional<double> memory_bytes = {});
+Data load_data(const RunPlan& run, std::optional<double> memory_bytes = {}, int threads = 1);
 
 /// The shape of the data, as the model sees it.
 models::Problem problem_of(const data::Split& data);
