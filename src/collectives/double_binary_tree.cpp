@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/by_rank.h"
+#include "cluster/ranks/local_groups.h"
 #include "collectives/computed_only.h"
-#include "collectives/hosts.h"
 #include "collectives/trees_at_once.h"
 #include "collectives/two_trees.h"
 
@@ -104,7 +104,7 @@ Tensor DoubleBinaryTree::combine(const cluster::Communicator& comm, Tensor x, Co
   const Extent extent(x);
   return run_computed_only(
       comm, "overlap = true",
-      [&] { return timing_of_trees(trees_of_hosts(hosts_of(comm)), extent, chunk_bytes, called, how); }, std::move(x));
+      [&] { return timing_of_trees(trees_of_hosts(comm.local_groups().hosts), extent, chunk_bytes, called, how); }, std::move(x));
 }
 
 std::shared_ptr<const JointSchedule> DoubleBinaryTree::schedule(const Extent& x, int P) const {

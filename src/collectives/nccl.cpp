@@ -10,11 +10,11 @@
 #include "cluster/against_computing.h"
 #include "cluster/computed/network_routes.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/ranks/local_groups.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/scopes.h"
 #include "cluster/ranks/world.h"
 #include "collectives/double_binary_tree.h"
-#include "collectives/hosts.h"
 
 namespace simgrad::collectives {
 
@@ -66,15 +66,16 @@ void Nccl::describe(base::Describer& d) {
 }
 
 NcclFabric Nccl::fabric(const Communicator& comm) const {
-  const std::vector<std::vector<int>> groups = hosts_of(comm);
+  const cluster::LocalGroups& groups = comm.local_groups();
+  const std::vector<std::vector<int>>& hosts = groups.hosts;
+  const std::vector<int>& largest = hosts[groups.largest_host];
   double bus = std::numeric_limits<double>::infinity();
-  const auto largest = std::ranges::max_element(groups, {}, [](const auto& host) { return host.size(); });
-  if (largest->size() > 1) bus = std::min(bus, bandwidth_between(comm, (*largest)[0], (*largest)[1]));
-  if (groups.size() > 1)
-    bus = std::min(bus, static_cast<double>(rings) * bandwidth_between(comm, groups[0].back(), groups[1].front()));
+  if (largest.size() > 1) bus = std::min(bus, bandwidth_between(comm, largest[0], largest[1]));
+  if (hosts.size() > 1)
+    bus = std::min(bus, static_cast<double>(rings) * bandwidth_between(comm, hosts[0].back(), hosts[1].front()));
   const double own_channels = std::isfinite(bus) ? std::clamp(std::ceil(bus / 20e9), 2.0, 64.0) : 2.0;
   return {.ranks = comm.size(),
-          .hosts = static_cast<int>(groups.size()),
+          .hosts = static_cast<int>(hosts.size()),
           .bus_bytes_per_s = bus,
           .channels = static_cast<int>(channels.value_or(static_cast<std::int64_t>(own_channels))),
           .inside = inside,

@@ -24,6 +24,16 @@ double end_s(const Group& group, const collectives::Allreduce& algorithm, std::i
   return last;
 }
 
+/// A star that counts how often it is asked whether two devices are of one host.
+struct CountingStar : cluster::Star {
+  inline static std::int64_t asked = 0;
+
+  bool inside_host(int from, int to, int workers) const override {
+    ++asked;
+    return Star::inside_host(from, to, workers);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("the times that NCCL expects are those of its model, by hand") {
@@ -70,6 +80,21 @@ TEST_CASE("the chosen algorithm takes its own time on the cluster's links, after
       const double alone = choice.tree ? end_s(group, tree, d) : end_s(group, ring, d);
       CHECK(end_s(group, nccl, d) == Approx(choice.call_s + alone).epsilon(1e-9));
     }
+}
+
+TEST_CASE("the hosts of a group are looked for once for all of its members and calls") {
+  const int P = 16, devices = 4, hosts = P / devices;
+  auto star = std::make_unique<CountingStar>();
+  star->devices_per_host = devices;
+  const Group group{.P = P, .topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star))};
+  const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+    const std::int64_t before = CountingStar::asked;
+    for (int call = 0; call < 3; ++call) CHECK(collectives::Nccl().fabric(comm).hosts == hosts);
+    return dispatcher.constant({static_cast<double>(CountingStar::asked - before)});
+  });
+  // The first member's first call asks about every device but the first one of each host.
+  CHECK(outcome.members[0].result[0] == P - hosts);
+  for (int member = 1; member < P; ++member) CHECK(outcome.members[static_cast<std::size_t>(member)].result[0] == 0);
 }
 
 }  // namespace nccl_test

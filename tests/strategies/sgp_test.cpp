@@ -1,6 +1,13 @@
 // Stochastic gradient push.
 #include "strategies/gossip/sgp.h"
 
+#include <fmt/format.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "strategies/compressed.h"
 #include "strategies/replicas.h"
 
@@ -9,6 +16,7 @@ namespace sgp_test {
 using namespace simgrad;
 using namespace simgrad::tests;
 using strategies::Sgp;
+using strategies::Worker;
 
 namespace {
 
@@ -19,6 +27,16 @@ training::Program push(bool one_peer, bool overlap, std::string_view graph = "")
     if (!graph.empty()) sgp.graph.choose(graph);
   });
 }
+
+/// A push that notes where its turns are.
+struct NotingSgp : Sgp {
+  void operator()(Worker& worker) const override {
+    kept.push_back(turns(worker));
+    worker.note(fmt::format("turns at {}", fmt::ptr(kept.back().get())));
+    Sgp::operator()(worker);
+  }
+  mutable std::vector<std::shared_ptr<const strategies::PushTurns>> kept;  // else another may be at the same place
+};
 
 }  // namespace
 
@@ -38,6 +56,13 @@ TEST_CASE("one-peer exponential push averages exactly after log2 P steps") {
     CHECK(outcome.record.spectral_gap == (P == 2 ? std::optional(1.0) : std::nullopt));
     CHECK(outcome.record.notes.size() == (P == 2 ? 0 : 1));
   }
+}
+
+TEST_CASE("the turns of a push are made once for all ranks") {
+  std::set<std::string> places;
+  for (const std::string& note : averaging(made<NotingSgp>(), 8, 2).run().record.notes)
+    if (note.starts_with("turns at")) places.insert(note);
+  CHECK(places.size() == 1);
 }
 
 TEST_CASE("push to both neighbours of a ring has the ring's spectral gap") {

@@ -26,8 +26,23 @@ const LocalGroups& Localities::of(const Members& members, int generation) {
       found.group_of[static_cast<std::size_t>(member)] = static_cast<int>(found.groups.size());
     found.groups.push_back(std::move(group));
   }
+  find_hosts(found, *members);
   found.even = std::ranges::all_of(found.groups, [&](const auto& g) { return g.size() == found.groups[0].size(); });
   return found;
+}
+
+void Localities::find_hosts(LocalGroups& found, const std::vector<int>& members) const {
+  const auto host = [&](int member) { return world_.host(members[static_cast<std::size_t>(member)]); };
+  const Options& options = world_.cluster().options();
+  for (const std::vector<int>& group : found.groups)
+    for (const int member : group) {
+      if (member != group.front() && options.inside_host(host(group.front()), host(member)))
+        found.hosts.back().push_back(member);
+      else
+        found.hosts.push_back({member});
+    }
+  const auto largest = std::ranges::max_element(found.hosts, {}, [](const auto& all) { return all.size(); });
+  found.largest_host = static_cast<std::size_t>(largest - found.hosts.begin());
 }
 
 }  // namespace simgrad::cluster

@@ -1,6 +1,7 @@
-/// A group's members by locality: on devices of one machine, on hosts of one rack.
+/// A group's members by locality (on devices of one machine, on hosts of one rack), and by host.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,6 +16,9 @@ class World;
 struct LocalGroups {
   std::vector<std::vector<int>> groups;  ///< each in the order of its members
   std::vector<int> group_of;             ///< by member
+  /// Devices of one machine are members of one host. In a locality that is a rack, every member is a host of its own.
+  std::vector<std::vector<int>> hosts;
+  std::size_t largest_host = 0;  ///< the first one of the most members
   bool even = true;                      ///< whether all groups are of one size
 
   const std::vector<int>& around(int member) const {
@@ -39,6 +43,8 @@ class Localities {
   struct ByContent {
     bool operator()(const Members& a, const Members& b) const { return *a < *b; }
   };
+
+  void find_hosts(LocalGroups& found, const std::vector<int>& members) const;
 
   const World& world_;
   std::set<Members, ByContent> shared_;

@@ -19,6 +19,8 @@ class PushTurns {
  public:
   PushTurns(std::shared_ptr<const Adjacency> edges, bool one_peer);
 
+  const std::shared_ptr<const Adjacency>& edges() const { return to_; }
+
   /// The ranks from which a rank receives in some step; ascending.
   const std::vector<int>& sources(int rank) const { return from_[static_cast<std::size_t>(rank)]; }
   PushPeers peers(int rank, std::int64_t step) const;

@@ -57,10 +57,16 @@ std::optional<Refusal> Sgp::refusal(const Circumstances& circumstances) const {
                  "drain away; add the missing edges"};
 }
 
+std::shared_ptr<const PushTurns> Sgp::turns(const Worker& worker) const {
+  const std::shared_ptr<const Adjacency> all = edges(worker);
+  if (!turns_ || turns_->edges() != all) turns_ = std::make_shared<const PushTurns>(all, one_peer);
+  if (worker.rank() == 0) report_gap(worker, *turns_);
+  return turns_;
+}
+
 void Sgp::operator()(Worker& worker) const {
-  const PushTurns turns(edges(worker), one_peer);
-  if (worker.rank() == 0) report_gap(worker, turns);
-  PushSum pushes(worker, turns, *compression, overlap);
+  const std::shared_ptr<const PushTurns> its = turns(worker);
+  PushSum pushes(worker, *its, *compression, overlap);
   State state = pushes.start();
   Mass mass = pushes.mass(state);  // x and omega; state.w is z = x / omega
   while (worker.continues(state)) {

@@ -11,8 +11,11 @@
 /// The spectral gap is that of the shares' matrix; with one peer, of the turns' (spectral_gap_of_turns).
 #pragma once
 
+#include <memory>
+
 #include "strategies/compression.h"
 #include "strategies/gossip/on_graph.h"
+#include "strategies/gossip/push_turns.h"
 
 namespace simgrad::strategies {
 
@@ -33,6 +36,12 @@ struct Sgp : OnGraph {
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
+
+  /// The turns of the living workers, made once for all of them. The first of them reports their spectral gap.
+  std::shared_ptr<const PushTurns> turns(const Worker& worker) const;
+
+ private:
+  mutable std::shared_ptr<const PushTurns> turns_;  ///< the last ones
 };
 
 }  // namespace simgrad::strategies
