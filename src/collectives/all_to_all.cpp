@@ -1,10 +1,12 @@
 #include "collectives/all_to_all.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/by_rank.h"
 #include "cluster/recording/work_scope.h"
 #include "collectives/timed_schedule.h"
+#include "values/shapes.h"
 
 namespace simgrad::collectives {
 
@@ -28,6 +30,7 @@ class Pairwise final : public JointSchedule {
             .received = split().chunk(r)};
   }
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination) const override {
+    if (values::are_one_shape(brought)) std::ranges::fill(brought, Tensor(brought.front()));  // P slices, not P^2
     std::vector<Tensor> kept;
     for (int r = 0; r < P_; ++r) {
       std::vector<Tensor> chunks;

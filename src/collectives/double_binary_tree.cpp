@@ -104,7 +104,8 @@ Tensor DoubleBinaryTree::combine(const cluster::Communicator& comm, Tensor x, Co
   const Extent extent(x);
   return run_computed_only(
       comm, "overlap = true",
-      [&] { return timing_of_trees(trees_of_hosts(comm.local_groups().hosts), extent, chunk_bytes, called, how); }, std::move(x));
+      [&] { return timing_of_trees(trees_of_hosts(comm.local_groups().hosts), extent, chunk_bytes, called, how); },
+      std::move(x));
 }
 
 std::shared_ptr<const JointSchedule> DoubleBinaryTree::schedule(const Extent& x, int P) const {

@@ -89,12 +89,14 @@ TEST_CASE("the hosts of a group are looked for once for all of its members and c
   const Group group{.P = P, .topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(star))};
   const auto outcome = group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
     const std::int64_t before = CountingStar::asked;
-    for (int call = 0; call < 3; ++call) CHECK(collectives::Nccl().fabric(comm).hosts == hosts);
-    return dispatcher.constant({static_cast<double>(CountingStar::asked - before)});
+    int found = 0;
+    for (int call = 0; call < 3; ++call) found = collectives::Nccl().fabric(comm).hosts;
+    return dispatcher.constant({static_cast<double>(CountingStar::asked - before), static_cast<double>(found)});
   });
   // The first member's first call asks about every device but the first one of each host.
-  CHECK(outcome.members[0].result[0] == P - hosts);
-  for (int member = 1; member < P; ++member) CHECK(outcome.members[static_cast<std::size_t>(member)].result[0] == 0);
+  CHECK(outcome.members[0].result == std::vector<double>{P - hosts, hosts});
+  for (std::size_t member = 1; member < P; ++member)
+    CHECK(outcome.members[member].result == std::vector<double>{0, hosts});
 }
 
 }  // namespace nccl_test

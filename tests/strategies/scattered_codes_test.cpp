@@ -1,7 +1,11 @@
 // Codes that do not add up, as an all-to-all and an all-gather of codes: times, bytes, numbers, and the note about
 // gathering.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <memory>
 
 #include "strategies/compressed.h"
 
@@ -35,6 +39,19 @@ Trial small(const training::Program& program, std::int64_t features = 9) {
   trial.stop.steps = 30;
   return trial;
 }
+
+/// Signs whose encoder notes, where all processes of the test see it, how many tensors there have been so far.
+struct CountingSign final : training::Sign {
+  explicit CountingSign(std::uint64_t& the_tensors) : tensors(the_tensors) {}
+
+  values::Tensor encode(const values::Tensor& x, const training::Occasion& occasion,
+                        training::CompressorMemory& memory) const override {
+    const values::Tensor code = Sign::encode(x, occasion, memory);
+    tensors = std::max(tensors, code.identity());
+    return code;
+  }
+  std::uint64_t& tensors;
+};
 
 }  // namespace
 
@@ -102,6 +119,24 @@ TEST_CASE("gathering says what it costs where it takes more bytes than no compre
   REQUIRE(told.size() == 1);
   CHECK(told.front().find("of codes come to each of 32 ranks for a sum, and without compression") != std::string::npos);
   CHECK(told.front().find("scattered codes (option codes) take") != std::string::npos);
+}
+
+TEST_CASE("of scattered codes whose shapes alone are known, tensors are made for each member and not for each pair") {
+  void* const shared = mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(shared != MAP_FAILED);
+  auto& tensors = *static_cast<std::uint64_t*>(shared);
+  const auto tensors_of = [&](int P) {
+    tensors = 0;
+    auto strategy = std::make_shared<strategies::Allreduce>();
+    strategy->compression = strategies::Compression(training::compressors(), std::make_unique<CountingSign>(tensors));
+    strategy->codes = CodesWay::reduce_scatter;
+    timed(strategies::program(strategy), 16 * 64, P);
+    return tensors;
+  };
+  const std::uint64_t of_16 = tensors_of(16), of_64 = tensors_of(64);
+  munmap(shared, sizeof(std::uint64_t));
+  CHECK(of_16 > 0);
+  CHECK(of_64 <= 4 * of_16 + 100);
 }
 
 }  // namespace scattered_codes_test

@@ -18,6 +18,7 @@
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
 #include "cluster/usage/traffic.h"
+#include "values/shapes.h"
 
 namespace simgrad::cluster {
 
@@ -256,17 +257,12 @@ void combine(const PlannedPart& part, std::vector<Tensor>& tensors) {
   for (std::size_t m = 0; m < results.size(); ++m) tensors[part.position(m)] = std::move(results[m]);
 }
 
-/// Whether nothing is known of the tensor's numbers, now or ever.
-bool is_shape_alone(const Tensor& tensor) {
-  return tensor && tensor.timing_only() && tensor.lineage() == values::Lineage{};
-}
-
 }  // namespace
 
 /// The members' tensors from here on are their results of the phase. Those of parts that are alike have equal shapes.
 void ComputedCollectives::combine(const PlannedPhase& phase, std::vector<Tensor>& tensors) {
   for (const PlannedPart& part : phase.parts) {
-    if (part.alike < 0 || !is_shape_alone(tensors[part.position(0)])) {
+    if (part.alike < 0 || !values::is_shape_alone(tensors[part.position(0)])) {
       cluster::combine(part, tensors);
       continue;
     }

@@ -19,7 +19,7 @@ struct LocalGroups {
   /// Devices of one machine are members of one host. In a locality that is a rack, every member is a host of its own.
   std::vector<std::vector<int>> hosts;
   std::size_t largest_host = 0;  ///< the first one of the most members
-  bool even = true;                      ///< whether all groups are of one size
+  bool even = true;              ///< whether all groups are of one size
 
   const std::vector<int>& around(int member) const {
     return groups[static_cast<std::size_t>(group_of[static_cast<std::size_t>(member)])];

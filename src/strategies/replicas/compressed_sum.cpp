@@ -9,6 +9,8 @@
 #include "collectives/all_to_all.h"
 #include "collectives/ring.h"
 #include "collectives/split.h"
+#include "training/learning/learning.h"
+#include "values/shapes.h"
 
 namespace simgrad::strategies {
 
@@ -17,6 +19,16 @@ using collectives::Split;
 using collectives::Stretch;
 
 namespace {
+
+/// The sum of so many equally long codes that stand one after the other.
+Tensor sum_of_codes(const Tensor& codes, std::int64_t count) {
+  const std::int64_t length = codes.size() / count;
+  const auto decoded = [&](std::int64_t i) { return values::decoded(values::slice(codes, i * length, length)); };
+  if (values::is_shape_alone(codes)) return decoded(0);
+  std::vector<Tensor> terms;
+  for (std::int64_t i = 0; i < count; ++i) terms.push_back(decoded(i));
+  return values::sum(std::move(terms));
+}
 
 constexpr std::array codes_ways{base::Choice{"gather", "every rank has all ranks' codes: (P-1) m bytes, m a code"},
                                 base::Choice{"reduce_scatter",
@@ -66,25 +78,31 @@ void CompressedSum::note_gathering(const Communicator& comm, const Tensor& code)
       base::format_quantity(2.0 * (P - 1.0) / P * m, base::Unit::bytes)));
 }
 
+Tensor CompressedSum::chunks_encoded(const Communicator& comm, const Tensor& x, std::int64_t first,
+                                     const Split& split) {
+  // Chunks of which only the shapes are known are the same on all members, which all hold them until they are encoded.
+  const bool same = values::is_shape_alone(x) && x.wire_format() == values::WireFormat{};
+  const Tensor whole = same ? rank_.learning().dispatcher().zeros(x.size()) : x;
+  std::vector<Tensor> chunks, codes;
+  for (int member = 0; member < split.chunks(); ++member) {
+    const Stretch chunk = split.chunk(member);
+    chunks.push_back(values::slice(whole, chunk.first, chunk.count));
+    codes.push_back(encoder_(comm, chunks.back(), first + chunk.first));
+  }
+  return values::concatenate(codes);
+}
+
 Tensor CompressedSum::scattered(const Communicator& comm, const Tensor& x, std::int64_t first) {
   const training::Compressor& compressor = encoder_.compressor();
   const std::int64_t P = comm.size();
   const Split split(collectives::Extent(x.size()), comm.size());
-  std::vector<Tensor> codes;
-  for (int member = 0; member < comm.size(); ++member) {
-    const Stretch chunk = split.chunk(member);
-    codes.push_back(encoder_(comm, values::slice(x, chunk.first, chunk.count), first + chunk.first));
-  }
-  const Tensor sent = values::concatenate(codes);
+  const Tensor sent = chunks_encoded(comm, x, first, split);
   const Tensor received = collectives::all_to_all(comm, sent);
   const Stretch own = split.chunk(comm.rank());
   const std::int64_t at = first + own.first;
-  std::vector<Tensor> parts;
-  for (std::int64_t member = 0; member < P; ++member)
-    parts.push_back(values::decoded(values::slice(received, member * own.count, own.count)));
   encoder_.charge_decoding(comm, own.count, P, at);
   comm.charge_reduction(static_cast<double>(P - 1) * encoder_.add_flops(own.count, at));
-  const Tensor sum = compressor.concluded(values::sum(std::move(parts)));
+  const Tensor sum = compressor.concluded(sum_of_codes(received, P));
   // Codes of one length weigh the same, so that every member knows the others' bytes.
   const values::WireFormat format{values::Format::encoded,
                                   static_cast<double>(sent.size_bytes()) / static_cast<double>(sent.size())};

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "collectives/allreduce.h"
+#include "collectives/split.h"
 #include "strategies/compression.h"
 #include "training/compressors/encoder.h"
 #include "training/worker.h"
@@ -47,6 +48,9 @@ class CompressedSum {
 
  private:
   values::Tensor gathered(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first);
+  /// The codes of the chunks, one after the other.
+  values::Tensor chunks_encoded(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first,
+                                const collectives::Split& split);
   values::Tensor scattered(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first);
   /// Says what gathering costs, where it takes more bytes than no compression.
   void note_gathering(const cluster::Communicator& comm, const values::Tensor& code);
