@@ -27,7 +27,7 @@ endfunction()
 
 # Makes each case of these files of a folder a test of its own. Catch2 gives a case its file's name as a tag.
 function(simgrad_discover folder)
-  set(properties TIMEOUT 240 FAIL_REGULAR_EXPRESSION "No test cases matched|No tests ran"
+  set(properties TIMEOUT 600 FAIL_REGULAR_EXPRESSION "No test cases matched|No tests ran"
                  # A case that says why it makes no assertion.
                  SKIP_REGULAR_EXPRESSION "skipped: .*assertions: - none -")
   set(groups "")

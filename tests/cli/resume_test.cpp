@@ -300,7 +300,7 @@ TEST_CASE("resume: temporary files that a killed command has left are removed") 
 
 TEST_CASE("resume: a second command on the directory waits, says for whom, and finds everything done") {
   const Scratch scratch;
-  scratch.write("x.toml", with(small, "steps = 10", "steps = 20000"));
+  scratch.write("x.toml", with(small, "steps = 10", "steps = 8000"));
   std::string commands;
   for (const char* name : {"a", "b", "c"})
     commands += fmt::format("(simgrad {} --jobs 1 2> {}.err; echo $? > {}.code) & ", sweep, name, name);

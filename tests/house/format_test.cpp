@@ -1,6 +1,5 @@
-// How the source is laid out: its format, the length of its lines and of its functions.
+// How the source is laid out: the length of its lines and of its functions.
 #include <cctype>
-#include <optional>
 #include <regex>
 
 #include "catch.h"
@@ -18,19 +17,10 @@ constexpr std::size_t function_lines_max = 60;
 constexpr std::size_t strategy_lines_max = 150;
 constexpr std::size_t program_lines_max = 40;
 constexpr int virtuals_max = 8;
-constexpr int clang_format_version = 14;  // Debian 12's; another version breaks lines elsewhere
 
 bool is_source(const fs::path& path) {
   const bool ours = *path.begin() == "src" || *path.begin() == "tests";
   return ours && (path.extension() == ".h" || path.extension() == ".cpp");
-}
-
-/// The major version of the clang-format in PATH; nothing without one.
-std::optional<int> version_of_clang_format() {
-  const Called called = call("clang-format --version", source_dir().string());
-  std::smatch match;
-  if (!std::regex_search(called.out, match, std::regex(R"(version (\d+)\.)"))) return {};
-  return std::stoi(match[1]);
 }
 
 /// Characters, not bytes: UTF-8 continues a character with 10xxxxxx.
@@ -78,17 +68,6 @@ std::vector<Function> functions(const std::vector<std::string>& text) {
 }
 
 }  // namespace
-
-TEST_CASE("every source file is formatted") {
-  const std::optional<int> version = version_of_clang_format();
-  if (version != clang_format_version) {
-    WARN("skipped: clang-format " << clang_format_version << " is not installed (script/bootstrap clang-format)");
-    return;
-  }
-  const Called called = call("script/format --check", source_dir().string());
-  INFO(called.err);
-  CHECK(called.exit_code == 0);
-}
 
 TEST_CASE("no line of the source is longer than 120 columns") {
   std::string faults;

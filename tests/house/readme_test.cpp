@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "house/documents.h"
 #include "outputs/text/text_layout.h"
+#include "share.h"
 
 namespace readme_test {
 
@@ -54,13 +55,14 @@ TEST_CASE("every command in the pages of docs runs") {
   const std::string scenario = scenarios_in(text_of("docs/scenarios.md")).at("mine.toml");
   CHECK(scenario.find("[[expect]]") != std::string::npos);  // the second block is appended to the first
   int ran = 0;
+  Share share;
   for (const fs::path& page : pages()) {
     // The README has a case of its own, and the figures' commands are run by tests/analysis/documents_test.py.
-    if (page == "README.md" || page == "docs/figures.md") continue;
+    if (page == "README.md" || page == "docs/figures.md" || !share.next()) continue;
     INFO(page);
     ran += run_commands_of(page);
   }
-  CHECK(ran >= 28);
+  if (share.whole()) CHECK(ran >= 28);
 }
 
 TEST_CASE("the README of scenarios names every scenario, in both languages") {

@@ -35,16 +35,6 @@ TEST_CASE("every scenario is valid") {
   }
 }
 
-TEST_CASE("what scenarios expect of themselves holds") {
-  std::string files;
-  for (const fs::path& path : scenario_files())
-    if (contents(path.string()).find("\n[[expect]]") != std::string::npos) files += " '" + path.string() + "'";
-  REQUIRE_FALSE(files.empty());
-  const Called called = call("simgrad check --quiet" + files, source_dir().string());
-  INFO(called.out << called.err);
-  CHECK(called.exit_code == 0);
-}
-
 TEST_CASE("house_prices: every strategy reaches the target, faster than one worker and less than eight times so") {
   const auto results = results_of("house_prices.toml");
   std::set<std::string> kinds;

@@ -5,6 +5,7 @@
 #include "catch.h"
 #include "outputs/reader.h"
 #include "sample.h"
+#include "share.h"
 
 namespace results_reading_test {
 
@@ -97,8 +98,10 @@ TEST_CASE("whatever is wrong with results.json, reading by line finds what readi
     }
   };
   std::size_t faults = 0;
+  tests::Share share;
   for (std::size_t at = 0; at < text.size(); at += 41)
     for (const char* put : {"", ",", "\n", "}", "    {"}) {
+      if (!share.next()) continue;
       std::string mutated = text;
       mutated.replace(at, 3, put);
       const std::string fault = fault_of(mutated);
@@ -106,7 +109,7 @@ TEST_CASE("whatever is wrong with results.json, reading by line finds what readi
       INFO(mutated.substr(at > 40 ? at - 40 : 0, 80));
       CHECK((fault == "no fault" ? read_again(mutated) : fault) == as_a_whole(mutated));
     }
-  CHECK(faults > 100);
+  CHECK(faults > (share.whole() ? 100U : 10U));
 }
 
 TEST_CASE("a file of results that is not there is an error of the environment") {

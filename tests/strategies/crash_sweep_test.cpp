@@ -1,4 +1,5 @@
 // A crash at any time leaves a training that ends well.
+#include "share.h"
 #include "strategies/fragile.h"
 
 namespace crash_sweep_test {
@@ -14,7 +15,9 @@ void sweep(const training::Program& program, Recovery recovery) {
   trial.stop.steps = program.traits(4).lockstep() ? 6 : 24;
   trial.training.checkpoint_every_steps = 2;
   const Outcome undisturbed = trial.run();
+  Share share;
   for (int i = 0; i <= 60; ++i) {
+    if (!share.next()) continue;
     CAPTURE(i);
     const double at_s = undisturbed.record.simulated_s * i / 60.0;
     const Outcome outcome = with_crashes(trial, {crash(i % 4, at_s)}, recovery).run();

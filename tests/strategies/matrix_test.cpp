@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "share.h"
 #include "strategies/compressed.h"
 #include "strategies/fragile.h"
 #include "strategies/gossip/ad_psgd.h"
@@ -140,8 +141,10 @@ bool keeps_all(Recovery recovery) {
 }
 
 void kills(int times) {
+  Share share;
   for (const Entry& entry : every_strategy())
     for (const Recovery recovery : entry.strategy->traits(4).recoveries) {
+      if (!share.next()) continue;
       Trial trial = short_trial(entry, recovery);
       const Outcome undisturbed = trial.run();
       base::Stream stream({.seed = 4, .purpose = base::Purpose::test});
@@ -171,10 +174,12 @@ void kills(int times) {
 }  // namespace
 
 TEST_CASE("every strategy under every kind of straggler and every recovery it allows comes to a sensible end") {
+  Share share;
   for (const auto& straggler : cluster::stragglers().entries()) {
     if (straggler.about.kind == "trace") continue;  // a file of any of the others
     for (const Entry& entry : every_strategy())
       for (const Recovery recovery : entry.strategy->traits(4).recoveries) {
+        if (!share.next()) continue;
         CAPTURE(straggler.about.kind, entry.name, name(recovery));
         Trial trial = short_trial(entry, recovery);
         trial.cluster.stragglers.choose(straggler.about.kind);
@@ -201,9 +206,10 @@ TEST_CASE("with a recovery that keeps all data the excess loss is the undisturbe
   optimum.workers = 1;
   optimum.stop.steps = 5000;
   const double least = *optimum.run().record.final_loss;
+  Share share;
   for (const Entry& entry : every_strategy())
     for (const Recovery recovery : entry.strategy->traits(4).recoveries) {
-      if (!keeps_all(recovery)) continue;
+      if (!keeps_all(recovery) || !share.next()) continue;
       CAPTURE(entry.name, name(recovery));
       Trial trial = short_trial(entry, recovery);
       *trial.stop.steps *= 2;

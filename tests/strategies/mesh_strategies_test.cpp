@@ -1,4 +1,5 @@
 // Every strategy that works on a mesh trains there as among uncut replicas.
+#include "share.h"
 #include "strategies/gossip/gossip.h"
 #include "strategies/mesh_trial.h"
 #include "strategies/parallel/stages.h"
@@ -42,10 +43,12 @@ void check_equal(MeshTrial trial, const Parallel& parallel, std::int64_t steps =
 }  // namespace
 
 TEST_CASE("every strategy that a mesh takes trains the parameters of uncut replicas, to 1e-12") {
+  Share share;
   for (const char* const kind :
        {"allreduce", "d2", "diloco", "fsdp", "gossip", "gradient_tracking", "local_sgd", "sgp", "zero"})
     for (const Parallel& parallel :
          {cut(1, 1, 1, 2), cut(1, 2, 1, 1), cut(2, 1, 1, 2), cut(1, 1, 2, 2), cut(2, 2, 2, 2)}) {
+      if (!share.next()) continue;
       CAPTURE(kind, parallel.tensor, parallel.context, parallel.pipeline, parallel.micro_batch_count());
       MeshTrial trial = transformer_trial(4, false);
       trial.strategy = strategies::registry().find(kind)->make();
@@ -123,8 +126,10 @@ TEST_CASE("shards of parts, with units that are gathered or not, train the param
                                                                             fsdp(true, 1, 1, false),
                                                                             fsdp(true, 3, 2, false),
                                                                             fsdp(true, 3, 2, true)};
+  Share share;
   for (std::size_t s = 0; s < strategies.size(); ++s)
     for (const Parallel& parallel : {interleaved, split, experts, cut(1, 2, 1, 1), cut(2, 2, 2, 1)}) {
+      if (!share.next()) continue;
       CAPTURE(s, parallel.tensor, parallel.context, parallel.pipeline, parallel.expert);
       MeshTrial trial = parallel.expert > 1 ? experts_trial(4, true) : transformer_trial(4, true);
       trial.strategy = strategies[s];
