@@ -52,9 +52,9 @@ TEST_CASE("blocks_by_movement: movement wins in each seed, and hardly anything o
       if (run.label == label && run.seed == seed) return *run.record.final_loss;
     throw std::runtime_error("no such run");
   };
-  const auto hard = results_of("blocks_by_movement.toml", " --seeds 1..5 --no-why");
+  const auto hard = results_of("blocks_by_movement.toml", " --seeds 1..5");
   const auto easy = results_of("blocks_by_movement.toml",
-                               " --seeds 1..5 --no-why --set model.hidden=[128,32] --set data.features=20"
+                               " --seeds 1..5 --set model.hidden=[128,32] --set data.features=20"
                                " --set training.partition.alpha=0.2");
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
@@ -68,7 +68,7 @@ TEST_CASE("blocks_by_movement: movement wins in each seed, and hardly anything o
 }
 
 TEST_CASE("blocks_of_keys: with as many bytes, turns and local SGD lose in each seed where clicks differ") {
-  const auto results = results_of("blocks_of_keys.toml", " --seeds 1..5 --no-why");
+  const auto results = results_of("blocks_of_keys.toml", " --seeds 1..5");
   std::map<std::string, std::map<std::uint64_t, double>> loss;
   for (const outputs::Run& run : results->runs)
     if (run.parameters.dump().find("0.1") != std::string::npos) loss[run.label][run.seed] = *run.record.final_loss;

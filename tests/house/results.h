@@ -29,7 +29,8 @@ inline std::optional<std::string> data_option(const std::string& name) {
   return " --set data.path='" + path.string() + "'";
 }
 
-/// Nothing, after a word of warning, without the data that the scenario needs.
+/// Nothing, after a word of warning, without the data that the scenario needs. Causes and timelines, which take up to
+/// half of a command's time, are nobody's question here.
 inline std::optional<outputs::Results> results_of(const std::string& name, const std::string& options = "") {
   const auto data = data_option(name);
   if (!data) {
@@ -38,7 +39,7 @@ inline std::optional<outputs::Results> results_of(const std::string& name, const
   }
   const Scratch scratch;
   const Called called = call("simgrad run '" + (source_dir() / "scenarios" / name).string() + "'" + *data + options +
-                                 " --json --out '" + scratch.path() + "'",
+                                 " --json --no-why --timelines 0 --out '" + scratch.path() + "'",
                              scratch.path());
   INFO(called.err);
   REQUIRE(called.exit_code == 0);
