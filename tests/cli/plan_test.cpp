@@ -5,72 +5,13 @@
 #include <set>
 
 #include "catch.h"
-#include "cli/scenario.h"
+#include "cli/planning.h"
 
 namespace plan_test {
 
 using namespace simgrad::tests;
 
 namespace {
-
-/// Twelve ways to train, with prices of hosts and powers.
-const std::string twelve = R"(title = "twelve"
-seed = 1
-
-[cluster]
-workers = 4
-speed = "20MF"
-bandwidth = "20Mbps"
-latency = "2ms"
-
-[data]
-source = "house_prices"
-samples = 400
-features = 20
-
-[model]
-kind = "least_squares"
-
-[training]
-batch_size = 100
-learning_rate = 0.05
-
-[stop]
-loss = 0.05
-epochs = 200
-
-[evaluate]
-every_steps = 2
-
-[prices]
-worker = "0.40$/h"
-idle = "60W"
-busy = "140W"
-
-[plan]
-objective = "cheapest"
-seeds = 1
-
-[plan.space]
-"cluster.workers" = [1, 2, 4]
-"training.learning_rate" = [0.02, 0.05]
-
-[[strategy]]
-kind = "allreduce"
-
-[[strategy]]
-kind = "parameter_server"
-consistency = "asp"
-)";
-
-Json plan_of(const std::string& text, const std::string& arguments = "") {
-  const Scratch scratch;
-  scratch.write("x.toml", text);
-  const Called called = program("plan x.toml --json " + arguments, scratch);
-  CAPTURE(called.err);
-  REQUIRE(called.exit_code == 0);
-  return Json::parse(called.out);
-}
 
 /// The least of a metric over the runs of the full grid that are at the target and that `allowed` holds for.
 double least_of_grid(
@@ -83,12 +24,6 @@ double least_of_grid(
 }
 
 Json full_grid() { return results_of(with(twelve, "[plan.space]", "[grid]"), "--no-baseline --no-why"); }
-
-/// plan.json without its real time.
-Json without_wall(Json plan) {
-  plan.erase("wall_s");
-  return plan;
-}
 
 /// Three meshes of a transformer, timed alone, to an amount of samples.
 const std::string meshes = R"([cluster]
@@ -184,13 +119,6 @@ TEST_CASE("The front has every way that no other beats in time, money and energy
   CHECK(plan["front"].size() == on_front);
 }
 
-TEST_CASE("The answer does not depend on how many processes and threads find it") {
-  const std::string text = with(twelve, "seeds = 1", "seeds = 4");
-  const Json one = without_wall(plan_of(text, "--jobs 1 --threads 0"));
-  CHECK(one == without_wall(plan_of(text, "--jobs 2 --threads 0")));
-  CHECK(one == without_wall(plan_of(text, "--jobs 3 --threads 2")));
-}
-
 TEST_CASE("A plan goes on where it stopped, and simulates nothing twice") {
   const Scratch scratch;
   scratch.write("x.toml", twelve);
@@ -201,7 +129,7 @@ TEST_CASE("A plan goes on where it stopped, and simulates nothing twice") {
   const std::string log = contents(scratch.path() + "/out/x/simulations.jsonl");
   const Called again = program("plan x.toml --json", scratch);
   CHECK(contents(scratch.path() + "/out/x/simulations.jsonl") == log);
-  CHECK(without_wall(Json::parse(again.out)) == without_wall(Json::parse(first.out)));
+  CHECK(plan_without_wall(Json::parse(again.out)) == plan_without_wall(Json::parse(first.out)));
 }
 
 TEST_CASE("The winner's scenario gives the winner's numbers") {

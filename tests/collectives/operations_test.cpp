@@ -8,6 +8,7 @@
 #include "collectives/group.h"
 #include "collectives/ring.h"
 #include "collectives/split.h"
+#include "share.h"
 
 namespace operations_test {
 
@@ -46,9 +47,11 @@ double end_of(const Group::Outcome& outcome) {
 /// P, d and both ways, for the collectives that have two.
 template <class Check>
 void sweep(Check check) {
+  Share share;
   for (const auto way : {cluster::Collectives::messages, cluster::Collectives::automatic})
     for (int P = 1; P <= 16; ++P)
       for (const std::int64_t d : lengths(P)) {
+        if (!share.next()) continue;
         CAPTURE(static_cast<int>(way), P, d);
         check(Group{.P = P, .collectives = way}, d);
       }

@@ -3,42 +3,15 @@
 #include <cmath>
 
 #include "catch.h"
-#include "experiment/run/runner.h"
-#include "experiment/scenario.h"
+#include "experiment/checked_runs.h"
 
 namespace mishaps_test {
 
 using namespace simgrad;
 using namespace simgrad::experiment;
+using namespace checked;
 
 namespace {
-
-std::string strategy(const std::string& kind) { return "[[strategy]]\nkind = \"" + kind + "\"\n"; }
-
-bool is_share(const std::optional<double>& value) { return !value || (*value >= -1e-9 && *value <= 1 + 1e-9); }
-
-/// The runs of a scenario without baselines. Everything that holds of any run is checked.
-std::vector<outputs::Run> runs_of(const std::string& text, const Selection& selection = {}) {
-  const tests::Scratch scratch;
-  Selection chosen = selection;
-  chosen.baselines = false;
-  const auto results =
-      run_plan(planned(text, chosen), {.out = scratch.path(), .jobs = 1, .threads = 0, .progress = {}});
-  for (const outputs::Run& run : results.runs) {
-    CAPTURE(text, run.label, run.seed, run.record.error);
-    CHECK(run.record.error.find("signal") == std::string::npos);
-    if (run.record.status == record::Status::failed) continue;
-    REQUIRE_FALSE(run.record.curve.empty());
-    CHECK(run.record.curve.front().step == 0);
-    CHECK(is_share(run.record.goodput));
-    for (const record::LinkUse& link : run.record.links) CHECK(is_share(link.utilisation));
-    for (const record::LinkBin& bin : run.record.link_bins) CHECK(is_share(bin.utilisation));
-    for (const record::RankUse& use : run.record.ranks)
-      CHECK(use.compute_s + use.communicate_s + use.wait_s + use.down_s ==
-            Approx(run.record.simulated_s).epsilon(1e-9).margin(1e-12));
-  }
-  return results.runs;
-}
 
 /// Hosts fail again and again, often while others restart.
 std::string failing(const std::string& recovery, const std::string& restart) {
@@ -91,21 +64,6 @@ TEST_CASE("the rank that holds the state crashes while the one that waits for it
       CHECK(run.record.steps == 1000);
     }
   }
-}
-
-TEST_CASE("an actor's stack is given back with its generation") {
-  // Were they kept, those of 33 generations would be more than the kernel lets a process map (65,530).
-  std::string crashes;
-  for (int k = 0; k < 32; ++k)
-    crashes +=
-        "{ rank = " + std::to_string(k) + ", at = \"" + std::to_string(5000 + 1500 * k) + "us\", repair = \"1ms\" },";
-  const auto runs =
-      runs_of("[cluster]\nworkers = 1024\n[cluster.failures]\ndetection = \"100us\"\ncrash = [" + crashes +
-              "]\n[data]\nsamples = 1024\n[model]\nkind = \"least_squares\"\n[training]\nnumbers = false\n"
-              "checkpoint_every_steps = 1\n[stop]\ntime = \"54ms\"\n" +
-              strategy("local_sgd"));
-  CHECK(runs.at(0).record.crashes == 32);
-  CHECK(runs.at(0).record.status == record::Status::stopped);
 }
 
 TEST_CASE("routes of one microsecond and of one second are simulated on every topology") {

@@ -1,0 +1,76 @@
+// Plans of a small scenario, for tests of `simgrad plan`.
+#pragma once
+
+#include <string>
+
+#include "catch.h"
+#include "cli/scenario.h"
+
+namespace simgrad::tests {
+
+/// Twelve ways to train, with prices of hosts and powers.
+inline const std::string twelve = R"(title = "twelve"
+seed = 1
+
+[cluster]
+workers = 4
+speed = "20MF"
+bandwidth = "20Mbps"
+latency = "2ms"
+
+[data]
+source = "house_prices"
+samples = 400
+features = 20
+
+[model]
+kind = "least_squares"
+
+[training]
+batch_size = 100
+learning_rate = 0.05
+
+[stop]
+loss = 0.05
+epochs = 200
+
+[evaluate]
+every_steps = 2
+
+[prices]
+worker = "0.40$/h"
+idle = "60W"
+busy = "140W"
+
+[plan]
+objective = "cheapest"
+seeds = 1
+
+[plan.space]
+"cluster.workers" = [1, 2, 4]
+"training.learning_rate" = [0.02, 0.05]
+
+[[strategy]]
+kind = "allreduce"
+
+[[strategy]]
+kind = "parameter_server"
+consistency = "asp"
+)";
+
+inline Json plan_of(const std::string& text, const std::string& arguments = "") {
+  const Scratch scratch;
+  scratch.write("x.toml", text);
+  const Called called = program("plan x.toml --json " + arguments, scratch);
+  CAPTURE(called.err);
+  REQUIRE(called.exit_code == 0);
+  return Json::parse(called.out);
+}
+
+/// plan.json without its real time.
+inline Json plan_without_wall(Json plan) {
+  plan.erase("wall_s");
+  return plan;
+}
+
+}  // namespace simgrad::tests
