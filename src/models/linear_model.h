@@ -31,7 +31,7 @@ class LinearModel : public Model {
   static void add_gradient(const Samples& rows, std::span<const double> w, double scale, std::span<double> g,
                            Residual residual) {
     for_each_block(rows, [&](const RowBlock& block) {
-      BlockNumbers r = dot(block, w.data(), rows.columns);
+      BlockNumbers r = first_dot(block, w.data(), rows.columns);
       for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i) r[i] = scale * residual(r[i], block.y[i]);
       add(block, r, g.data(), rows.columns);
     });
@@ -41,7 +41,7 @@ class LinearModel : public Model {
   template <class Visit>
   static void for_each_score(const Samples& rows, std::span<const double> w, Visit visit) {
     for_each_block(rows, [&](const RowBlock& block) {
-      const BlockNumbers s = dot(block, w.data(), rows.columns);
+      const BlockNumbers s = first_dot(block, w.data(), rows.columns);
       for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i) visit(s[i]);
     });
   }
@@ -51,7 +51,7 @@ class LinearModel : public Model {
   static Score sum_scores(const Samples& rows, std::span<const double> w, RowScore row_score) {
     Score sum;
     for_each_block(rows, [&](const RowBlock& block) {
-      const BlockNumbers s = dot(block, w.data(), rows.columns);
+      const BlockNumbers s = first_dot(block, w.data(), rows.columns);
       for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i) {
         const Score one = row_score(s[i], block.y[i]);
         sum.loss += one.loss;

@@ -21,7 +21,8 @@ namespace simgrad::models {
 /// Up to four rows x_i and their targets y_i. Places past `count` repeat the last row; their results are ignored.
 struct RowBlock {
   static constexpr int capacity = 4;
-  std::array<const double*, capacity> x{};  ///< each (d)
+  std::array<const double*, capacity> x{};     ///< each (d)
+  std::array<const double*, capacity> next{};  ///< the rows after them, or these again: what to read ahead
   std::array<double, capacity> y{};
   int count = 0;
 };
@@ -29,11 +30,14 @@ struct RowBlock {
 /// One number for each row of a block.
 using BlockNumbers = std::array<double, RowBlock::capacity>;
 
-/// The samples' rows at, at + 1, ...  0 <= at < rows.count.  Prefetches the rows after them.
+/// The samples' rows at, at + 1, ...  0 <= at < rows.count.
 RowBlock row_block(const Samples& rows, std::int64_t at);
 
 /// The scores s_i = x_i . w for all places of the block.  w: (d).
 BlockNumbers dot(const RowBlock& block, const double* w, std::int64_t d);
+/// As dot, for the block's first: it also asks memory for the rows of the next one, which are on their way while this
+/// block is computed.
+BlockNumbers first_dot(const RowBlock& block, const double* w, std::int64_t d);
 
 /// Adds the sum over the block's rows of r_i x_i, in their order, to g.  g: (d).
 void add(const RowBlock& block, const BlockNumbers& r, double* g, std::int64_t d);

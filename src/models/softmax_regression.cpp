@@ -17,7 +17,7 @@ using ClassScores = std::vector<BlockNumbers>;
 void scores(const RowBlock& block, std::span<const double> w, std::int64_t d, ClassScores& S) {
   const double* w_c = w.data();
   for (BlockNumbers& s : S) {
-    s = dot(block, w_c, d);
+    s = &s == &S.front() ? first_dot(block, w_c, d) : dot(block, w_c, d);
     w_c += d;
   }
 }

@@ -48,12 +48,32 @@ TEST_CASE("dot and add are bitwise the plain loops, at every length, alignment a
           const double* const x = data.x.data() + visited * d;
           REQUIRE(block.y[i] == data.y[static_cast<std::size_t>(visited)]);
           REQUIRE(s[i] == plain_dot(x, w.data(), d));
+          REQUIRE(first_dot(block, w.data(), d)[i] == s[i]);
           for (std::size_t j = 0; j < w.size(); ++j) g_plain[j] += s[i] * x[j];
         }
       });
       REQUIRE(visited == n);
       REQUIRE(g == g_plain);
     }
+}
+
+TEST_CASE("reading ahead stays within the rows, also of an index list, and changes no product") {
+  for (const std::int64_t d : {3, 16, 5000}) {  // the last are too long to be read ahead whole
+    const std::int64_t n = 7;
+    const Data data = rough_data(n, d, 0);
+    const std::vector<double> w(static_cast<std::size_t>(d), 0.5);
+    const std::vector<std::int64_t> list{6, 0, 3, 3, 5, 1};
+    Samples listed = data.all();
+    listed.indices = list.data();
+    listed.count = static_cast<std::int64_t>(list.size());
+    for (const Samples& rows : {data.all(), listed}) {
+      const double* const end = data.x.data() + n * d;
+      for_each_block(rows, [&](const RowBlock& block) {
+        for (const double* const next : block.next) REQUIRE((next >= data.x.data() && next + d <= end));
+        REQUIRE(first_dot(block, w.data(), d) == dot(block, w.data(), d));
+      });
+    }
+  }
 }
 
 TEST_CASE("the gradients are Eigen's X^T r") {
