@@ -23,7 +23,8 @@ inline double median(std::vector<double> values) {
 
 struct Used {
   double real_s = 0.0;
-  double peak_kib = 0.0;  ///< peak of the program, or of its largest child if that is larger
+  double processor_s = 0.0;  ///< of the program and its children
+  double peak_kib = 0.0;     ///< peak of the program, or of its largest child if that is larger
 };
 
 /// Runs a program, its output thrown away, and gives up if it fails.
@@ -47,8 +48,12 @@ inline Used call(const std::vector<std::string>& words) {
     std::fprintf(stderr, "%s failed\n", words[0].c_str());
     std::exit(1);
   }
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-          static_cast<double>(usage.ru_maxrss)};
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {.real_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+          .processor_s = seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          .peak_kib = static_cast<double>(usage.ru_maxrss)};
 }
 
 /// A directory for what the programs write.
