@@ -9,7 +9,7 @@
 namespace simgrad::tests {
 
 /// Counts the cells of a long test, and says which of them run: all, or where SIMGRAD_SHARE is "3/8" those whose number
-/// leaves 3 when it is divided by 8. script/test sets it, to another share for each commit; --all does not.
+/// leaves 3 when it is divided by 8. script/test sets it by the number of commits; --all does not.
 class Share {
  public:
   /// A test of few cells is divided into `parts_most` shares at most.

@@ -10,8 +10,8 @@ namespace simgrad::cli {
 
 /// The error for a build without Node, which has no page.
 inline constexpr std::string_view no_page =
-    "simgrad was built without Node, so there is no page for report.html: type script/bootstrap, which installs Node, "
-    "and build again";
+    "there is no page for report.html in this build: type script/bootstrap, which installs Node, and build again "
+    "(script/demo does so by itself)";
 
 /// Writes the results, with the timelines of the directory, as a page: <directory>/report.html. A page of equal results
 /// and timelines that nobody has changed stays as it is.

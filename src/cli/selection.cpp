@@ -58,7 +58,9 @@ void add_details(CLI::App& command, experiment::Selection& selection) {
 
 void add_pace(CLI::App& command, int& jobs, int& threads) {
   command.add_option("--jobs", jobs, "Runs at a time (default: all cores)")->check(CLI::Range(1, 4096))->type_name("N");
-  command.add_option("--threads", threads, "Threads for the numbers of one run (default: cores / jobs; 0: inline)")
+  command
+      .add_option("--threads", threads,
+                  "Threads for the numbers of one run, and for making large data (default: cores / jobs; 0: inline)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
 }

@@ -24,7 +24,7 @@ base::Stream truth_stream(std::uint64_t seed) {
 
 namespace {
 
-/// The words_of_tasks for a task: its targets, the generators for it, and the predictions of its models.
+/// The words for a task: its targets, the generators for it, and the predictions of its models.
 struct Words {
   std::string_view targets, sources, models;
 };

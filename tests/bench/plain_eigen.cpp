@@ -1,7 +1,7 @@
 // The gradients of full_batch.toml in plain Eigen, with data of their own: what a program without a simulator needs.
 //
 // plain_eigen [steps]        Compiled for the processor that it is built on, as such a program would be; run by
-// run_bench. It makes the data that simgrad's source "logistic" makes, scales them, and takes steps of 16 parts each.
+// whole_bench. It makes the data that simgrad's source "logistic" makes, scales them, and takes steps of 16 parts each.
 #include <Eigen/Core>
 #include <cmath>
 #include <cstdint>

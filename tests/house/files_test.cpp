@@ -78,13 +78,22 @@ TEST_CASE("the workflow names its actions by commit and its container by digest"
 }
 
 TEST_CASE("the scripts can be executed and stop at the first error") {
-  for (const char* script :
-       {"script/bootstrap", "script/demo", "script/test", "script/test-debian", "script/format", ".ci/run"}) {
+  for (const char* script : {"script/bootstrap", "script/build-times", "script/demo", "script/test",
+                             "script/test-debian", "script/format", ".ci/run"}) {
     INFO(script);
     const auto permissions = fs::status(source_dir() / script).permissions();
     CHECK((permissions & fs::perms::owner_exec) != fs::perms::none);
     CHECK(text_of(script).find("\nset -euo pipefail\n") != std::string::npos);
     CHECK(call("bash -n " + std::string(script), source_dir().string()).exit_code == 0);
+  }
+}
+
+TEST_CASE("script/test refuses what neither it nor ctest knows, before it builds") {
+  for (const char* wrong : {"--al", "house", "-j4 --quik", "-R first second"}) {
+    INFO(wrong);
+    const Called refused = call("script/test " + std::string(wrong), source_dir().string());
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.err.starts_with("script/test: un"));
   }
 }
 

@@ -15,7 +15,7 @@ void sweep(const training::Program& program, Recovery recovery) {
   trial.stop.steps = program.traits(4).lockstep() ? 6 : 24;
   trial.training.checkpoint_every_steps = 2;
   const Outcome undisturbed = trial.run();
-  Share share;
+  Share share(7);  // each share has crashes of all ranks
   for (int i = 0; i <= 60; ++i) {
     if (!share.next()) continue;
     CAPTURE(i);

@@ -202,7 +202,7 @@ TEST_CASE("a crash of any device leaves the parameters that the training would h
 }
 
 TEST_CASE("a device that crashes while others have messages under way stops a training, and ends none") {
-  Share share;
+  Share share(7);  // each share has crashes of all devices
   for (const Case& its : in_lockstep())
     for (const Recovery recovery : {Recovery::restart, Recovery::wait}) {
       Trial workers = fragile(its.plain());
