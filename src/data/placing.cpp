@@ -9,7 +9,7 @@ namespace simgrad::data {
 
 namespace {
 
-/// So many rows, without their numbers.
+/// A data set of these rows, without their numbers.
 Dataset head_of(const Dataset& all, std::size_t rows, bool bias) {
   Dataset part;
   part.rows = static_cast<std::int64_t>(rows);

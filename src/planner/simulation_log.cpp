@@ -67,7 +67,7 @@ std::optional<std::pair<std::string, Outcome>> simulation_in(std::string_view li
   }
 }
 
-/// What stands there; empty for what is no regular file.
+/// The contents of the file there; empty for what is no regular file.
 std::string text_before(const std::string& file) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, unknown))) return {};
