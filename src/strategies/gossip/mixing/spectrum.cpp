@@ -1,6 +1,6 @@
 #include "strategies/gossip/mixing/spectrum.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
