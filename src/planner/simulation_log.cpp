@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/hash.h"
 #include "base/say.h"
 #include "outputs/results.h"
 #include "outputs/sealed_text.h"
@@ -27,10 +27,9 @@ namespace {
 /// "<id of the run>-<8 digits>", as the laboratory gives them.
 bool is_id(std::string_view text) {
   constexpr std::size_t digits_of_run = 16, digits = 8;
-  const auto hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  return text.size() == digits_of_run + 1 + digits && text[digits_of_run] == '-' &&
-         std::ranges::all_of(text.substr(0, digits_of_run), hexadecimal) &&
-         std::ranges::all_of(text.substr(digits_of_run + 1), hexadecimal);
+  return text.size() > digits_of_run && text[digits_of_run] == '-' &&
+         base::is_hexadecimal(text.substr(0, digits_of_run), digits_of_run) &&
+         base::is_hexadecimal(text.substr(digits_of_run + 1), digits);
 }
 
 bool is_amount(double number) { return std::isfinite(number) && number >= 0.0; }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "cluster/fabric/footprint.h"
 #include "data/limits.h"
@@ -36,6 +37,8 @@ std::string size_text(double bytes) {
   const double digit = std::pow(10.0, std::floor(std::log10(bytes)) - 3.0);
   return base::format_quantity(std::round(bytes / digit) * digit, base::Unit::bytes);
 }
+
+constexpr double small_bytes = 16 << 20;  // a simulation that fits into any machine on which this program runs
 
 class FitCheck {
  public:
@@ -154,6 +157,7 @@ class FitCheck {
   bool memory(std::string_view kind, const strategies::Strategy& strategy, std::int64_t P,
               const scenario::Position& place) {
     const cluster::Footprint needed = footprint(strategy, P, settings_.cluster);
+    if (!memory_bytes_ && needed.bytes() > small_bytes) memory_bytes_ = base::available_memory_bytes();
     if (!memory_bytes_ || needed.bytes() <= *memory_bytes_) return true;
     const std::int64_t fitting = workers_that_fit(strategy, P, settings_.cluster, *memory_bytes_);
     faults_.add(place,

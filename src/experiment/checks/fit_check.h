@@ -3,15 +3,14 @@
 
 #include <optional>
 
-#include "base/memory.h"
 #include "experiment/plan/settings.h"
 
 namespace simgrad::experiment {
 
 /// Adds a fault where the model, the batch, the workers or a strategy do not suit `rows` training rows of that shape,
-/// or where a simulation does not fit into so much memory. memory_bytes: none: not known, and nothing is refused for
-/// it.
+/// or where a simulation does not fit into so much memory.
+/// memory_bytes: none: what this process may still take, if that is known. Only a simulation of some size asks for it.
 void check_fit(const Settings& settings, const models::Problem& problem, std::int64_t rows, scenario::Faults& faults,
-               std::optional<double> memory_bytes = base::available_memory_bytes());
+               std::optional<double> memory_bytes = {});
 
 }  // namespace simgrad::experiment

@@ -103,7 +103,7 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (all.contains("serving")) leave_out_later_options_of_algorithms(all["serving"]);
   if (!settings.parallel.cuts()) all.erase("parallel");
   if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
-  if (all.contains("parallel")) all["parallel"].erase("automatic");  // the layout that was found is there
+  if (all.contains("parallel") && !all["parallel"].is_null()) all["parallel"].erase("automatic");  // the layout that was found is there
   leave_out_later_options_of_devices(all["cluster"]);
   if (all["cluster"].is_object()) leave_out_later_options(all["cluster"]["failures"], "failures");
   for (const char* table : {"cluster", "parallel", "model", "training", "serving"})
@@ -228,6 +228,9 @@ Members SectionTexts::of(const Settings& settings, const Document* document) {
   std::vector<std::string> known;
   for (const char* key : {"cluster", "model", "training", "stop", "evaluate", "prices", "job"})
     if (shared(key)) known.push_back(option_key(key));
+  if (!settings.serving.any()) known.push_back(option_key("serving"));
+  // A layout that is searched for may be another one on another cluster.
+  if (shared("parallel") && !settings.parallel.is_searched()) known.push_back(option_key("parallel"));
   // The identity of the data tells facts about the model and the partition, too.
   if (shared("data") && shared("model") && shared("training")) known.push_back(option_key("data"));
   Members members = sections_of(settings, known);
@@ -244,7 +247,8 @@ Members SectionTexts::of_baseline(const Settings& baseline, const Settings& run,
                                 cluster.watchdog.simulated_s, cluster.watchdog.real_s, cluster.watchdog.events);
   key += fmt::format(" {} {}", cluster.device.kind(), scenario::echo(*cluster.device).dump());
   for (const cluster::HostClass& host : cluster.host_classes) key += scenario::echo(host).dump();
-  std::vector<std::string> known{"data", "model", "stop", "evaluate", "prices"};
+  std::vector<std::string> known{"data", "model", "parallel", "stop", "evaluate", "prices"};
+  if (!run.serving.any()) known.emplace_back("serving");
   std::string& text = clusters_[key];
   if (!text.empty()) known.emplace_back("cluster");
   const training::Options& training = run.training;

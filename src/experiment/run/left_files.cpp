@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/hash.h"
 #include "experiment/run/shared_numbers.h"
 #include "experiment/saved/model_file.h"
 #include "outputs/files/byte_file.h"
@@ -139,8 +140,7 @@ void refuse_linked_folders(const std::string& out) {
 
 bool is_hash_name(std::string_view name) {
   constexpr std::size_t digits = 16;
-  const auto hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  return name.size() == digits && std::ranges::all_of(name, hexadecimal);
+  return base::is_hexadecimal(name, digits);
 }
 
 void remove_temporary_files(const std::string& out) {

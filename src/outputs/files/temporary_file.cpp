@@ -7,7 +7,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -17,6 +16,7 @@
 
 #include "base/errors.h"
 #include "base/files.h"
+#include "base/hash.h"
 
 namespace simgrad::outputs {
 
@@ -152,9 +152,7 @@ std::string_view final_name(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return {};
   const std::string_view number = name.substr(dot + 1);
-  const auto hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  const bool fits = number.size() == digits && std::ranges::all_of(number, hexadecimal);
-  return fits ? name.substr(0, dot) : std::string_view();
+  return base::is_hexadecimal(number, digits) ? name.substr(0, dot) : std::string_view();
 }
 
 void remove_abandoned(const std::string& file) {
