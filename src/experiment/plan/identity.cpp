@@ -103,7 +103,8 @@ Members sections_of(const Settings& settings, std::vector<std::string> known) {
   if (all.contains("serving")) leave_out_later_options_of_algorithms(all["serving"]);
   if (!settings.parallel.cuts()) all.erase("parallel");
   if (all["training"].is_object()) all["training"].erase("memory");  // decides whether there is a run, not what it is
-  if (all.contains("parallel") && !all["parallel"].is_null()) all["parallel"].erase("automatic");  // the layout that was found is there
+  // The layout that was found is there.
+  if (all.contains("parallel") && !all["parallel"].is_null()) all["parallel"].erase("automatic");
   leave_out_later_options_of_devices(all["cluster"]);
   if (all["cluster"].is_object()) leave_out_later_options(all["cluster"]["failures"], "failures");
   for (const char* table : {"cluster", "parallel", "model", "training", "serving"})
