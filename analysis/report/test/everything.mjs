@@ -1,8 +1,10 @@
 // Opens reports of random experiments and of the shipped scenarios, and tells every fault of their pages.
 //   node everything.mjs random 1 300          experiments 1 to 300
 //   node everything.mjs scenarios 0 4         the shipped scenarios of which the place in the list is 0 modulo 4
+//   node everything.mjs turn 0 2 12           the first of the two twelfths of the shipped scenarios whose turn it is
 //   node everything.mjs reports FILE...       these pages
-// Environment: as for the tests (see bench.mjs), and SIMGRAD_PROGRAM.
+// Environment: as for the tests (see bench.mjs), SIMGRAD_PROGRAM, and SIMGRAD_TURN: a number that grows by one a commit, so
+// that six commits look at all scenarios.
 import { existsSync, readdirSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
@@ -37,7 +39,13 @@ const smaller = {
 /** Scenarios that read a file: its name in the folder SIMGRAD_TEST_DATA. Without the folder they are skipped. */
 const files = { 'real_csv.toml': 'california_housing.csv', 'real_libsvm.toml': 'heart_scale.libsvm' };
 
+const turn = Number(process.env.SIMGRAD_TURN ?? 0);
+
 function* reports([kind, ...rest]) {
+  if (kind === 'turn') {
+    const [piece, pieces, parts] = rest.map(Number);
+    return yield* reports(['scenarios', (piece + pieces * turn) % parts, parts]);
+  }
   if (kind === 'reports') for (const file of rest) yield { name: file, file: resolve(file) };
   const [from, to] = rest.map(Number);
   if (kind === 'random')
