@@ -48,12 +48,12 @@ class Measurements {
     for (std::int64_t row = 0; row < table_.rows(); ++row) {
       Measured& one = measured.emplace_back();
       one.line = table_.lines[static_cast<std::size_t>(row)];
-      one.bytes = number(row, 0, 1.0);
-      one.seconds = number(row, 1, 1e-12);
+      one.bytes = number(row, 0, 1.0, 1e18);
+      one.seconds = number(row, 1, 1e-12, 1e9);
       one.timed = kind(row);
       if (places_[3] >= 0 && !data::trimmed(cell(row, 3)).empty()) {
-        const double workers = number(row, 3, 2.0);
-        if (workers != std::floor(workers) || workers > 1e6) refuse(row, 3, "a whole number from 2 to 1000000");
+        const double workers = number(row, 3, 2.0, 1e6);
+        if (workers != std::floor(workers)) refuse(row, 3, "a whole number from 2 to 1000000");
         one.workers = static_cast<std::int64_t>(workers);
         if (one.timed == Timed::rabenseifner && (one.workers & (one.workers - 1)) != 0)
           refuse(row, 3, "a power of two for rabenseifner");
@@ -78,10 +78,10 @@ class Measurements {
                                           known_columns[which], data::shown(found), expected));
   }
 
-  double number(std::int64_t row, std::size_t which, double least) const {
+  double number(std::int64_t row, std::size_t which, double least, double most) const {
     const data::Cell found = data::parse_cell(cell(row, which));
-    if (found.kind != data::Cell::Kind::number || found.value < least)
-      refuse(row, which, fmt::format("a number of at least {}", least));
+    if (found.kind != data::Cell::Kind::number || found.value < least || found.value > most)
+      refuse(row, which, fmt::format("a number from {} to {}", least, most));
     return found.value;
   }
 
