@@ -8,6 +8,7 @@
 namespace simgrad::cluster {
 
 /// The option that disturbs messages, or looks at each of them, so that no collective is computed; empty if none does.
+/// Under some failures most are computed all the same: see Options::computes_collectives.
 std::string_view against_computing(const Options& options);
 
 }  // namespace simgrad::cluster

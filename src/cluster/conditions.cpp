@@ -50,21 +50,35 @@ bool Options::constant_network() const {
          !failures.any() && !protocol->there();
 }
 
-std::string_view against_computing(const Options& options) {
+namespace {
+
+/// failures: whether they are against it.
+std::string_view against_computing(const Options& options, bool failures) {
   if (options.network_model != NetworkModel::ideal) return "network_model";
   if (options.protocol->there()) return "protocol";
   if (!options.platform.empty()) return "platform";
   if (!options.background.empty()) return "background";
   if (options.jitter->disturbs()) return "jitter";
-  if (options.failures.any()) return "failures";
+  if (failures) return "failures";
   if (options.link_bins != 0) return "link_bins";
   if (options.stragglers->varies()) return "stragglers";
   if (options.overlap_slowdown > 0.0) return "overlap_slowdown";
   return {};
 }
 
+/// Whether some may fail while others go on without them.
+bool others_go_on(const FailureOptions& failures) {
+  return failures.links->happens() || (failures.hosts_fail() && failures.recovery == Recovery::keep_going);
+}
+
+}  // namespace
+
+std::string_view against_computing(const Options& options) {
+  return against_computing(options, options.failures.any());
+}
+
 bool Options::computes_collectives() const {
-  return collectives == Collectives::automatic && against_computing(*this).empty();
+  return collectives == Collectives::automatic && against_computing(*this, others_go_on(failures)).empty();
 }
 
 bool Options::alike_routes() const { return slow_links.empty() && !topology->disturbs(); }

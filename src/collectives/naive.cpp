@@ -128,7 +128,8 @@ class NaiveTiming final : public cluster::CollectiveTiming {
 Tensor Naive::combine(const Communicator& comm, Tensor x, Combination how) const {
   if (comm.size() == 1) return x;
   const auto timing = [extent = Extent(x), how] { return std::make_shared<NaiveTiming>(extent, how); };
-  if (comm.may_compute() && comm.alike_routes()) return comm.compute_together(timing, std::move(x));
+  if (comm.may_compute() && comm.alike_routes() && !comm.hosts_may_fail())
+    return comm.compute_together(timing, std::move(x));
   return record_call(comm, "naive", x.size_bytes(), timing, [&] { return by_messages(comm, std::move(x), how); });
 }
 

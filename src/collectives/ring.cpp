@@ -42,14 +42,14 @@ class Around : public JointSchedule {
 
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
-    if (costs.flows_share_links()) return JointSchedule::timings(costs, arrivals, until);
+    if (costs.flows_share_links() || costs.deaths) return JointSchedule::timings(costs, arrivals, until);
     RingWalk around(split(), costs, arrivals, until);
     walk(around);
     return around.timings();
   }
   cluster::SentByPair sent(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                            double until) const override {
-    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::sent(costs, arrivals, until);
+    if (until < cluster::CollectiveTiming::uncut || costs.deaths) return JointSchedule::sent(costs, arrivals, until);
     cluster::SentByPair sent;
     for (int r = 0; r < P_; ++r) sent[{r, wrapped(r + 1)}] = {bytes_sent(r), rounds()};
     return sent;
@@ -130,7 +130,7 @@ class Sequence final : public JointSchedule {
   }
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
-    if (costs.flows_share_links()) return JointSchedule::timings(costs, arrivals, until);
+    if (costs.flows_share_links() || costs.deaths) return JointSchedule::timings(costs, arrivals, until);
     RingWalk walk(split(), costs, arrivals, until);
     first_.walk(walk);
     second_.walk(walk);
@@ -138,7 +138,7 @@ class Sequence final : public JointSchedule {
   }
   cluster::SentByPair sent(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                            double until) const override {
-    if (until < cluster::CollectiveTiming::uncut) return JointSchedule::sent(costs, arrivals, until);
+    if (until < cluster::CollectiveTiming::uncut || costs.deaths) return JointSchedule::sent(costs, arrivals, until);
     cluster::SentByPair both = first_.sent(costs, arrivals, until);
     for (const auto& [ends, sent] : second_.sent(costs, arrivals, until)) both[ends] += sent;
     return both;

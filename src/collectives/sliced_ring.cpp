@@ -9,6 +9,7 @@
 #include "cluster/computed/collective_log.h"
 #include "cluster/computed/network_routes.h"
 #include "cluster/ranks/world.h"
+#include "collectives/mortal_slice_walk.h"
 #include "collectives/parts.h"
 #include "collectives/slice_walk.h"
 
@@ -51,14 +52,17 @@ class SlicedRing final : public JointSchedule {
   }
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
+    if (costs.deaths) return MortalSliceWalk(chunks_, costs, arrivals, until).timings();
     return SliceWalk(chunks_, RingHops(costs), arrivals, until).timings();
   }
   cluster::SentByPair sent(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                            double until) const override {
+    if (costs.deaths) return MortalSliceWalk(chunks_, costs, arrivals, until).sent();
     return SliceWalk(chunks_, RingHops(costs), arrivals, until).sent();
   }
   double show(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
               cluster::TimingObserver& observer) const override {
+    if (costs.deaths) return MortalSliceWalk(chunks_, costs, arrivals, until).show(observer);
     return SliceWalk(chunks_, RingHops(costs), arrivals, until).show(observer);
   }
   Tensor by_messages(const Communicator& comm, Tensor x, Combination how) const override;

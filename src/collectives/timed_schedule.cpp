@@ -6,6 +6,7 @@
 #include "cluster/computed/network_routes.h"
 #include "cluster/ranks/world.h"
 #include "collectives/flow_walk.h"
+#include "collectives/mortal_walk.h"
 #include "collectives/run.h"
 #include "collectives/schedule_walk.h"
 
@@ -40,6 +41,7 @@ class ScheduleTiming final : public CollectiveTiming {
   }
   bool may_share_links() const override { return schedule_->may_share_links(); }
   bool pays_by_hop() const override { return schedule_->pays_by_hop(); }
+  bool knows_deaths() const override { return true; }
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
     return schedule_->results(std::move(brought), how_);
   }
@@ -62,17 +64,20 @@ Tensor JointSchedule::by_messages(const cluster::Communicator& comm, Tensor x, v
 
 std::vector<MemberTiming> JointSchedule::timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
                                                  const cluster::Until& until) const {
+  if (costs.deaths) return MortalWalk(*this, costs, arrivals, until).timings();
   if (costs.flows_share_links()) return FlowWalk(*this, costs, arrivals, until).timings();
   return ScheduleWalk(*this, costs, arrivals, until).timings();
 }
 
 SentByPair JointSchedule::sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const {
+  if (costs.deaths) return MortalWalk(*this, costs, arrivals, until).sent();
   if (costs.flows_share_links()) return FlowWalk(*this, costs, arrivals, until).sent();
   return ScheduleWalk(*this, costs, arrivals, until).sent();
 }
 
 double JointSchedule::show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
                            cluster::TimingObserver& observer) const {
+  if (costs.deaths) return MortalWalk(*this, costs, arrivals, until).show(observer);
   if (costs.flows_share_links()) return FlowWalk(*this, costs, arrivals, until).show(observer);
   return ScheduleWalk(*this, costs, arrivals, until).show(observer);
 }

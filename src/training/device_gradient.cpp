@@ -176,7 +176,8 @@ Tensor GradientMaker::sparse_gradient(const SparseLearning& /*learning*/,
 void Worker::compute(std::span<const cluster::WorkPiece> pieces, ReadyIn ready_in,
                      const cluster::EqualWork::Over& over) const {
   cluster::World& world = session().world();
-  if (ready_in == ReadyIn::any_actor && world.computes_collectives() && !world.ranks().shares_cores(world_rank()))
+  const bool together = world.computes_collectives() && !world.cluster().options().failures.any();
+  if (ready_in == ReadyIn::any_actor && together && !world.ranks().shares_cores(world_rank()))
     return world.equal_work().compute(world_rank(), pieces, over);
   for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
     compute(pieces[piece].flops, pieces[piece].work);

@@ -203,11 +203,11 @@ TEST_CASE("several collectives, one after the other, are the same on both ways")
   }
 }
 
-TEST_CASE("collectives at the last arrival need an ideal network without failures") {
+TEST_CASE("collectives at the last arrival need an ideal network, and hosts whose crash stops all ranks") {
   cluster::Options options;
-  const auto fast = [&](const cluster::Options& chosen) {
+  const auto fast = [](const cluster::Options& chosen, bool many_to_many = false) {
     return numbers_of_child([&] {
-             cluster::Cluster cluster(chosen, 2);
+             cluster::Cluster cluster(chosen, 2, many_to_many);
              cluster::World world(cluster, "w", 2, 0);
              return std::vector<double>{world.computes_collectives() ? 1.0 : 0.0};
            }) == std::vector<double>{1.0};
@@ -228,7 +228,14 @@ TEST_CASE("collectives at the last arrival need an ideal network without failure
   changed.topology = base::Slot<cluster::Topology>(cluster::topologies(), "ring");
   CHECK(fast(changed));
   changed = options;
+  CHECK(fast(changed, true));
   changed.failures.crashes.push_back({});
+  CHECK(fast(changed));
+  CHECK(!fast(changed, true));  // messages beside collectives
+  changed.failures.recovery = cluster::Recovery::keep_going;
+  CHECK(!fast(changed));
+  changed = options;
+  changed.failures.links.choose("exponential");
   CHECK(!fast(changed));
   changed = options;
   auto star = std::make_unique<cluster::Star>();

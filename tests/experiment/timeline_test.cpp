@@ -127,6 +127,23 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a rank's spans are its time when crashes break off collectives that are computed") {
+  for (const char* strategy :
+       {"algorithm = \"ring\"", "algorithm = \"recursive_doubling\"", "algorithm = \"tree\"", "bucket_size = \"16B\""})
+    for (const char* recovery : {"restart", "elastic"})
+      for (int i = 0; i < 12; ++i) {
+        const std::string crashes = fmt::format(
+            "crash = [{{ rank = 2, at = \"{}us\", repair = \"7ms\" }}, {{ rank = 1, at = \"{}us\", repair = \"9ms\" "
+            "}}]\n",
+            5000 + 171 * i, 5400 + 171 * i);
+        const std::string text = calm + "relative_speeds = [0.9, 1.0, 0.8]\n[cluster.failures]\n" + crashes +
+                                 "detection = \"1ms\"\nrecovery = \"" + recovery + "\"\n" + conditions +
+                                 "[[strategy]]\nkind = \"allreduce\"\n" + strategy + "\n";
+        INFO(text);
+        CHECK(tests::text_of_child([&] { return fault_of(recorded(text, {everything()})); }) == "");
+      }
+}
+
 TEST_CASE("a wait has a cause: a slower gradient, also in a collective that is computed, and a recovery") {
   const auto longest_wait = [](const Timeline& timeline, int rank) {
     Span longest;

@@ -209,7 +209,7 @@ TEST_CASE("a crash after the end changes nothing") {
     CHECK(outcome.record.bytes == far.record.bytes);
     CHECK(outcome.record.notes == far.record.notes);
     CHECK(outcome.final_parameters() == far.final_parameters());
-    // Where crashes may come, collectives go message by message, and all messages over SimGrid's network.
+    // Where crashes may come, all messages go over SimGrid's network.
     const Outcome undisturbed = trial.run();
     CHECK(outcome.record.simulated_s == Approx(undisturbed.record.simulated_s).epsilon(1e-9));
     CHECK(outcome.record.samples == undisturbed.record.samples);

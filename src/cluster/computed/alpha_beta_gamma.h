@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "cluster/computed/deaths.h"
 #include "cluster/computed/member_routes.h"
 
 namespace simgrad::cluster {
@@ -24,6 +25,8 @@ struct AlphaBetaGamma {
   std::shared_ptr<const MemberRoutes> routes = {};                          ///< null: all routes are alike
   /// By link number: whether flows of the collective may be on it at one time, and share it fairly; null: on no link.
   std::shared_ptr<const std::vector<bool>> shared_links = {};
+  /// Null: nobody dies, and no actor's state is asked for (TimingObserver::blocks).
+  std::shared_ptr<const Deaths> deaths = {};
 
   bool flows_share_links() const { return shared_links != nullptr; }
 

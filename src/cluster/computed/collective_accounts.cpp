@@ -19,7 +19,10 @@ namespace simgrad::cluster {
 ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all, Collective& collective,
                                                      const CollectiveTimes& times, std::size_t member) const {
   const double now = world_.now();
+  if (collective.recorded_until_s < now && collective.times) record_ahead(collective);
   ActorState& actor = *std::exchange(collective.actors[member], nullptr);
+  if (hosts_may_fail_ && collective.plan->knows_deaths())
+    collective.before_leaving[member] = std::make_shared<const ActorState>(actor);
   collective.awaited_since_s[member] = actor.awaited_since_s();
   if (collective.by_one) std::ranges::fill(collective.awaited_since_s, actor.awaited_since_s());
   const MemberTiming its = times.of(member);
@@ -92,7 +95,7 @@ void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times,
 }
 
 void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective, double now) const {
-  CollectiveTimes times(*collective.plan, collective.arrivals, now);
+  CollectiveTimes times(*collective.plan, collective.arrivals, now, deaths(all, collective));
   find_lateness(all, collective, times);
   for (std::size_t m = 0; m < collective.actors.size(); ++m) {
     ActorState* const actor = collective.actors[m];
@@ -102,7 +105,7 @@ void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective
   }
   times.each([&](const PlannedPart& part, const PartTimes& its) {
     if (!part.last && last_end_s(its.timings) <= now) return count(part, its, collective);
-    for (const auto& [ends, sent] : part.timing->sent(*part.costs, its.arrivals, now))
+    for (const auto& [ends, sent] : part.timing->sent(its.costs(part), its.arrivals, now))
       part.group->sent_when_cut[ends] += sent;
   });
 }

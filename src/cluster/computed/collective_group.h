@@ -20,6 +20,8 @@ struct ComputedCollectives::Collective {
         order(members),
         actors(members),
         after(members),
+        goes_on(members),
+        before_leaving(members),
         tensors(members) {}
 
   std::shared_ptr<const CollectivePlan> plan;
@@ -29,14 +31,19 @@ struct ComputedCollectives::Collective {
   std::vector<int> order;                               ///< in which members have arrived
   std::vector<ActorState*> actors;                      ///< that are in the collective; null: not come yet, or gone
   std::vector<std::shared_ptr<AfterCollective>> after;  ///< where a member does not block in it; null: it does
-  std::vector<values::Tensor> tensors;                  ///< the members' inputs, then their results
-  std::unique_ptr<CollectiveTimes> times;               ///< null: not all members have arrived
-  std::vector<std::pair<double, std::size_t>> ends;     ///< all members' end times, in their order
+  std::vector<bool> goes_on;                            ///< a member's end has come, and it is awake
+  /// Members that have left: their states up to their arrivals. Where hosts may fail; else null.
+  std::vector<std::shared_ptr<const ActorState>> before_leaving;
+  std::vector<values::Tensor> tensors;               ///< the members' inputs, then their results
+  std::unique_ptr<CollectiveTimes> times;            ///< null: not all members have arrived
+  std::vector<std::pair<double, std::size_t>> ends;  ///< all members' end times, in their order
   std::unique_ptr<CollectiveTimes> unfollowed;  ///< until members' ranks began to wait for them; null: not asked for
   std::vector<double> unfollowed_until;
-  std::int64_t bytes = 0;  ///< of the largest input
+  double recorded_until_s = -Until::never;  ///< in timelines, but for what goes on then
+  std::int64_t bytes = 0;                   ///< of the largest input
   int arrived = 0;
   int left = 0;
+  int woken = 0;           ///< how often its members' timers were set
   bool by_one = false;     ///< one member calls for all, which are alike (StandIns)
   bool dissolved = false;  ///< all actors were killed
 };

@@ -39,6 +39,12 @@ void find_alike(PlannedPhase& phase) {
   }
 }
 
+bool CollectivePlan::knows_deaths() const {
+  return std::ranges::all_of(phases, [](const PlannedPhase& phase) {
+    return std::ranges::all_of(phase.parts, [](const PlannedPart& part) { return part.timing->knows_deaths(); });
+  });
+}
+
 namespace {
 
 /// The times at which a part's members leave what they have been through so far.
@@ -51,11 +57,21 @@ std::vector<double> ends_of(const PlannedPart& part, const std::vector<MemberTim
 }
 
 /// As far as the part's times lie before `until`. Members whose part begins later leave it as they come.
-std::vector<MemberTiming> timings_until(const PlannedPart& part, std::span<const double> arrivals, const Until& until) {
-  if (until.last() >= std::ranges::min(arrivals)) return part.timing->timings(*part.costs, arrivals, until);
+std::vector<MemberTiming> timings_until(const PlannedPart& part, const PartTimes& its) {
+  if (its.until.last() >= std::ranges::min(its.arrivals))
+    return part.timing->timings(its.costs(part), its.arrivals, its.until);
   std::vector<MemberTiming> nothing;
-  for (const double arrival_s : arrivals) nothing.push_back({.end_s = arrival_s});
+  for (const double arrival_s : its.arrivals) nothing.push_back({.end_s = arrival_s});
   return nothing;
+}
+
+/// The part's costs where members of it die; null: none does.
+std::shared_ptr<const AlphaBetaGamma> with_deaths(const PlannedPart& part, const Deaths& deaths) {
+  Deaths theirs = deaths.of_members(part.positions);
+  if (!theirs.any()) return nullptr;
+  AlphaBetaGamma costs = *part.costs;
+  costs.deaths = std::make_shared<const Deaths>(std::move(theirs));
+  return std::make_shared<const AlphaBetaGamma>(std::move(costs));
 }
 
 }  // namespace
@@ -86,8 +102,9 @@ class CollectiveTimes::Walked {
   std::unordered_multimap<std::size_t, std::pair<std::size_t, std::size_t>> by_hash_;  ///< kinds and numbers
 };
 
-CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until)
-    : plan_(plan), whole_(arrivals.size()) {
+CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until,
+                                 Deaths deaths)
+    : plan_(plan), deaths_(std::move(deaths)), whole_(arrivals.size()) {
   for (std::size_t m = 0; m < whole_.size(); ++m) whole_[m].end_s = arrivals[m];
   phases_.reserve(plan.phases.size());
   for (const PlannedPhase& phase : plan.phases) {
@@ -98,7 +115,7 @@ CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const dou
 }
 
 CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& until)
-    : plan_(whole.plan_), whole_(whole.whole_.size()) {
+    : plan_(whole.plan_), deaths_(whole.deaths_), whole_(whole.whole_.size()) {
   for (std::size_t phase = 0; phase < whole.phases(); ++phase) {
     phases_.emplace_back().reserve(whole.phases_[phase].size());
     Walked walked(phases_.back());
@@ -108,9 +125,10 @@ CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& unti
 }
 
 void CollectiveTimes::add(const PlannedPart& part, std::vector<double> arrivals, const Until& until, Walked& walked) {
-  PartTimes its{std::move(arrivals), until.of_members(part.positions), {}, {}};
-  const PartTimes* const same = walked.find(part, its);
-  its.timings = same ? same->timings : timings_until(part, its.arrivals, its.until);
+  PartTimes its{std::move(arrivals), until.of_members(part.positions), {}};
+  its.mortal = with_deaths(part, deaths_);
+  const PartTimes* const same = its.mortal ? nullptr : walked.find(part, its);
+  its.timings = same ? same->timings : timings_until(part, its);
   for (std::size_t m = 0; m < its.timings.size(); ++m) {
     MemberTiming& all = whole_[part.position(m)];
     all.end_s = its.timings[m].end_s;

@@ -56,6 +56,8 @@ void find_alike(PlannedPhase& phase);
 
 struct CollectivePlan {
   std::vector<PlannedPhase> phases;
+
+  bool knows_deaths() const;
 };
 
 /// The times of one part; members are numbered in its group.
@@ -63,13 +65,16 @@ struct PartTimes {
   std::vector<double> arrivals;
   Until until;
   std::vector<MemberTiming> timings;
-  Lateness lateness;  ///< of its last arrival
+  Lateness lateness = {};                                  ///< of its last arrival
+  std::shared_ptr<const AlphaBetaGamma> mortal = nullptr;  ///< the part's costs with deaths; null: nobody dies in it
+
+  const AlphaBetaGamma& costs(const PlannedPart& part) const { return mortal ? *mortal : *part.costs; }
 };
 
 /// The times of all parts of a collective, as far as they lie before `until`.
 class CollectiveTimes {
  public:
-  CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until);
+  CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until, Deaths deaths = {});
   /// Less of the whole.  until: no later than that of the whole.
   CollectiveTimes(const CollectiveTimes& whole, const Until& until);
 
@@ -103,6 +108,7 @@ class CollectiveTimes {
   const PartTimes* before(std::size_t phase, std::size_t member) const;
 
   const CollectivePlan& plan_;
+  Deaths deaths_;
   std::vector<std::vector<PartTimes>> phases_;
   std::vector<MemberTiming> whole_;  ///< by member, in all phases
 };

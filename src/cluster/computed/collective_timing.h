@@ -16,7 +16,7 @@ namespace simgrad::cluster {
 
 /// One member's time from its arrival to its end; the rest of it is waiting.
 struct MemberTiming {
-  double end_s = 0.0;
+  double end_s = 0.0;  ///< infinite: it dies, or waits for somebody who has died
   double compute_s = 0.0;
   double communicate_s = 0.0;
 };
@@ -58,6 +58,14 @@ class TimingObserver {
   /// The member is blocked by a transfer that is under way, in or out.
   virtual void communicates(int member, int peer, std::int64_t bytes, double from_s, double to_s) = 0;
   virtual void sends(int source, int target, std::int64_t bytes, double start_s, double end_s) = 0;
+
+  // What an actor would do that went message by message, if the costs name deaths, or that there are none. Whoever is
+  // waited for has been shown up to the beginning of the transfer.
+
+  /// The member is blocked by a transfer from or to a peer, which starts and is over at these times; infinite: never.
+  virtual void blocks(int /*member*/, int /*peer*/, double /*since_s*/, double /*start_s*/, double /*end_s*/) {}
+  /// The member finds that a peer is dead, and stands still from then on.
+  virtual void loses_peer(int /*member*/, double /*at_s*/) {}
   /// Whether the viewer has enough: later spans need not be shown.
   virtual bool enough() const = 0;
 };
@@ -89,6 +97,8 @@ class CollectiveTiming {
   /// Whether each hop's own latency and bandwidth decide, and not the slowest hop's, so that predictions need its
   /// routes.
   virtual bool pays_by_hop() const { return false; }
+  /// Whether its members' times are right where the costs name deaths.
+  virtual bool knows_deaths() const { return false; }
   /// Whether its time is that of its transfers. Else nothing else on their links changes it.
   virtual bool follows_links() const { return true; }
   /// Every member's result, from the inputs of all.

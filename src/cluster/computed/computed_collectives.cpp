@@ -46,6 +46,7 @@ double last_end_s(std::span<const MemberTiming> timings) {
 
 ComputedCollectives::ComputedCollectives(World& world) : world_(world) {
   const Options& options = world.cluster().options();
+  hosts_may_fail_ = options.failures.hosts_fail();
   if (options.computes_collectives() && !options.alike_routes()) contention_ = std::make_unique<ContentionCheck>(world);
   if (!contention_ && options.platform.empty() && !options.alike_routes())
     own_numbers_ = std::make_unique<LinkNumbers>(world.cluster());
@@ -82,7 +83,8 @@ const AlphaBetaGamma& ComputedCollectives::costs(CollectiveGroup& group, const C
   const std::vector at_once(group.members->size(), 0.0);
   const auto decision = contention_->claim(group.number, *group.members, *group.apart.routes,
                                            timing.sent(group.apart, at_once, CollectiveTiming::uncut));
-  if (!decision.shared_links.empty() && !timing.may_share_links()) contention_->give_up(decision.meeting_on);
+  if (!decision.shared_links.empty() && (!timing.may_share_links() || hosts_may_fail_))
+    contention_->give_up(decision.meeting_on);
   if (group.meeting_on.empty()) group.meeting_on = decision.meeting_on;
   AlphaBetaGamma& decided = group.decided[signature] = group.apart;
   if (decision.shared_links.empty()) return decided;
@@ -155,7 +157,7 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
     BlockedScope blocked(world_.cluster(), &call.actor, {.kind = BlockedOn::Kind::collective});
     blocked.label({});
     arrive(call, all, collective, std::move(brought));
-    all.sleep(self);
+    while (!collective->goes_on[self]) all.sleep(self);
     const Left left = leave(all, *collective, *collective->times, self);
     blocked.divided(left.compute_s, left.communicate_s, left.causes);
   }
@@ -213,7 +215,8 @@ void ComputedCollectives::go_on(CollectiveGroup& all, const std::shared_ptr<Coll
 void ComputedCollectives::complete(CollectiveGroup& all, const std::shared_ptr<Collective>& completed) const {
   Collective& collective = *completed;
   all.open.reset();
-  collective.times = std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, CollectiveTiming::uncut);
+  collective.times = std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, CollectiveTiming::uncut,
+                                                       deaths(all, collective));
   find_lateness(all, collective, *collective.times);
   if (collective.by_one) note_spread(collective);
   collective.times->each([&](const PlannedPart& part, const PartTimes& times) {
@@ -225,7 +228,7 @@ void ComputedCollectives::complete(CollectiveGroup& all, const std::shared_ptr<C
       contention_->give_up(its.meeting_on);
     its.busy_until_s = last_end_s(times.timings);
   });
-  if (world_.recording().running()) record(collective);
+  record_ahead(collective);
   for (const PlannedPhase& phase : collective.plan->phases) combine(phase, collective.tensors);
   for (ActorState* const actor : collective.actors)
     if (actor) actor->ends_by_itself();
@@ -274,15 +277,19 @@ void ComputedCollectives::combine(const PlannedPhase& phase, std::vector<Tensor>
 /// One timer for all who go on at the same time.
 void ComputedCollectives::wake(CollectiveGroup& all, const std::shared_ptr<Collective>& collective) const {
   std::vector<std::pair<double, std::size_t>>& ends = collective->ends;
+  ends.clear();
   ends.reserve(all.members->size());
   for (std::size_t m = 0; m < all.members->size(); ++m)
-    if (collective->actors[m]) ends.emplace_back(std::max(collective->times->of(m).end_s, world_.now()), m);
+    if (const double end_s = collective->times->of(m).end_s;
+        collective->actors[m] && end_s < Until::never && !collective->goes_on[m])
+      ends.emplace_back(std::max(end_s, world_.now()), m);
   std::ranges::sort(ends);
+  const int woken = ++collective->woken;
   for (std::size_t first = 0; first < ends.size();) {
     EndsTogether members{first, first};
     while (members.last < ends.size() && ends[members.last].first == ends[first].first) ++members.last;
-    Timer::set(ends[first].first, [this, &all, its = std::weak_ptr(collective), members] {
-      if (const std::shared_ptr<Collective> over = its.lock()) go_on(all, over, members);
+    Timer::set(ends[first].first, [this, &all, its = std::weak_ptr(collective), members, woken] {
+      if (const std::shared_ptr<Collective> over = its.lock(); over && over->woken == woken) go_on(all, over, members);
     });
     first = members.last;
   }
@@ -293,6 +300,7 @@ void ComputedCollectives::go_on(CollectiveGroup& all, const std::shared_ptr<Coll
   std::vector<std::size_t> others;  // a member that goes on may change the collective's
   for (std::size_t at = members.first; at < members.last; ++at) {
     const std::size_t member = collective->ends[at].second;
+    collective->goes_on[member] = true;
     if (collective->after[member])
       others.push_back(member);
     else
@@ -321,6 +329,7 @@ void ComputedCollectives::dissolve() {
     all->open.reset();
     all->live.clear();
   }
+  deaths_.clear();
   if (beside_) beside_->clear();
 }
 

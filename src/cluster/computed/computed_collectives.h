@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cluster/computed/collective_phases.h"
+#include "cluster/computed/deaths.h"
 #include "cluster/recording/unfinished_collectives.h"
 
 namespace simgrad::cluster {
@@ -22,6 +23,7 @@ class BesideMessages;
 class CollectiveTimes;
 class ContentionCheck;
 class LinkNumbers;
+class MembersReplay;
 class Traffic;
 class World;
 struct CollectiveGroup;
@@ -75,6 +77,14 @@ class ComputedCollectives {
   /// How collectives were computed on a network whose routes differ.
   Way way() const;
 
+  /// The rank's host goes down now, and its actors die: their accounts are settled. Collectives that they are in end
+  /// for those alone who do not depend on them. Before its account says so.
+  void crash(int rank);
+  /// The host is up again, without the rank.
+  void revive(int rank);
+  /// All actors are about to be killed: settles the accounts of those in a collective as if it went message by message,
+  /// and counts transfers that have started.
+  void break_off() const;
   /// At the end of the world: settles the accounts of all members in a collective, and counts transfers that have
   /// started.
   void cut(double now);
@@ -112,10 +122,27 @@ class ComputedCollectives {
              std::size_t member) const;
   static void find_unfollowed(Collective& collective, const CollectiveTimes& times, std::size_t member, double since_s);
   void cut(const CollectiveGroup& group, Collective& collective, double now) const;
+  Deaths deaths(const CollectiveGroup& group, const Collective& collective) const;
+  void end_with_deaths(const CollectiveGroup& group, Collective& collective) const;
+  void record_broken(const CollectiveGroup& group, Collective& collective, int ending) const;
+  /// One of the collectives under way, as far as its members would be message by message.
+  struct Replayed;
+  /// All of them, until now.  Calls visit(collective, part, its times, replay) behind each part.
+  template <class Visit>
+  std::vector<Replayed> replay_all(const Visit& visit) const;
+  MembersReplay replay(const CollectiveGroup& group, const Collective& collective) const;
+  void break_off(const Replayed& replayed, std::size_t member) const;
   void count(const PlannedPart& part, const PartTimes& times, const Collective& collective) const;
-  void record(const Collective& collective) const;
+  void record_ahead(Collective& collective) const;
+  /// Members whose time in a collective ends by force: one of them, or these.
+  struct Ending {
+    static constexpr int nobody = -1, all = -2;
+  };
+  void record(Collective& collective, const CollectiveTimes& times, double until_s, int ending) const;
 
   World& world_;
+  bool hosts_may_fail_ = false;
+  std::vector<Death> deaths_;                    ///< by rank, since all actors were killed; empty: none has died
   std::unique_ptr<ContentionCheck> contention_;  ///< null: transfers meet at hosts alone
   std::unique_ptr<LinkNumbers> own_numbers_;     ///< where there is no check; null: no routes are asked for
   std::unique_ptr<BesideMessages> beside_;       ///< null: nothing is computed

@@ -42,7 +42,7 @@ constexpr const char* context_factory = "--cfg=contexts/factory:raw";
 
 Cluster::Cluster(const Options& options, int hosts, bool many_to_many, std::uint64_t seed, bool few_neighbours,
                  std::int64_t side_actors)
-    : options_(options), seed_(seed), guarded_stacks_(guarded(hosts, side_actors)) {
+    : options_(options), seed_(seed), many_to_many_(many_to_many), guarded_stacks_(guarded(hosts, side_actors)) {
   if (hosts > most_ranks)
     throw base::ScenarioError(fmt::format("{} ranks are too many; expected at most {}", hosts, most_ranks));
   const double allowed_ns = std::min(options.watchdog.real_s * 1e9, 9e18 - static_cast<double>(real_now_ns()));
@@ -147,7 +147,11 @@ double Cluster::bandwidth(const sg4::Link& link) const {
 double Cluster::now() const { return sg4::Engine::get_clock(); }
 
 void Cluster::at(double time_s, std::function<void()> callback) {
-  simgrid::kernel::timer::Timer::set(std::max(time_s, now()), std::move(callback));
+  const auto date = callbacks_.insert(std::max(time_s, now()));
+  simgrid::kernel::timer::Timer::set(*date, [this, date, callback = std::move(callback)] {
+    callbacks_.erase(date);
+    callback();
+  });
 }
 
 void Cluster::start_at(double time_s, std::function<void()> callback) {

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -64,6 +66,9 @@ class Cluster {
   /// and links are constant, as collectives are computed: the times are the same, and come much faster.
   FlowNetwork* flows() const { return flows_.get(); }
 
+  /// Whether ranks send messages of their own to several others at a time.
+  bool many_to_many() const { return many_to_many_; }
+
   /// Whether stacks of actors have guard pages, and actors are fewer than guarded_actors_most.
   bool guarded_stacks() const { return guarded_stacks_; }
 
@@ -71,6 +76,10 @@ class Cluster {
 
   /// Calls back when the clock shows that time, outside every actor; not after the last actor has ended.
   void at(double time_s, std::function<void()> callback);
+  /// When the next of them comes; infinite: none does.
+  double next_callback_s() const {
+    return callbacks_.empty() ? std::numeric_limits<double>::infinity() : *callbacks_.begin();
+  }
 
   /// Calls back at that time, in an actor, which keeps the clock going until then.
   void start_at(double time_s, std::function<void()> callback);
@@ -117,9 +126,11 @@ class Cluster {
 
   Options options_;
   std::uint64_t seed_;
+  bool many_to_many_;
   bool guarded_stacks_;
   base::ByRank<simgrid::s4u::Host*> hosts_;
   mutable std::map<int, SpeedTimeline> timelines_;  ///< by host whose speed varies
+  std::multiset<double> callbacks_;                 ///< the dates of those to come
   std::vector<Tenant*> tenants_;
   std::unique_ptr<Background> background_;
   std::unique_ptr<FlowNetwork> flows_;

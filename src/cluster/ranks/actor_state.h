@@ -33,7 +33,7 @@ struct BlockedOn {
   bool receives_from_anybody() const { return kind == Kind::receiving && peer == anybody; }
 };
 
-/// Only the scopes (BusyScope, BlockedScope, FollowScope) and the Timekeeper change it.
+/// Only the scopes (BusyScope, BlockedScope, FollowScope) and the Timekeeper change it; MembersReplay changes copies.
 class ActorState {
  public:
   /// Where its time is recorded; null: nowhere.
@@ -58,6 +58,7 @@ class ActorState {
   void settle(double now) { settle(now, transfer_start_s(blocked_on_.transfer)); }
   /// Idle time of this side actor is its rank's main actor's.
   void stands_beside(const ActorState& main) { beside_ = &main; }
+  bool is_beside() const { return beside_ != nullptr; }
   /// The causes that this actor was, from `from_s` to `to_s`, for one that waited for it.
   std::vector<Stretch> past(double from_s, double to_s) const;
   /// The cause of idle time from now on, and within a checkpoint or a recovery of all waiting for this actor.
@@ -80,6 +81,7 @@ class ActorState {
  private:
   friend class BusyScope;
   friend class BlockedScope;
+  friend class MembersReplay;
   friend class Timekeeper;
   void enter(Account::State state, double now, record::TimePart part = record::TimePart::communicate_transfer);
   void leave(double now, double transfer_start_s = -1.0);

@@ -199,6 +199,8 @@ void Communicator::charge_time_of(double flops_of_time, double flops, record::Wo
 
 bool Communicator::may_compute() const { return actor_ && world_->computes_collectives(); }
 
+bool Communicator::hosts_may_fail() const { return world_->cluster().options().failures.hosts_fail(); }
+
 bool Communicator::alike_routes() const { return world_->cluster().options().alike_routes(); }
 
 values::Tensor Communicator::compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,

@@ -82,6 +82,8 @@ class Communicator {
 
   /// Whether a collective may be computed at its last arrival instead of being sent message by message.
   bool may_compute() const;
+  /// Whether a member may die in a collective: then it is computed only if its timing knows deaths.
+  bool hosts_may_fail() const;
   /// Whether all members are equally far from each other; see Options::alike_routes.
   bool alike_routes() const;
   /// Blocks until all members have called, then until the end time computed for this member; returns its result.  Every

@@ -5,6 +5,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "cluster/computed/computed_collectives.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/messenger.h"
 #include "cluster/ranks/peer_lost.h"
@@ -38,6 +39,8 @@ void Membership::crash(int rank) {
   if (!alive(rank) || world_.ended()) return;
   world_.messenger().release_abandoned();
   const int lost = world_.host(rank);
+  for (int r = 0; r < ranks_.size(); ++r)
+    if (world_.host(r) == lost) world_.computed_collectives().crash(r);
   for (int r = 0; r < ranks_.size(); ++r) {
     if (world_.host(r) != lost) continue;
     world_.timekeeper().go_down(r);
@@ -55,6 +58,7 @@ void Membership::revive(int rank) {
   for (int r = 0; r < ranks_.size(); ++r) {
     if (!world_.same_host(r, rank)) continue;
     world_.timekeeper().come_up(r);
+    world_.computed_collectives().revive(r);
     ranks_[r].alive = true;
   }
 }

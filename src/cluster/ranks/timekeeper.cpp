@@ -134,6 +134,13 @@ void Timekeeper::cut_collective(ActorState& actor, double compute_s, double comm
   actor.account_.leave_collective(clock_.now(), compute_s, communicate_s, causes);
 }
 
+void Timekeeper::break_off(ActorState& actor, const Account& account) {
+  Track* const track = actor.track();
+  actor.account_ = account;
+  actor.account_.record_on(track);
+  actor.blocked_on_ = {};
+}
+
 void Timekeeper::went_by_before(int rank, double compute_s, double communicate_s, const TimeParts& causes) {
   Rank& self = ranks_[rank];
   self.followed_compute_s += compute_s;

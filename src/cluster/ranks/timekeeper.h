@@ -41,6 +41,8 @@ class Timekeeper {
   /// Cuts a computed collective under way, in which the actor has computed and communicated for so long, and waited for
   /// these causes.
   void cut_collective(ActorState& actor, double compute_s, double communicate_s, const record::TimeParts& causes);
+  /// The actor is in a computed collective no more, which has brought its account to this.
+  void break_off(ActorState& actor, const Account& account);
   /// So much of the time that its side actor is about to add had gone by before the rank waited for it.
   void went_by_before(int rank, double compute_s, double communicate_s, const record::TimeParts& causes);
   /// The rank's time since it left a collective.

@@ -84,7 +84,10 @@ bool World::one_stands_for_all(const std::vector<int>& ranks) const {
 }
 
 void World::kill_actors() {
-  if (!ended_) timekeeper_->close_all(record::TimePart::wait_recovery);
+  if (!ended_) {
+    computed_collectives_->break_off();
+    timekeeper_->close_all(record::TimePart::wait_recovery);
+  }
   collective_log_->forget_actors();
   computed_collectives_->dissolve();
   messenger_->drop_all();
@@ -124,7 +127,9 @@ void World::fill(record::Record& record) const {
 }
 
 bool World::computes_collectives() const {
-  return cluster_.options().computes_collectives() && ranks_->own_hosts() && cluster_.tenants() == 1;
+  const bool beside_own_messages = cluster_.options().failures.any() && cluster_.many_to_many();
+  return cluster_.options().computes_collectives() && ranks_->own_hosts() && cluster_.tenants() == 1 &&
+         !beside_own_messages;
 }
 
 bool World::can_move() const { return !stuck(*this) || (recovering && recovering()); }

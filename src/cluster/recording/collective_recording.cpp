@@ -1,8 +1,10 @@
 /// Computed collectives as a timeline shows them: every message, as if each had been sent.
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "cluster/computed/collective_group.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/recorder.h"
@@ -54,10 +56,12 @@ class Intervals final : public TimingObserver {
 };
 
 /// By member of the part; null: the member has not come, or is not recorded.
-base::ByRank<Track*> tracks_of(const PlannedPart& part, const std::vector<ActorState*>& actors) {
+base::ByRank<Track*> tracks_of(const PlannedPart& part, const std::vector<ActorState*>& actors,
+                               const std::vector<std::shared_ptr<const ActorState>>& gone) {
   base::ByRank<Track*> tracks;
   for (std::size_t m = 0; m < part.group->members->size(); ++m) {
-    const ActorState* const actor = actors[part.position(m)];
+    const std::size_t position = part.position(m);
+    const ActorState* const actor = actors[position] ? actors[position] : gone[position].get();
     tracks.push_back(actor ? actor->track() : nullptr);
   }
   return tracks;
@@ -81,32 +85,51 @@ void add_causes(std::span<Interval> intervals, const Lateness& lateness, double 
 
 }  // namespace
 
-void ComputedCollectives::record(const Collective& collective) const {
-  if (std::ranges::none_of(collective.actors, [](const ActorState* actor) { return actor->track() != nullptr; }))
+/// A collective that is complete, as far as nothing can happen to it.
+void ComputedCollectives::record_ahead(Collective& collective) const {
+  double until_s = CollectiveTiming::uncut;
+  const double disturbed_s = std::max(world_.cluster().next_callback_s(), std::nextafter(world_.now(), until_s));
+  const bool may_break = hosts_may_fail_ && collective.plan->knows_deaths();
+  for (std::size_t m = 0; m < collective.actors.size() && may_break; ++m)
+    if (collective.times->of(m).end_s >= disturbed_s) until_s = disturbed_s;
+  record(collective, *collective.times, until_s, Ending::nobody);
+}
+
+/// Spans and messages that are over before that time, and those of the rest whose member's time ends then.
+void ComputedCollectives::record(Collective& collective, const CollectiveTimes& times, double until_s,
+                                 int ending) const {
+  const double before_s = std::exchange(collective.recorded_until_s, until_s);
+  if (!world_.recording().running() ||
+      std::ranges::none_of(collective.actors, [](const ActorState* actor) { return actor && actor->track(); }))
     return;
   Recorder& recorder = world_.recording().recorder();
   double complete_until_s = CollectiveTiming::uncut;
   std::vector<std::vector<Interval>> intervals(collective.actors.size());  // by member
   std::vector<record::TimedMessage> messages;
-  collective.times->each([&](const PlannedPart& part, const PartTimes& times) {
-    const base::ByRank<Track*> tracks = tracks_of(part, collective.actors);
+  times.each([&](const PlannedPart& part, const PartTimes& its) {
+    const base::ByRank<Track*> tracks = tracks_of(part, collective.actors, collective.before_leaving);
     if (!any(tracks)) return;
     Intervals found(world_, *part.group->members, tracks, recorder.room());
-    complete_until_s =
-        std::min(complete_until_s, part.timing->show(*part.costs, times.arrivals, CollectiveTiming::uncut, found));
+    const double shown_s = part.timing->show(its.costs(part), its.arrivals, until_s, found);
+    if (shown_s < until_s) complete_until_s = std::min(complete_until_s, shown_s);
     for (int m = 0; m < tracks.size(); ++m) {
       if (!tracks[m]) continue;
       const auto member = static_cast<std::size_t>(m);
       const std::size_t position = part.position(member);
+      if (!collective.actors[position]) continue;
       std::vector<Interval>& all = intervals[position];
-      const std::size_t before = all.size();
-      tracks[m]->unrecorded(all, found.of(m));
-      const double arrival_s = times.arrivals[member];
+      const std::size_t already = all.size();
+      std::vector<Interval> over = found.of(m);
+      if (ending != Ending::all && ending != static_cast<int>(position))
+        std::erase_if(over, [&](const Interval& interval) { return interval.to_s >= until_s; });
+      tracks[m]->unrecorded(all, over);
+      const double arrival_s = its.arrivals[member];
       const bool first = arrival_s == collective.arrivals[position];
-      add_causes(std::span(all).subspan(before), times.lateness, arrival_s,
+      add_causes(std::span(all).subspan(already), its.lateness, arrival_s,
                  first ? collective.since[position] : SinceCollective{arrival_s, {}});
     }
-    messages.insert(messages.end(), found.messages.begin(), found.messages.end());
+    for (const record::TimedMessage& message : found.messages)
+      if (message.end_s >= before_s && (ending == Ending::all || message.end_s < until_s)) messages.push_back(message);
   });
   std::vector<std::pair<Track*, Interval>> all;
   for (std::size_t m = 0; m < intervals.size(); ++m)
@@ -116,24 +139,28 @@ void ComputedCollectives::record(const Collective& collective) const {
 
 UnfinishedCollectives ComputedCollectives::unfinished(double now) const {
   UnfinishedCollectives all_found;
-  for (const auto& [key, all] : groups_) {
-    if (!all->open) continue;
-    const Collective& collective = *all->open;
-    CollectiveTimes(*collective.plan, collective.arrivals, now)
-        .each([&](const PlannedPart& part, const PartTimes& times) {
-          const base::ByRank<Track*> tracks = tracks_of(part, collective.actors);
-          if (!any(tracks)) return;
-          Intervals found(world_, *part.group->members, tracks, std::numeric_limits<std::size_t>::max());
-          part.timing->show(*part.costs, times.arrivals, now, found);
-          for (int m = 0; m < tracks.size(); ++m) {
-            if (!tracks[m]) continue;
-            std::vector<Interval>& its = all_found.intervals[tracks[m]];
-            its.insert(its.end(), found.of(m).begin(), found.of(m).end());
-          }
-          for (const record::TimedMessage& message : found.messages)
-            if (message.start_s < now) all_found.messages.push_back(message);
-        });
-  }
+  const auto find = [&](const Collective& collective, const CollectiveTimes& times) {
+    times.each([&](const PlannedPart& part, const PartTimes& its) {
+      const base::ByRank<Track*> tracks = tracks_of(part, collective.actors, collective.before_leaving);
+      if (!any(tracks)) return;
+      Intervals found(world_, *part.group->members, tracks, std::numeric_limits<std::size_t>::max());
+      part.timing->show(its.costs(part), its.arrivals, now, found);
+      for (int m = 0; m < tracks.size(); ++m) {
+        if (!tracks[m] || !collective.actors[part.position(static_cast<std::size_t>(m))]) continue;
+        std::vector<Interval>& all = all_found.intervals[tracks[m]];
+        all.insert(all.end(), found.of(m).begin(), found.of(m).end());
+      }
+      for (const record::TimedMessage& message : found.messages)
+        if (message.start_s < now && message.end_s >= collective.recorded_until_s)
+          all_found.messages.push_back(message);
+    });
+  };
+  for (const auto& [key, all] : groups_)
+    for (const std::shared_ptr<Collective>& collective : all->live)
+      if (collective == all->open)
+        find(*collective, CollectiveTimes(*collective->plan, collective->arrivals, now, deaths(*all, *collective)));
+      else if (collective->recorded_until_s < CollectiveTiming::uncut)
+        find(*collective, *collective->times);
   return all_found;
 }
 

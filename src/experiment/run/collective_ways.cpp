@@ -30,10 +30,13 @@ std::string reason_for_messages(const cluster::World& world, const std::string& 
   const std::string algorithm = collective.substr(0, collective.find(' '));  // of "ring all_gather"
   if (!collectives::allreduces().find(algorithm) && algorithm != "all_to_all") return {};
   const cluster::Options& options = world.cluster().options();
-  if (const auto option = cluster::against_computing(options); !option.empty())
+  // Where failures stop all ranks alike, most collectives are computed all the same.
+  const bool in_spite = options.failures.any() && world.computes_collectives();
+  if (const auto option = cluster::against_computing(options); !option.empty() && !in_spite)
     return fmt::format("cluster.{}", option);
   if (!world.ranks().own_hosts()) return "several ranks on one host";
   if (world.cluster().tenants() > 1) return "several jobs";
+  if (algorithm == "naive" && in_spite) return "cluster.failures";
   if (algorithm == "naive" && !options.alike_routes()) return fmt::format("algorithm = \"{}\"", algorithm);
   return {};
 }

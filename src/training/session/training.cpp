@@ -93,7 +93,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
                         .workers_hold = holder() == Holder::workers}) {
   if (setup_.keeps_parameters) curve_.keep_evaluated();
   if (traits_.may_stand_in && all_are_alike()) let_ranks_stand_in();
-  if (times_alone())
+  if (times_alone() && !cluster.options().failures.any())
     if (cluster::BesideMessages* const beside = world_.computed_collectives().beside_messages()) beside->leave_out();
   world_.set_travels_as(setup_.options.travels_as());
   world_.ranks().set_number_bytes(number_bytes(setup_.options.precision).gradient);
