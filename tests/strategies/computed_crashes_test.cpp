@@ -158,6 +158,22 @@ TEST_CASE("a crash at any time is in computed collectives as by messages, under 
   }
 }
 
+TEST_CASE("a host that is repaired and lost again before a computed collective is down for those who come to it then") {
+  constexpr int times = 13;
+  Share share;
+  for (const Case& each : cases()) {
+    const Trial trial = short_trial(each);
+    const double whole_s = trial.run().record.simulated_s;
+    for (int i = 0; i < times; ++i) {
+      if (!share.next()) continue;
+      const double at_s = whole_s * (i + 0.2) / times;
+      CAPTURE(each.name, i);
+      const std::vector<Crash> crashes{crash(i % 4, at_s, 0.01 * detection_s), crash(i % 4, at_s + 0.02 * detection_s)};
+      check_as_by_messages(each, with_crashes(trial, crashes));
+    }
+  }
+}
+
 TEST_CASE("a rank crashes in the moment in which it, or the last one, comes to a computed collective") {
   for (const Case& each : cases()) {
     if (each.causes)

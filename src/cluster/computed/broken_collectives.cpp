@@ -119,9 +119,11 @@ void ComputedCollectives::break_off(const Replayed& replayed, std::size_t member
 }
 
 void ComputedCollectives::crash(int rank) {
-  if (!world_.ranks().running(rank)) return;
   if (deaths_.empty()) deaths_.resize(static_cast<std::size_t>(world_.size()));
-  deaths_[static_cast<std::size_t>(rank)] = {.at_s = world_.now()};
+  Death& death = deaths_[static_cast<std::size_t>(rank)];
+  if (!death.up.empty()) death.up.back().to_s = world_.now();  // repaired, and lost again
+  if (!world_.ranks().running(rank)) return;
+  death = {.at_s = world_.now()};
   const auto in_it = [&](const CollectiveGroup& all, const Collective& collective) {
     const auto found = std::ranges::find(*all.members, rank);
     const auto member = static_cast<std::size_t>(found - all.members->begin());
@@ -142,7 +144,7 @@ void ComputedCollectives::crash(int rank) {
 }
 
 void ComputedCollectives::revive(int rank) {
-  if (!deaths_.empty()) deaths_[static_cast<std::size_t>(rank)].back_s = world_.now();
+  if (!deaths_.empty()) deaths_[static_cast<std::size_t>(rank)].up.push_back({.from_s = world_.now()});
 }
 
 /// Those who depend on a dead member do not leave any more.

@@ -1,8 +1,8 @@
 /// Members of a collective whose hosts go down in it.
 #pragma once
 
+#include <algorithm>
 #include <limits>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,8 +12,18 @@ namespace simgrad::cluster {
 /// From then on the member does nothing more, and its transfers under way are broken.
 struct Death {
   static constexpr double never = std::numeric_limits<double>::infinity();
+  /// The host is up again for so long, without the member: who calls it then waits for it.
+  struct Up {
+    double from_s = 0.0;
+    double to_s = never;
+  };
+
   double at_s = never;
-  double back_s = never;  ///< the host is up again, without the member: who calls it then waits for it
+  std::vector<Up> up = {};  ///< by time
+
+  bool is_down(double now) const {
+    return at_s <= now && std::ranges::none_of(up, [&](const Up& is) { return is.from_s <= now && now < is.to_s; });
+  }
 };
 
 /// Those of the members of a group. A span or a transfer that ends at the time of a death does not end any more.
@@ -25,7 +35,7 @@ class Deaths {
   bool any() const { return !by_member_.empty(); }
   double at_s(int member) const { return any() ? of(member).at_s : Death::never; }
   /// Whether one that calls the member then finds it dead.
-  bool is_down(int member, double now) const { return any() && of(member).at_s <= now && now < of(member).back_s; }
+  bool is_down(int member, double now) const { return any() && of(member).is_down(now); }
   /// Those at these positions, in their order; empty: of all members.  Nobody's where none of them dies.
   Deaths of_members(std::span<const int> positions) const {
     if (!any() || positions.empty()) return *this;
