@@ -123,7 +123,8 @@ struct Options : base::Described {
   bool constant_network() const;
   /// Whether messages are flows of the cluster's own network, not SimGrid's.  many_to_many: see Cluster.
   bool own_network(bool many_to_many) const { return (many_to_many || overlap_slowdown > 0.0) && constant_network(); }
-  /// Whether a collective takes the time that its own transfers give: no option disturbs messages.
+  /// Whether a collective takes the time that its own transfers give: no option disturbs messages, and a crash stops
+  /// all ranks.
   bool computes_collectives() const;
   /// Whether a message takes the same time between any two hosts, and never meets another one on a link but at a host
   /// that sends two or receives two at once.

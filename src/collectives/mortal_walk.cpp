@@ -17,6 +17,7 @@ MortalWalk::MortalWalk(const Schedule& schedule, const cluster::AlphaBetaGamma& 
       until_(until),
       timings_(arrivals.size()),
       parts_(arrivals.size()),
+      out_(arrivals.size()),
       ready_(arrivals.size()) {
   for (std::size_t m = 0; m < arrivals.size(); ++m) timings_[m].end_s = arrivals[m];
 }
@@ -54,6 +55,7 @@ bool MortalWalk::nobody_moves() const {
 void MortalWalk::step(int round) {
   const auto members = static_cast<int>(timings_.size());
   for (int m = 0; m < members; ++m) parts_[static_cast<std::size_t>(m)] = call(round, m);
+  for (int m = 0; m < members; ++m) out_[static_cast<std::size_t>(m)] = transfer(m);
   for (int m = 0; m < members; ++m) ready_[static_cast<std::size_t>(m)] = go(m);
   for (std::size_t m = 0; m < timings_.size(); ++m) timings_[m].end_s = ready_[m];
 }
@@ -71,7 +73,8 @@ MortalWalk::Part MortalWalk::call(int round, int member) const {
   return part;
 }
 
-MortalWalk::Transfer MortalWalk::transfer(int source, int target) const {
+MortalWalk::Transfer MortalWalk::transfer(int source) const {
+  const int target = part(source).exchange.target;
   if (!part(source).sends || !part(target).receives) return {};
   const double start_s = std::max(ready_s(source), ready_s(target));
   const double death_s = std::min(deaths_.at_s(source), deaths_.at_s(target));
@@ -86,8 +89,8 @@ double MortalWalk::go(int member) {
   if (!self.is_there) return never;
   const Exchange& exchange = self.exchange;
   double now = ready_s(member);
-  const Transfer out = exchange.target >= 0 ? transfer(member, exchange.target) : Transfer();
-  if (out.start_s <= until_.last()) {
+  const Transfer& out = out_[static_cast<std::size_t>(member)];
+  if (out.start_s < never && out.start_s <= until_.last()) {
     if (sent_) (*sent_)[{member, exchange.target}] += {bytes(exchange.sent), 1};
     if (observer_)
       observer_->sends(member, exchange.target, bytes(exchange.sent), out.start_s, std::min(out.over_s, until_.last()));
@@ -95,7 +98,7 @@ double MortalWalk::go(int member) {
   if ((exchange.target >= 0 && !self.sends) || (exchange.source >= 0 && !self.receives))
     return stand_still(member, now);
   if (exchange.source >= 0 &&
-      !wait(member, exchange.source, transfer(exchange.source, member), bytes(exchange.received), now))
+      !wait(member, exchange.source, out_[static_cast<std::size_t>(exchange.source)], bytes(exchange.received), now))
     return never;
   if (exchange.target >= 0 && !wait(member, exchange.target, out, bytes(exchange.sent), now)) return never;
   return exchange.source >= 0 && exchange.reduce ? reduce(member, exchange, now) : now;

@@ -46,7 +46,8 @@ class MortalWalk {
   void walk();
   void step(int round);
   Part call(int round, int member) const;
-  Transfer transfer(int source, int target) const;
+  /// To the source's target.
+  Transfer transfer(int source) const;
   /// Returns when the member comes to the next round.
   double go(int member);
   /// Blocks until the transfer is over.  Returns whether the member goes on.
@@ -64,6 +65,7 @@ class MortalWalk {
   cluster::Until until_;
   std::vector<cluster::MemberTiming> timings_;
   std::vector<Part> parts_;    ///< this round
+  std::vector<Transfer> out_;  ///< of this round, by source
   std::vector<double> ready_;  ///< for the next round
   cluster::SentByPair* sent_ = nullptr;
   cluster::TimingObserver* observer_ = nullptr;
