@@ -13,7 +13,7 @@ namespace simgrad::base {
 /// XXH3-128 of the bytes, as 32 hexadecimal digits: equal on every machine and in every release.
 std::string hash(std::string_view bytes);
 
-/// Whether the text is so many digits as hash() writes them.
+/// Whether the text is exactly so many hexadecimal digits, in lower case as hash() writes them.
 bool is_hexadecimal(std::string_view text, std::size_t digits);
 
 /// 128 bits.

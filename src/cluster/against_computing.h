@@ -7,8 +7,10 @@
 
 namespace simgrad::cluster {
 
-/// The option that disturbs messages, or looks at each of them, so that no collective is computed; empty if none does.
-/// Under some failures most are computed all the same: see Options::computes_collectives.
+/// The first option that disturbs messages, or looks at each of them; empty if none does.
 std::string_view against_computing(const Options& options);
+
+/// Likewise, but for crashes that stop all ranks: most collectives are computed all the same.
+std::string_view against_computing_with_crashes(const Options& options);
 
 }  // namespace simgrad::cluster

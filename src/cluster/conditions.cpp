@@ -77,8 +77,12 @@ std::string_view against_computing(const Options& options) {
   return against_computing(options, options.failures.any());
 }
 
+std::string_view against_computing_with_crashes(const Options& options) {
+  return against_computing(options, others_go_on(options.failures));
+}
+
 bool Options::computes_collectives() const {
-  return collectives == Collectives::automatic && against_computing(*this, others_go_on(failures)).empty();
+  return collectives == Collectives::automatic && against_computing_with_crashes(*this).empty();
 }
 
 bool Options::alike_routes() const { return slow_links.empty() && !topology->disturbs(); }

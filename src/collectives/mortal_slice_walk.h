@@ -12,8 +12,8 @@ namespace simgrad::collectives {
 
 /// As a SliceWalk, but each member does what an actor does that goes message by message (sliced_ring.cpp). When it
 /// comes it calls its left neighbour, and with each slice its right one, and stands still from then on if it finds one
-/// of them dead; likewise where it waits for a slice that is broken. It does not look after a slice that only has to
-/// leave.
+/// of them dead; likewise where it waits for a slice that is broken. While it waits only for a slice of its own
+/// to leave, it does not notice that the slice is broken.
 class MortalSliceWalk {
  public:
   /// costs: with deaths.

@@ -137,7 +137,7 @@ Trial short_trial(const Case& each) {
 
 }  // namespace
 
-TEST_CASE("a crash at any time is in computed collectives as by messages, under every recovery") {
+TEST_CASE("a crash at any time gives the record that messages give, under every recovery that stops all ranks") {
   constexpr int times = 23;
   constexpr Recovery recoveries[] = {Recovery::restart, Recovery::wait, Recovery::shrink, Recovery::elastic};
   // Before the crash is detected, while all are at work again, and late.

@@ -40,6 +40,7 @@ const smaller = {
 const files = { 'real_csv.toml': 'california_housing.csv', 'real_libsvm.toml': 'heart_scale.libsvm' };
 
 const turn = Number(process.env.SIMGRAD_TURN ?? 0);
+if (!Number.isSafeInteger(turn) || turn < 0) { console.log(`SIMGRAD_TURN is "${process.env.SIMGRAD_TURN}"; expected a whole number`); process.exit(2); }
 
 function* reports([kind, ...rest]) {
   if (kind === 'turn') {

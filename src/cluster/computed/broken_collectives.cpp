@@ -37,7 +37,7 @@ struct ComputedCollectives::Replayed {
 };
 
 Deaths ComputedCollectives::deaths(const CollectiveGroup& all, const Collective& collective) const {
-  if (deaths_.empty() || !collective.plan->knows_deaths()) return {};
+  if (deaths_.empty() || !collective.plan->knows_deaths) return {};
   return Deaths(deaths_).of_members(*all.members);
 }
 
@@ -77,9 +77,9 @@ std::vector<ComputedCollectives::Replayed> ComputedCollectives::replay_all(const
   std::map<int, const ActorState*> by_rank;  // those in a collective: others may wait for them in the next one
   for (const auto& [key, all] : groups_)
     for (const std::shared_ptr<Collective>& collective : all->live) {
-      if (!collective->plan->knows_deaths()) continue;
-      const MembersReplay& its =
-          *every.emplace_back(all.get(), collective, std::make_unique<MembersReplay>(replay(*all, *collective))).replay;
+      if (!collective->plan->knows_deaths) continue;
+      every.push_back(Replayed{all.get(), collective, std::make_unique<MembersReplay>(replay(*all, *collective))});
+      const MembersReplay& its = *every.back().replay;
       for (std::size_t m = 0; m < collective->actors.size(); ++m)
         if (collective->actors[m]) by_rank[all->world_rank(m)] = &its.state(m);
     }
@@ -88,14 +88,15 @@ std::vector<ComputedCollectives::Replayed> ComputedCollectives::replay_all(const
       if (const auto found = by_rank.find(all->world_rank(m)); found != by_rank.end() && !its->has(m))
         its->set_before(m, *found->second);
   const double now = world_.now();
-  for (const auto& [all, collective, its] : every) {
+  for (const Replayed& each : every) {
+    Collective& collective = *each.collective;
     std::unique_ptr<const CollectiveTimes> until_now;
-    if (!collective->times)
-      until_now = std::make_unique<const CollectiveTimes>(*collective->plan, collective->arrivals, now,
-                                                          deaths(*all, *collective));
-    (until_now ? *until_now : *collective->times).each([&](const PlannedPart& part, const PartTimes& times) {
-      its->replay(part, times, now);
-      visit(*collective, part, times, *its);
+    if (!collective.times)
+      until_now = std::make_unique<const CollectiveTimes>(*collective.plan, collective.arrivals, now,
+                                                          deaths(*each.all, collective));
+    (until_now ? *until_now : *collective.times).each([&](const PlannedPart& part, const PartTimes& times) {
+      each.replay->replay(part, times, now);
+      visit(collective, part, times, *each.replay);
     });
   }
   for (const auto& [all, collective, its] : every) its->settle();
@@ -121,7 +122,10 @@ void ComputedCollectives::break_off(const Replayed& replayed, std::size_t member
 void ComputedCollectives::crash(int rank) {
   if (deaths_.empty()) deaths_.resize(static_cast<std::size_t>(world_.size()));
   Death& death = deaths_[static_cast<std::size_t>(rank)];
-  if (!death.up.empty()) death.up.back().to_s = world_.now();  // repaired, and lost again
+  if (!death.up.empty()) {  // repaired, and lost again
+    death.up.back().to_s = world_.now();
+    walk_again(rank);
+  }
   if (!world_.ranks().running(rank)) return;
   death = {.at_s = world_.now()};
   const auto in_it = [&](const CollectiveGroup& all, const Collective& collective) {
@@ -142,9 +146,23 @@ void ComputedCollectives::crash(int rank) {
       if (replayed.collective->times) wake(*replayed.all, replayed.collective);
     }
 }
-
 void ComputedCollectives::revive(int rank) {
-  if (!deaths_.empty()) deaths_[static_cast<std::size_t>(rank)].up.push_back({.from_s = world_.now()});
+  if (deaths_.empty()) return;
+  deaths_[static_cast<std::size_t>(rank)].up.push_back({.from_s = world_.now()});
+  walk_again(rank);
+}
+
+/// The rank's host is up or down in the middle of collectives: who calls the rank from now on waits for it, or finds it
+/// dead.
+void ComputedCollectives::walk_again(int rank) const {
+  for (const auto& [key, all] : groups_) {
+    if (std::ranges::find(*all->members, rank) == all->members->end()) continue;
+    for (const std::shared_ptr<Collective>& collective : all->live) {
+      if (!collective->times || !collective->plan->knows_deaths) continue;
+      end_with_deaths(*all, *collective);
+      wake(*all, collective);
+    }
+  }
 }
 
 /// Those who depend on a dead member do not leave any more.

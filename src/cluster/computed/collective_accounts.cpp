@@ -21,7 +21,7 @@ ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all,
   const double now = world_.now();
   if (collective.recorded_until_s < now && collective.times) record_ahead(collective);
   ActorState& actor = *std::exchange(collective.actors[member], nullptr);
-  if (hosts_may_fail_ && collective.plan->knows_deaths())
+  if (hosts_may_fail_ && collective.plan->knows_deaths)
     collective.before_leaving[member] = std::make_shared<const ActorState>(actor);
   collective.awaited_since_s[member] = actor.awaited_since_s();
   if (collective.by_one) std::ranges::fill(collective.awaited_since_s, actor.awaited_since_s());

@@ -39,8 +39,9 @@ void find_alike(PlannedPhase& phase) {
   }
 }
 
-bool CollectivePlan::knows_deaths() const {
-  return std::ranges::all_of(phases, [](const PlannedPhase& phase) {
+CollectivePlan::CollectivePlan(std::vector<PlannedPhase> all) : phases(std::move(all)) {
+  for (PlannedPart& part : phases.back().parts) part.last = true;
+  knows_deaths = std::ranges::all_of(phases, [](const PlannedPhase& phase) {
     return std::ranges::all_of(phase.parts, [](const PlannedPart& part) { return part.timing->knows_deaths(); });
   });
 }

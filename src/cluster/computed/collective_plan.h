@@ -55,9 +55,10 @@ struct PlannedPhase {
 void find_alike(PlannedPhase& phase);
 
 struct CollectivePlan {
-  std::vector<PlannedPhase> phases;
+  explicit CollectivePlan(std::vector<PlannedPhase> all);
 
-  bool knows_deaths() const;
+  std::vector<PlannedPhase> phases;
+  bool knows_deaths;  ///< that of all timings
 };
 
 /// The times of one part; members are numbered in its group.

@@ -104,9 +104,9 @@ PlannedPart ComputedCollectives::plan(CollectiveGroup& group,
 ComputedCollectives::Plan ComputedCollectives::plan(CollectiveGroup& all, const MakePhases& make) {
   Plan& known = all.plans[make.key()];
   if (known) return known;
-  const auto made = std::make_shared<CollectivePlan>();
+  std::vector<PlannedPhase> made;
   for (const CollectivePhase& phase : make.phases().phases) {
-    PlannedPhase& planned = made->phases.emplace_back();
+    PlannedPhase& planned = made.emplace_back();
     planned.places.resize(all.members->size());
     for (const CollectivePart& part : phase) {
       auto ranks = std::make_shared<std::vector<int>>();
@@ -121,17 +121,15 @@ ComputedCollectives::Plan ComputedCollectives::plan(CollectiveGroup& all, const 
     }
     find_alike(planned);
   }
-  for (PlannedPart& part : made->phases.back().parts) part.last = true;
-  return known = made;
+  return known = std::make_shared<const CollectivePlan>(std::move(made));
 }
 
 Tensor ComputedCollectives::take_part(const Call& call, const MakeTiming& make, Tensor brought) {
   CollectiveGroup& all = group(call.members, call.generation);
   if (!all.open) {
-    const auto made = std::make_shared<CollectivePlan>();
-    made->phases.emplace_back().parts.push_back(plan(all, make()));
-    made->phases.back().parts.back().last = true;
-    all.open = std::make_shared<Collective>(made, call.members->size());
+    std::vector<PlannedPhase> one(1);
+    one.front().parts.push_back(plan(all, make()));
+    all.open = std::make_shared<Collective>(std::make_shared<const CollectivePlan>(std::move(one)), call.members->size());
   }
   return take_part(call, all, std::move(brought));
 }
@@ -226,12 +224,13 @@ void ComputedCollectives::complete(CollectiveGroup& all, const std::shared_ptr<C
     if (!its.meeting_on.empty() &&
         std::ranges::min(times.arrivals) < its.busy_until_s - 1e-12 - 4e-16 * its.busy_until_s)
       contention_->give_up(its.meeting_on);
-    its.busy_until_s = last_end_s(times.timings);
+    for (const MemberTiming& member : times.timings)
+      if (member.end_s < Until::never) its.busy_until_s = std::max(its.busy_until_s, member.end_s);
   });
   record_ahead(collective);
   for (const PlannedPhase& phase : collective.plan->phases) combine(phase, collective.tensors);
-  for (ActorState* const actor : collective.actors)
-    if (actor) actor->ends_by_itself();
+  for (std::size_t m = 0; m < collective.actors.size(); ++m)
+    if (collective.actors[m] && collective.times->of(m).end_s < Until::never) collective.actors[m]->ends_by_itself();
   wake(all, completed);
 }
 

@@ -78,7 +78,7 @@ class ComputedCollectives {
   Way way() const;
 
   /// The rank's host goes down now, and its actors die: their accounts are settled. Collectives that they are in end
-  /// for those alone who do not depend on them. Before its account says so.
+  /// for those alone who do not depend on them.  To be called before Timekeeper::go_down.
   void crash(int rank);
   /// The host is up again, without the rank.
   void revive(int rank);
@@ -131,6 +131,7 @@ class ComputedCollectives {
   template <class Visit>
   std::vector<Replayed> replay_all(const Visit& visit) const;
   MembersReplay replay(const CollectiveGroup& group, const Collective& collective) const;
+  void walk_again(int rank) const;
   void break_off(const Replayed& replayed, std::size_t member) const;
   void count(const PlannedPart& part, const PartTimes& times, const Collective& collective) const;
   void record_ahead(Collective& collective) const;

@@ -36,7 +36,7 @@ class Deaths {
   double at_s(int member) const { return any() ? of(member).at_s : Death::never; }
   /// Whether one that calls the member then finds it dead.
   bool is_down(int member, double now) const { return any() && of(member).is_down(now); }
-  /// Those at these positions, in their order; empty: of all members.  Nobody's where none of them dies.
+  /// Those at these positions, in their order; empty: of all members.  Where none of them dies, any() is false.
   Deaths of_members(std::span<const int> positions) const {
     if (!any() || positions.empty()) return *this;
     std::vector<Death> theirs;

@@ -42,7 +42,7 @@ void MembersReplay::replay(const PlannedPart& part, const PartTimes& times, doub
   flops_ = 0.0;
   AlphaBetaGamma costs = times.costs(part);
   if (!costs.deaths) costs.deaths = std::make_shared<const Deaths>();
-  seconds_per_flop_ = &costs.seconds_per_flop;
+  seconds_per_flop_ = &part.costs->seconds_per_flop;
   part.timing->show(costs, times.arrivals, until_s, *this);
 }
 

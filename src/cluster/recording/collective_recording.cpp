@@ -89,7 +89,7 @@ void add_causes(std::span<Interval> intervals, const Lateness& lateness, double 
 void ComputedCollectives::record_ahead(Collective& collective) const {
   double until_s = CollectiveTiming::uncut;
   const double disturbed_s = std::max(world_.cluster().next_callback_s(), std::nextafter(world_.now(), until_s));
-  const bool may_break = hosts_may_fail_ && collective.plan->knows_deaths();
+  const bool may_break = hosts_may_fail_ && collective.plan->knows_deaths;
   for (std::size_t m = 0; m < collective.actors.size() && may_break; ++m)
     if (collective.times->of(m).end_s >= disturbed_s) until_s = disturbed_s;
   record(collective, *collective.times, until_s, Ending::nobody);

@@ -30,13 +30,12 @@ std::string reason_for_messages(const cluster::World& world, const std::string& 
   const std::string algorithm = collective.substr(0, collective.find(' '));  // of "ring all_gather"
   if (!collectives::allreduces().find(algorithm) && algorithm != "all_to_all") return {};
   const cluster::Options& options = world.cluster().options();
-  // Where failures stop all ranks alike, most collectives are computed all the same.
-  const bool in_spite = options.failures.any() && world.computes_collectives();
-  if (const auto option = cluster::against_computing(options); !option.empty() && !in_spite)
+  if (const auto option = cluster::against_computing_with_crashes(options); !option.empty())
     return fmt::format("cluster.{}", option);
   if (!world.ranks().own_hosts()) return "several ranks on one host";
   if (world.cluster().tenants() > 1) return "several jobs";
-  if (algorithm == "naive" && in_spite) return "cluster.failures";
+  // In spite of crashes: but for the strategies and the algorithm of which DESIGN.md tells.
+  if (options.failures.any() && (algorithm == "naive" || !world.computes_collectives())) return "cluster.failures";
   if (algorithm == "naive" && !options.alike_routes()) return fmt::format("algorithm = \"{}\"", algorithm);
   return {};
 }
