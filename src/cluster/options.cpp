@@ -39,10 +39,10 @@ constexpr std::array frames{
     Choice{"jumbo", "packets of 9000 bytes: 8948 of 9038 bytes on the wire are the message's"}};
 
 constexpr std::array collectives_choices{
-    Choice{
-        "auto",
-        "at the last arrival, from the routes of their transfers, which share links fairly: on an ideal topology of "
-        "constant links without failures with which others go on, other traffic, jitter or a platform file; the run's notes say how"},
+    Choice{"auto",
+           "at the last arrival, from the routes of their transfers, which share links fairly: on an ideal topology of "
+           "constant links without failures with which others go on, other traffic, jitter or a platform file; the "
+           "run's notes say how"},
     Choice{"messages",
            "message by message, always: the same to nine digits (or to the 1e-12 s of each event), and slower"}};
 

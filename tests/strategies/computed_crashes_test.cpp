@@ -174,6 +174,22 @@ TEST_CASE("a host that is repaired and lost again before a computed collective i
   }
 }
 
+TEST_CASE("a host that is back within a transfer has those who call it wait, in computed collectives, too") {
+  constexpr int times = 31;
+  Share share;
+  for (Case each : cases()) {
+    const Trial trial = short_trial(each);
+    const double whole_s = trial.run().record.simulated_s;
+    each.causes = each.causes && each.name != "ring in slices";  // some of them change places
+    for (int i = 0; i < times; ++i) {
+      if (!share.next()) continue;
+      const double at_s = whole_s * (i + 0.7) / times, hop_s = alpha + (M / 4) / slow_B;
+      CAPTURE(each.name, i);
+      check_as_by_messages(each, with_crashes(trial, {crash(i % 4, at_s, (0.1 + 0.3 * (i % 7)) * hop_s)}));
+    }
+  }
+}
+
 TEST_CASE("a rank crashes in the moment in which it, or the last one, comes to a computed collective") {
   for (const Case& each : cases()) {
     if (each.causes)

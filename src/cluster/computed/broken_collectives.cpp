@@ -10,6 +10,7 @@
 #include "cluster/computed/collective_plan.h"
 #include "cluster/computed/computed_collectives.h"
 #include "cluster/computed/members_replay.h"
+#include "cluster/fabric/cluster.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
@@ -176,6 +177,7 @@ void ComputedCollectives::end_with_deaths(const CollectiveGroup& all, Collective
 }
 
 void ComputedCollectives::break_off() const {
+  if (!hosts_may_fail_ || world_.cluster().failed()) return;  // in a failed run some actors are gone already
   const auto count_part = [&](Collective& collective, const PlannedPart& part, const PartTimes& times,
                               const MembersReplay& replay) {
     for (std::size_t m = 0; m < collective.actors.size(); ++m)

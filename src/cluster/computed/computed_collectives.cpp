@@ -129,7 +129,8 @@ Tensor ComputedCollectives::take_part(const Call& call, const MakeTiming& make, 
   if (!all.open) {
     std::vector<PlannedPhase> one(1);
     one.front().parts.push_back(plan(all, make()));
-    all.open = std::make_shared<Collective>(std::make_shared<const CollectivePlan>(std::move(one)), call.members->size());
+    all.open =
+        std::make_shared<Collective>(std::make_shared<const CollectivePlan>(std::move(one)), call.members->size());
   }
   return take_part(call, all, std::move(brought));
 }

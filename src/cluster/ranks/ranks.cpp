@@ -98,7 +98,8 @@ std::int64_t Ranks::start_actor(int rank, bool main, std::function<void()> body)
   const sg4::ActorPtr actor = new_actor(fmt::format("rank {}", rank), cluster_.host(host(rank)),
                                         [this, rank, main, killed = killed_, work = std::move(body)] {
                                           enlist(rank);
-                                          // A host that crashes at this very moment does not kill an actor that has not begun.
+                                          // A host that crashes at this very moment does not kill an actor that has not
+                                          // begun.
                                           const bool lives = killed == killed_ && (!main || ranks_[rank].running);
                                           if (lives) run_guarded(rank, main, work);
                                           // SimGrid keeps a daemon for ever that ends before it is made one.
