@@ -42,8 +42,11 @@ struct Groups {
   std::vector<AlphaBetaGamma> costs;
   CollectivePlan plan;
 
-  explicit Groups(std::vector<AlphaBetaGamma> each) : costs(std::move(each)) {
-    PlannedPhase& phase = plan.phases.emplace_back();
+  explicit Groups(std::vector<AlphaBetaGamma> each) : costs(std::move(each)), plan({phase()}) {}
+
+ private:
+  PlannedPhase phase() const {
+    PlannedPhase phase;
     for (std::size_t p = 0; p < costs.size(); ++p) {
       const auto first = static_cast<int>(2 * p);
       phase.parts.push_back({.group = nullptr,
@@ -55,6 +58,7 @@ struct Groups {
       phase.places.push_back({static_cast<int>(p), 1});
     }
     find_alike(phase);
+    return phase;
   }
 };
 

@@ -149,10 +149,9 @@ void Ranks::kill(std::int64_t actor) {
 
 void Ranks::kill_all() {
   const auto self = sg4::Actor::self() ? sg4::this_actor::get_pid() : -1;
-  for (const std::int64_t actor : actors_)
+  ++killed_;  // an actor that begins while others are killed ends at once
+  for (const std::int64_t actor : std::exchange(actors_, {}))
     if (actor != self) kill(actor);
-  actors_.clear();
-  ++killed_;
   if (self >= 0) actors_.push_back(self);
   for (Rank& rank : ranks_) rank.running = false;
 }
