@@ -118,6 +118,10 @@ void ComputedCollectives::break_off(const Replayed& replayed, std::size_t member
                                        waits(then.parts() - before.parts()));
   }
   world_.timekeeper().break_off(actor, replay->account(member));
+  if (Track* const track = actor.track(); track && replay->has_lost_peer(member)) {
+    track->set_within(record::Work::idle);
+    track->rest();
+  }
 }
 
 void ComputedCollectives::crash(int rank) {

@@ -16,7 +16,8 @@ MembersReplay::MembersReplay(std::vector<Member> members)
     : members_(std::move(members)),
       states_(members_.size()),
       when_followed_(members_.size()),
-      at_death_(members_.size()) {
+      at_death_(members_.size()),
+      lost_peer_(members_.size()) {
   for (std::size_t m = 0; m < members_.size(); ++m) {
     if (!members_[m].at_arrival) {
       states_[m] = std::make_shared<ActorState>();
@@ -95,7 +96,9 @@ void MembersReplay::computes(int member, double from_s, double to_s) {
 void MembersReplay::loses_peer(int member, double at_s) {
   const std::size_t m = position(member);
   ActorState& self = *states_[m];
-  if (at_s < members_[m].until_s && !self.is_beside()) self.set_within(TimePart::wait_recovery, at_s);
+  if (!(at_s < members_[m].until_s) || self.is_beside()) return;
+  self.set_within(TimePart::wait_recovery, at_s);
+  lost_peer_[m] = true;
 }
 
 void MembersReplay::settle() {

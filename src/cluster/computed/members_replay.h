@@ -46,6 +46,8 @@ class MembersReplay final : public TimingObserver {
   /// A member's state, and its account at its end: when it died, or now.
   const ActorState& state(std::size_t member) const { return *states_[member]; }
   const Account& account(std::size_t member) const;
+  /// Whether it has found a peer dead, or a transfer broken, and stands still since.
+  bool has_lost_peer(std::size_t member) const { return lost_peer_[member]; }
   /// Its account when its rank began to wait for it; null if that was before its arrival, or never.
   const Account* when_followed(std::size_t member) const { return when_followed_[member].get(); }
   /// What was sent in the last part that was replayed, of transfers that had started.
@@ -74,6 +76,7 @@ class MembersReplay final : public TimingObserver {
   std::vector<std::shared_ptr<ActorState>> states_;
   std::vector<std::shared_ptr<const Account>> when_followed_;
   std::vector<std::shared_ptr<const Account>> at_death_;
+  std::vector<bool> lost_peer_;
   const PlannedPart* part_ = nullptr;
   const std::vector<double>* seconds_per_flop_ = nullptr;
   SentByPair sent_;
