@@ -170,7 +170,7 @@ void ComputedCollectives::walk_again(int rank) const {
   }
 }
 
-/// Those who depend on a dead member do not leave any more.
+/// Members that depend on a dead one do not leave the collective any more.
 void ComputedCollectives::end_with_deaths(const CollectiveGroup& all, Collective& collective) const {
   collective.times = std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, CollectiveTiming::uncut,
                                                        deaths(all, collective));

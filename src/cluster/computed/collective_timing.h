@@ -59,8 +59,8 @@ class TimingObserver {
   virtual void communicates(int member, int peer, std::int64_t bytes, double from_s, double to_s) = 0;
   virtual void sends(int source, int target, std::int64_t bytes, double start_s, double end_s) = 0;
 
-  // What an actor would do that went message by message, if the costs name deaths, or that there are none. Whoever is
-  // waited for has been shown up to the beginning of the transfer.
+  // The two functions below show what an actor would do message by message. They are called only where the costs have
+  // deaths, be they none. A member that is waited for has been shown up to the beginning of the transfer.
 
   /// The member is blocked by a transfer from or to a peer, which starts and is over at these times; infinite: never.
   virtual void blocks(int /*member*/, int /*peer*/, double /*since_s*/, double /*start_s*/, double /*end_s*/) {}

@@ -26,7 +26,7 @@ struct Death {
   }
 };
 
-/// Those of the members of a group. A span or a transfer that ends at the time of a death does not end any more.
+/// The deaths of the members of a group. A span or a transfer that ends at the time of a death does not end any more.
 class Deaths {
  public:
   Deaths() = default;  ///< nobody dies
@@ -36,7 +36,8 @@ class Deaths {
   double at_s(int member) const { return any() ? of(member).at_s : Death::never; }
   /// Whether one that calls the member then finds it dead.
   bool is_down(int member, double now) const { return any() && of(member).is_down(now); }
-  /// Those at these positions, in their order; empty: of all members.  Where none of them dies, any() is false.
+  /// The deaths of the members at these positions, in their order; no positions: of all members.  Where none of these
+  /// dies, any() is false.
   Deaths of_members(std::span<const int> positions) const {
     if (!any() || positions.empty()) return *this;
     std::vector<Death> theirs;

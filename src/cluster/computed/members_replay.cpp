@@ -105,7 +105,7 @@ void MembersReplay::settle() {
   std::vector<std::size_t> order;
   for (std::size_t m = 0; m < members_.size(); ++m)
     if (members_[m].at_arrival) order.push_back(m);
-  // Who waits for a dead one waits for the recovery, from that death on.
+  // A member that waits for a dead one waits for the recovery, from that death on.
   std::ranges::stable_sort(order, {}, [&](std::size_t m) { return members_[m].dies ? members_[m].until_s : never; });
   for (const std::size_t m : order) {
     const Member& member = members_[m];
