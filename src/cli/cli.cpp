@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include "base/errors.h"
@@ -78,8 +80,21 @@ void refuse_empty_texts(CLI::App& app) {
         });
 }
 
+/// Becomes the program beside this one that has the command argv[1].  Errors: EnvironmentError.
+[[noreturn]] void hand_over(char** argv) {
+  const std::filesystem::path directory = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::filesystem::path program = directory / "simgrad-plan";
+  execv(program.c_str(), argv);
+  if (errno == ENOENT)
+    throw base::EnvironmentError(fmt::format(
+        "simgrad {}: the program {}, which has this command, is not built yet; to build it, type: cmake --build {}",
+        argv[1], base::printable(program.string()), base::printable(base::shell_word(directory.string()))));
+  throw base::EnvironmentError(
+      fmt::format("simgrad {}: cannot start {}: {}", argv[1], base::printable(program.string()), std::strerror(errno)));
+}
+
 /// Parses the command line and calls the subcommand.
-int call(int argc, char** argv) {
+int call(int argc, char** argv, const Planning& planning) {
   CLI::App app{
       "simgrad: real gradients on a simulated cluster.\n"
       "Compares ways of training in parallel by time, speed-up and shares of computing, communicating and waiting.",
@@ -87,9 +102,16 @@ int call(int argc, char** argv) {
   app.set_version_flag("--version", std::string("simgrad ") + version);
   app.require_subcommand(1);
   int exit_code = Exit::ok;
+  const auto add_planning = [&](Add add, const char* name, const char* about) {
+    if (add != nullptr) return add(app, exit_code);
+    CLI::App* command = app.add_subcommand(name, about);
+    command->set_help_flag();  // --help is for the program that has the command, as all words are
+    command->prefix_command();
+    command->callback([argv] { hand_over(argv); });
+  };
   add_run(app, exit_code);
   add_validate(app, exit_code);
-  add_plan(app, exit_code);
+  add_planning(planning.plan, "plan", plan_summary);
   add_check(app, exit_code);
   add_merge(app, exit_code);
   add_report(app, exit_code);
@@ -97,7 +119,7 @@ int call(int argc, char** argv) {
   add_list(app, exit_code);
   add_explain(app, exit_code);
   add_calibrate(app, exit_code);
-  add_capacity(app, exit_code);
+  add_planning(planning.capacity, "capacity", capacity_summary);
   refuse_empty_texts(app);
   try {
     app.parse(argc, argv);
@@ -116,10 +138,10 @@ void flush_output() {
                                              errno == 0 ? "" : std::strerror(errno)));
 }
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, const Planning& planning) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error of its writing
   try {
-    const int exit_code = call(argc, argv);
+    const int exit_code = call(argc, argv, planning);
     flush_output();
     return exit_code;
   } catch (const base::ScenarioError& error) {

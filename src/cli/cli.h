@@ -25,13 +25,27 @@ enum Exit {
 /// Writes what is printed so far. A full disk may show only here.  Errors: EnvironmentError.
 void flush_output();
 
-/// Parses, runs the subcommand, prints errors on stderr. Returns the exit code.
-int run(int argc, char** argv);
+/// A subcommand adds itself to the application and, once called, sets `exit_code`.
+using Add = void (*)(CLI::App& app, int& exit_code);
 
-// The subcommands. Each adds itself to the application and, once called, sets `exit_code`.
+/// The subcommands that are in a program of their own, `simgrad-plan`, so that `simgrad` is built a tenth sooner.
+struct Planning {
+  Add plan = nullptr;
+  Add capacity = nullptr;
+};
+inline constexpr const char* plan_summary =
+    "The cheapest, the fastest or the most frugal way to the goal of [plan], out of a space of strategies, hosts and "
+    "options";
+inline constexpr const char* capacity_summary =
+    "Simulates the scenario's fleet over a long time: goodput, waiting, spares, days to the end";
+
+/// Parses, runs the subcommand, prints errors on stderr. Returns the exit code. Subcommands that `planning` lacks are
+/// left to the program that has them: it takes this one's place, with the same words.
+int run(int argc, char** argv, const Planning& planning = {});
+
+// The other subcommands.
 void add_run(CLI::App& app, int& exit_code);
 void add_validate(CLI::App& app, int& exit_code);
-void add_plan(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
@@ -39,6 +53,5 @@ void add_calibrate(CLI::App& app, int& exit_code);
 void add_merge(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
-void add_capacity(CLI::App& app, int& exit_code);
 
 }  // namespace simgrad::cli

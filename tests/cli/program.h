@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/cli.h"
+#include "plan_cli/plan_cli.h"
 #include "scratch.h"
 
 namespace simgrad::tests {
@@ -87,7 +87,7 @@ inline std::optional<std::vector<std::string>> plain_words(const std::string& li
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   alarm(limit_s);
-  const int exit_code = cli::run(static_cast<int>(words.size()), arguments.data());
+  const int exit_code = cli::run(static_cast<int>(words.size()), arguments.data(), plan_cli::planning);
   std::fflush(nullptr);
   _exit(exit_code);
 }

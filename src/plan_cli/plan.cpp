@@ -15,7 +15,6 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/cli.h"
 #include "cli/language.h"
 #include "cli/outcome.h"
 #include "cli/report.h"
@@ -25,15 +24,16 @@
 #include "experiment/run/results_directory.h"
 #include "experiment/run/runner.h"
 #include "outputs/report/page.h"
+#include "plan_cli/plan_cli.h"
 #include "planner/confirm.h"
 #include "planner/sentences.h"
 
-namespace simgrad::cli {
+namespace simgrad::plan_cli {
 
 namespace {
 
 struct PlanCommand {
-  Chosen chosen;
+  cli::Chosen chosen;
   std::string out;
   std::string seconds;
   int jobs = 0;
@@ -94,7 +94,7 @@ void confirm(const PlanCommand& command, experiment::Plan plan, const planner::A
   planner::add_confirmed(plan, answer);
   if (plan.runs.empty()) return;
   if (command.chosen.no_baseline) plan.baselines.clear();
-  std::vector<std::string> words = words_of(command.chosen);
+  std::vector<std::string> words = cli::words_of(command.chosen);
   words.at(1) = "plan";
   plan.command = base::shell_line(words);
   std::unique_ptr<const experiment::ResultsDirectory> directory;
@@ -106,7 +106,7 @@ void confirm(const PlanCommand& command, experiment::Plan plan, const planner::A
                                                    .goes_on = goes_on},
                                                   directory);
   results.plan = json;
-  if (!outputs::page().empty() && !results.runs.empty()) write_page(results, command.out);
+  if (!outputs::page().empty() && !results.runs.empty()) cli::write_page(results, command.out);
 }
 
 std::string text_of(const nlohmann::ordered_json& json) {
@@ -128,7 +128,7 @@ nlohmann::ordered_json write_files(const planner::Answer& answer, const std::str
   return json;
 }
 
-Exit plan(PlanCommand& command) {
+cli::Exit plan(PlanCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   experiment::watch_for_interrupts();
   const std::string& file = command.chosen.scenario;
@@ -148,7 +148,7 @@ Exit plan(PlanCommand& command) {
   const auto left_s = [&] { return left_of(*space.reads.front().settings); };
   const auto goes_on = [&] { return left_s() > 0.0 && !experiment::interrupted(); };
   planner::Candidates candidates = planner::candidates_of(space, command.chosen.selection.strategies, goes_on);
-  if (command.out.empty()) command.out = default_directory(space.name);
+  if (command.out.empty()) command.out = cli::default_directory(space.name);
   const experiment::Plan none = planner::without_runs(space);
   auto directory = std::make_unique<const experiment::ResultsDirectory>(
       command.out, none, nlohmann::ordered_json(), command.force, [](const std::string& text) { base::say(text); });
@@ -174,20 +174,17 @@ Exit plan(PlanCommand& command) {
     fmt::print("{}", text_of(json));
   else if (!command.quiet)
     fmt::print("{}Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}\n",
-               planner::answer_text(answer, terminal_width().value_or(plain_width)), base::printable(command.out),
+               planner::answer_text(answer, cli::terminal_width().value_or(plain_width)), base::printable(command.out),
                base::shell_word(command.out + "/winner.toml"));
-  return experiment::interrupted() ? Exit::interrupted : Exit::ok;
+  return experiment::interrupted() ? cli::Exit::interrupted : cli::Exit::ok;
 }
 
 }  // namespace
 
 void add_plan(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "plan",
-      "The cheapest, the fastest or the most frugal way to the goal of [plan], out of a space of strategies, "
-      "hosts and options");
+  auto* command = app.add_subcommand("plan", cli::plan_summary);
   auto options = std::make_shared<PlanCommand>();
-  add_selection(*command, options->chosen);
+  cli::add_selection(*command, options->chosen);
   command->add_option("--out", options->out, "The directory of the results (default out/<scenario's name>)")
       ->type_name("DIR");
   command
@@ -195,17 +192,17 @@ void add_plan(CLI::App& app, int& exit_code) {
                    "Real time of the command (default plan.seconds, 60 s), after which nothing is begun; the same "
                    "command goes on")
       ->type_name("TIME");
-  add_pace(*command, options->jobs, options->threads);
+  cli::add_pace(*command, options->jobs, options->threads);
   command->add_flag("--json", options->json, "Prints plan.json and nothing else");
   command->add_flag("--quiet", options->quiet, "Prints no answer and no progress");
   command->add_flag("--force", options->force, "Simulates everything again");
   command->add_flag("--no-confirm", options->no_confirm,
                     "Leaves out the full simulations of the winner and its rivals, and with them the page");
-  add_language(*command, options->language);
+  cli::add_language(*command, options->language);
   command->callback([options, &exit_code] {
-    speak(options->language);
+    cli::speak(options->language);
     exit_code = plan(*options);
   });
 }
 
-}  // namespace simgrad::cli
+}  // namespace simgrad::plan_cli

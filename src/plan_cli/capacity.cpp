@@ -10,13 +10,13 @@
 #include "capacity/study.h"
 #include "capacity/tables.h"
 #include "capacity/unread.h"
-#include "cli/cli.h"
 #include "cli/language.h"
 #include "experiment/plan/plan.h"
 #include "experiment/plan/seeds.h"
 #include "experiment/run/runner.h"
+#include "plan_cli/plan_cli.h"
 
-namespace simgrad::cli {
+namespace simgrad::plan_cli {
 
 namespace {
 
@@ -68,8 +68,7 @@ void estimate_capacity(CapacityOptions& options) {
 }  // namespace
 
 void add_capacity(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "capacity", "Simulates the scenario's fleet over a long time: goodput, waiting, spares, days to the end");
+  auto* command = app.add_subcommand("capacity", cli::capacity_summary);
   auto options = std::make_shared<CapacityOptions>();
   command->add_option("scenario", options->scenario, "The scenario, a TOML file with [capacity]")->required();
   command->add_option("--set", options->selection.sets, "Sets any key: --set capacity.hosts=128 (repeatable)")
@@ -96,12 +95,12 @@ void add_capacity(CLI::App& app, int& exit_code) {
       ->type_name("N");
   command->add_flag("--json", options->json, "Prints the results as JSON instead of tables");
   command->add_flag("--quiet", options->quiet, "Prints no tables");
-  add_language(*command, options->language);
+  cli::add_language(*command, options->language);
   command->callback([options, &exit_code] {
-    speak(options->language);
+    cli::speak(options->language);
     estimate_capacity(*options);
-    exit_code = Exit::ok;
+    exit_code = cli::Exit::ok;
   });
 }
 
-}  // namespace simgrad::cli
+}  // namespace simgrad::plan_cli

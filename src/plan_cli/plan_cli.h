@@ -1,0 +1,13 @@
+/// The command line of `simgrad-plan`: that of `simgrad`, and a file for each of the two subcommands that this lacks.
+#pragma once
+
+#include "cli/cli.h"
+
+namespace simgrad::plan_cli {
+
+void add_plan(CLI::App& app, int& exit_code);
+void add_capacity(CLI::App& app, int& exit_code);
+
+inline constexpr cli::Planning planning{.plan = add_plan, .capacity = add_capacity};
+
+}  // namespace simgrad::plan_cli
