@@ -1,3 +1,3 @@
 #include "plan_cli/plan_cli.h"
 
-int main(int argc, char** argv) { return simgrad::cli::run(argc, argv, simgrad::plan_cli::planning); }
+int main(int argc, char** argv) { return simgrad::cli::run(argc, argv, simgrad::plan_cli::commands); }

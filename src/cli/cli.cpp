@@ -80,21 +80,35 @@ void refuse_empty_texts(CLI::App& app) {
         });
 }
 
-/// Becomes the program beside this one that has the command argv[1].  Errors: EnvironmentError.
+/// Becomes `simgrad-plan`, which lies beside this program and has the command argv[1].  Errors: EnvironmentError.
 [[noreturn]] void hand_over(char** argv) {
-  const std::filesystem::path directory = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const std::filesystem::path program = directory / "simgrad-plan";
-  execv(program.c_str(), argv);
-  if (errno == ENOENT)
+  namespace fs = std::filesystem;
+  std::error_code unread, unfound;
+  const fs::path self = fs::read_symlink("/proc/self/exe", unread);
+  if (unread)
     throw base::EnvironmentError(fmt::format(
-        "simgrad {}: the program {}, which has this command, is not built yet; to build it, type: cmake --build {}",
-        argv[1], base::printable(program.string()), base::printable(base::shell_word(directory.string()))));
+        "simgrad {}: where this program lies is not known, for /proc cannot be read; call simgrad-plan itself",
+        argv[1]));
+  const fs::path program = self.parent_path() / "simgrad-plan";
+  execv(program.c_str(), argv);
+  const int error = errno;
+  const std::string shown = base::printable(program.string());
+  if (error != ENOENT)
+    throw base::EnvironmentError(fmt::format("simgrad {}: cannot start {}: {}", argv[1], shown, std::strerror(error)));
+  const std::string directory = base::printable(base::shell_word(self.parent_path().string()));
   throw base::EnvironmentError(
-      fmt::format("simgrad {}: cannot start {}: {}", argv[1], base::printable(program.string()), std::strerror(errno)));
+      fs::exists(self.parent_path() / "CMakeCache.txt", unfound)
+          ? fmt::format("simgrad {}: the program {}, which has this command, is not built yet; to build it, type: "
+                        "cmake --build {} --target simgrad-plan",
+                        argv[1], shown, directory)
+          : fmt::format(
+                "simgrad {}: there is no {}, which has this command; copy it from the build directory to there, "
+                "or make simgrad a symbolic link to the one that is built",
+                argv[1], shown));
 }
 
 /// Parses the command line and calls the subcommand.
-int call(int argc, char** argv, const Planning& planning) {
+int call(int argc, char** argv, const PlanCommands& plan_commands) {
   CLI::App app{
       "simgrad: real gradients on a simulated cluster.\n"
       "Compares ways of training in parallel by time, speed-up and shares of computing, communicating and waiting.",
@@ -102,7 +116,7 @@ int call(int argc, char** argv, const Planning& planning) {
   app.set_version_flag("--version", std::string("simgrad ") + version);
   app.require_subcommand(1);
   int exit_code = Exit::ok;
-  const auto add_planning = [&](Add add, const char* name, const char* about) {
+  const auto add_if_here = [&](Add add, const char* name, const char* about) {
     if (add != nullptr) return add(app, exit_code);
     CLI::App* command = app.add_subcommand(name, about);
     command->set_help_flag();  // --help is for the program that has the command, as all words are
@@ -111,7 +125,7 @@ int call(int argc, char** argv, const Planning& planning) {
   };
   add_run(app, exit_code);
   add_validate(app, exit_code);
-  add_planning(planning.plan, "plan", plan_summary);
+  add_if_here(plan_commands.plan, "plan", plan_summary);
   add_check(app, exit_code);
   add_merge(app, exit_code);
   add_report(app, exit_code);
@@ -119,7 +133,7 @@ int call(int argc, char** argv, const Planning& planning) {
   add_list(app, exit_code);
   add_explain(app, exit_code);
   add_calibrate(app, exit_code);
-  add_planning(planning.capacity, "capacity", capacity_summary);
+  add_if_here(plan_commands.capacity, "capacity", capacity_summary);
   refuse_empty_texts(app);
   try {
     app.parse(argc, argv);
@@ -138,10 +152,10 @@ void flush_output() {
                                              errno == 0 ? "" : std::strerror(errno)));
 }
 
-int run(int argc, char** argv, const Planning& planning) {
+int run(int argc, char** argv, const PlanCommands& plan_commands) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond a limit is an error of its writing
   try {
-    const int exit_code = call(argc, argv, planning);
+    const int exit_code = call(argc, argv, plan_commands);
     flush_output();
     return exit_code;
   } catch (const base::ScenarioError& error) {

@@ -28,8 +28,8 @@ void flush_output();
 /// A subcommand adds itself to the application and, once called, sets `exit_code`.
 using Add = void (*)(CLI::App& app, int& exit_code);
 
-/// The subcommands that are in a program of their own, `simgrad-plan`, so that `simgrad` is built a tenth sooner.
-struct Planning {
+/// The subcommands that are in `simgrad-plan` alone, so that `simgrad` is built sooner.
+struct PlanCommands {
   Add plan = nullptr;
   Add capacity = nullptr;
 };
@@ -39,9 +39,9 @@ inline constexpr const char* plan_summary =
 inline constexpr const char* capacity_summary =
     "Simulates the scenario's fleet over a long time: goodput, waiting, spares, days to the end";
 
-/// Parses, runs the subcommand, prints errors on stderr. Returns the exit code. Subcommands that `planning` lacks are
-/// left to the program that has them: it takes this one's place, with the same words.
-int run(int argc, char** argv, const Planning& planning = {});
+/// Parses, runs the subcommand, prints errors on stderr. Returns the exit code. Subcommands that `plan_commands`
+/// lacks are left to the program that has them: it takes this one's place, with the same words.
+int run(int argc, char** argv, const PlanCommands& plan_commands = {});
 
 // The other subcommands.
 void add_run(CLI::App& app, int& exit_code);

@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -81,11 +83,15 @@ void add_hashes(std::string& hashes, const std::vector<Item>& items) {
   hashes += '\n';
 }
 
-/// The running program: another build may write other files of equal results.
+/// The running program: another build may write other files of equal results. simgrad-plan counts as the simgrad that
+/// lies beside it.
 std::string program() {
-  struct stat file = {};
-  if (stat("/proc/self/exe", &file) != 0) return {};
-  return fmt::format("{} {}.{:09}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  std::error_code unread;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unread);
+  for (const std::filesystem::path& path : {self.parent_path() / "simgrad", self})
+    if (struct stat file = {}; stat(path.c_str(), &file) == 0)
+      return fmt::format("{} {}.{:09}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  return {};
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "catch.h"
-#include "cli/scenario.h"
+#include "cli/planning.h"
 
 namespace plan_program_test {
 
@@ -29,18 +29,24 @@ TEST_CASE("simgrad hands the words of plan and capacity to simgrad-plan, as they
   CHECK(found("capacity").out == "[capacity]");
 }
 
-TEST_CASE("Where simgrad-plan is not built, plan and capacity say how it is") {
+TEST_CASE("where there is no simgrad-plan, plan and capacity say how to get it") {
   const Scratch scratch;
   std::filesystem::copy_file(SIMGRAD_PROGRAM, scratch.path() + "/simgrad");
-  for (const std::string command : {"plan", "capacity"}) {
+  const std::string missing = scratch.path() + "/simgrad-plan";
+  const auto check = [&](const std::string& command, const std::string& message) {
     const Called called = call("./simgrad " + command + " x.toml", scratch.path());
     CHECK(called.exit_code == 5);
     CHECK(called.out.empty());
-    CHECK(called.err ==
-          "simgrad " + command + ": the program " + scratch.path() +
-              "/simgrad-plan, which has this command, is not built yet; to build it, type: cmake --build " +
-              scratch.path() + "\n");
-  }
+    CHECK(called.err == "simgrad " + command + ": " + message + "\n");
+  };
+  for (const std::string command : {"plan", "capacity"})
+    check(command, "there is no " + missing +
+                       ", which has this command; copy it from the build directory to there, or make simgrad a "
+                       "symbolic link to the one that is built");
+  std::ofstream(scratch.path() + "/CMakeCache.txt").flush();
+  for (const std::string command : {"plan", "capacity"})
+    check(command, "the program " + missing + ", which has this command, is not built yet; to build it, type: " +
+                       "cmake --build " + scratch.path() + " --target simgrad-plan");
 }
 
 TEST_CASE("simgrad and simgrad-plan are the same command line") {
@@ -53,6 +59,20 @@ TEST_CASE("simgrad and simgrad-plan are the same command line") {
     CHECK_THAT(help.out, ContainsSubstring("--strategy"));
     CHECK(help.out == call("simgrad-plan " + command + " --help", "/").out);
   }
+}
+
+TEST_CASE("a report of a plan's results, which are as they were, is not written again") {
+  const Scratch scratch;
+  scratch.write("x.toml", twelve);
+  REQUIRE(call("simgrad plan x.toml --quiet --out o", scratch.path()).exit_code == 0);
+  const std::string page = scratch.path() + "/o/report.html";
+  if (!std::filesystem::exists(page)) {
+    WARN("skipped: this build has no page");
+    return;
+  }
+  const auto written = std::filesystem::last_write_time(page);
+  CHECK(call("simgrad report o", scratch.path()).exit_code == 0);
+  CHECK(std::filesystem::last_write_time(page) == written);
 }
 
 }  // namespace plan_program_test

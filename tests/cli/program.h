@@ -87,7 +87,7 @@ inline std::optional<std::vector<std::string>> plain_words(const std::string& li
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   alarm(limit_s);
-  const int exit_code = cli::run(static_cast<int>(words.size()), arguments.data(), plan_cli::planning);
+  const int exit_code = cli::run(static_cast<int>(words.size()), arguments.data(), plan_cli::commands);
   std::fflush(nullptr);
   _exit(exit_code);
 }

@@ -41,7 +41,7 @@ std::set<std::string> texts_of_sources() {
   const std::string literal = R"re("((?:[^"\\]|\\.)*)")re";
   const std::regex call(R"re(\b(?:tr|translatable)\(\s*)re" + literal);
   const std::regex count(R"re(\bcounted\([^;"]*)re" + literal + R"re(\s*,\s*)re" + literal);
-  for (const char* const folder : {"outputs", "planner", "capacity", "cli"})
+  for (const char* const folder : {"outputs", "planner", "capacity", "cli", "plan_cli"})
     for (const auto& file :
          std::filesystem::recursive_directory_iterator(SIMGRAD_SOURCE_DIR "/src/" + std::string(folder))) {
       if (!file.is_regular_file()) continue;
