@@ -27,6 +27,19 @@ namespace {
 /// Zones within zones, each of which SimGrid enters by a call of a function.
 constexpr int nested_most = 100;
 
+// expat 2.9 has these functions in 64 bits under new names, and deprecates the old ones.
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+constexpr auto line_of = XML_GetCurrentLineNumber64;
+constexpr auto column_of = XML_GetCurrentColumnNumber64;
+constexpr auto offset_of = XML_GetCurrentByteIndex64;
+constexpr auto length_of = XML_GetCurrentByteCount64;
+#else
+constexpr auto line_of = XML_GetCurrentLineNumber;
+constexpr auto column_of = XML_GetCurrentColumnNumber;
+constexpr auto offset_of = XML_GetCurrentByteIndex;
+constexpr auto length_of = XML_GetCurrentByteCount;
+#endif
+
 /// One reading of a platform's text by expat. The text is given to it as ISO 8859-1, so that a character is a byte, as
 /// it is to SimGrid, and SimGrid's reading cannot be another.
 class PlatformScan {
@@ -58,12 +71,10 @@ class PlatformScan {
 
  private:
   XML_Parser parser() const { return parser_.get(); }
-  std::size_t offset() const { return static_cast<std::size_t>(XML_GetCurrentByteIndex(parser())); }
-  std::size_t length() const { return static_cast<std::size_t>(XML_GetCurrentByteCount(parser())); }
+  std::size_t offset() const { return static_cast<std::size_t>(offset_of(parser())); }
+  std::size_t length() const { return static_cast<std::size_t>(length_of(parser())); }
 
-  std::string here() const {
-    return fmt::format("{}:{}:{}", file_, XML_GetCurrentLineNumber(parser()), XML_GetCurrentColumnNumber(parser()) + 1);
-  }
+  std::string here() const { return fmt::format("{}:{}:{}", file_, line_of(parser()), column_of(parser()) + 1); }
   [[noreturn]] void refuse_here(const std::string& what) const {
     throw base::ScenarioError(fmt::format("{}: {}", here(), what));
   }
