@@ -195,8 +195,8 @@ Json json(const Study& study) {
             {"mtbf_s", number(study.mtbf_s)},
             {"price_usd_per_h", number(study.price_usd_per_h)},
             {"steps", steps},
-            {"checkpoint_s", study.capacity.checkpoint_s},
-            {"checkpoint_write_s", study.capacity.checkpoint_write_s},
+            {"checkpoint_s", study.capacity.checkpoint_s.value_or(0.0)},
+            {"checkpoint_write_s", study.capacity.checkpoint_write_s.value_or(0.0)},
             {"checkpoints", checkpoints}};
   if (!study.fleet.empty()) {
     tree["fleet"] = fleet_json(study);

@@ -25,8 +25,8 @@ FleetOptions options_of(const CapacitySection& capacity, int hosts, int spares) 
           .until_done = false,
           .detection_s = capacity.detection_s,
           .restart_s = capacity.restart_s,
-          .checkpoint_s = capacity.checkpoint_s,
-          .checkpoint_write_s = capacity.checkpoint_write_s,
+          .checkpoint_s = capacity.checkpoint_s.value_or(0.0),
+          .checkpoint_write_s = capacity.checkpoint_write_s.value_or(0.0),
           .backfill = capacity.backfill};
 }
 
@@ -97,8 +97,8 @@ std::optional<double> server_usd_per_h(const experiment::Settings& settings) {
 Study study(const experiment::Plan& plan, const std::vector<std::uint64_t>& seeds, int jobs, int threads) {
   const experiment::Settings& settings = *plan.runs.front().settings;
   CapacitySection capacity = settings.capacity;
-  const bool simulated = capacity.checkpoints() && !plan.document->contains("capacity.checkpoint_time") &&
-                         settings.cluster.storage_bandwidth_bytes_per_s;
+  const bool simulated =
+      capacity.checkpoints() && !capacity.checkpoint_s && settings.cluster.storage_bandwidth_bytes_per_s;
   Checkpoints checkpoints;
   if (simulated) {
     checkpoints = simulated_checkpoints(plan, hosts_with_checkpoints(capacity), jobs, threads);

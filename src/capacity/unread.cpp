@@ -13,11 +13,10 @@ namespace simgrad::capacity {
 namespace {
 
 /// Whether any training is simulated, of a step or of a checkpoint.
-bool simulates(const experiment::Plan& plan, const experiment::Settings& settings) {
+bool simulates(const experiment::Settings& settings) {
   const experiment::CapacitySection& capacity = settings.capacity;
-  return !hosts_to_simulate(capacity).empty() ||
-         (capacity.checkpoints() && !plan.document->contains("capacity.checkpoint_time") &&
-          settings.cluster.storage_bandwidth_bytes_per_s.has_value());
+  return !hosts_to_simulate(capacity).empty() || (capacity.checkpoints() && !capacity.checkpoint_s &&
+                                                  settings.cluster.storage_bandwidth_bytes_per_s.has_value());
 }
 
 /// Whether the scenario, as a training, is one of a job's: its workers are then right, though no fleet reads them.
@@ -47,7 +46,7 @@ std::string reason(const std::string& key, const experiment::Settings& settings,
 
 std::vector<std::string> unread_keys(const experiment::Plan& plan) {
   const experiment::Settings& settings = *plan.runs.front().settings;
-  const bool simulated = simulates(plan, settings);
+  const bool simulated = simulates(settings);
   std::map<std::string, scenario::Position> keys;  // an option of a component is its component's
   for (const auto& [key, position] : plan.document->written("cluster"))
     keys.emplace(key.substr(0, key.find_first_of(".[")), position);

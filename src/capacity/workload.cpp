@@ -132,7 +132,7 @@ double interval_s(const std::optional<std::string>& rule, int hosts, double step
     const auto of_host_s = mtbf_s(capacity);
     if (!of_host_s) return never;
     const double of_job_s = *of_host_s / hosts;
-    const double held_up_s = checkpoint_s.value_or(capacity.checkpoint_s);
+    const double held_up_s = checkpoint_s.value_or(capacity.checkpoint_s.value_or(0.0));
     interval_s = *rule == "young" ? training::young_interval_s(of_job_s, held_up_s)
                                   : training::daly_interval_s(of_job_s, held_up_s);
   } else {

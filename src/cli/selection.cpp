@@ -153,7 +153,8 @@ std::string runs_text(const experiment::Plan& plan) {
   const auto line = [&](const experiment::RunPlan& run) {
     std::string parameters;
     for (const auto& [key, value] : run.parameters.items())
-      parameters += fmt::format("  {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+      if (key != "seed")  // which ends the line
+        parameters += fmt::format("  {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
     text += fmt::format("{}  {}{}  seed={}\n", run.id, outputs::printable(run.label), outputs::printable(parameters),
                         run.seed);
   };

@@ -158,7 +158,9 @@ void check_ethernet(base::Describer& d, const Options& options) {
         d.refuse(key, fmt::format("\"{}\" belongs to network_model = \"ethernet\"; set that, or leave it out", key));
     return;
   }
-  if (d.given("window") && options.platform.empty() && options.host_spec.latency_s == 0.0)
+  // A window of the default size is accepted, for the echo of a scenario gives it; without latency it limits nothing.
+  const bool other_window = d.given("window") && options.window_bytes != Options().window_bytes;
+  if (other_window && options.platform.empty() && options.host_spec.latency_s == 0.0)
     d.refuse(
         "window",
         "a window limits a flow to window / round-trip time, but latency = \"0s\"; set latency, or leave \"window\" "

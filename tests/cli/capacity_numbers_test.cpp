@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "catch.h"
 #include "cli/scenario.h"
@@ -272,6 +273,37 @@ TEST_CASE("capacity: keys of the cluster that are not read are named with their 
   // Two workers are the job's: the scenario by itself is its training.
   CHECK_FALSE(contains(told("steps = 100\n", "--set cluster.workers=2"), "cluster.workers"));
   CHECK(contains(told("steps = 100\n", "--set cluster.workers=3"), "cluster.workers is not read"));
+}
+
+TEST_CASE("an interval of goodput lies within nothing and all, however far apart the seeds are") {
+  Study study;
+  const Json answer = study.json(R"(
+[model]
+kind = "least_squares"
+[stop]
+steps = 1
+[[strategy]]
+kind = "allreduce"
+[capacity]
+hosts = 3
+horizon = "5d"
+failures = { kind = "exponential", mtbf = "10h" }
+repair = { kind = "exponential", mean = "1d" }
+job = [{ hosts = 2, work = "10h" }]
+)",
+                                 "--seeds 1..2");
+  int found = 0;
+  const std::function<void(const Json&)> look = [&](const Json& json) {
+    if (json.is_object() && json.contains("goodput_low")) {
+      ++found;
+      const double low = json["goodput_low"], high = json["goodput_high"], goodput = json["goodput"];
+      CHECK((0.0 <= low && low <= goodput && goodput <= high && high <= 1.0));
+    }
+    if (json.is_structured())
+      for (const auto& each : json) look(each);
+  };
+  look(answer);
+  CHECK(found > 0);
 }
 
 }  // namespace capacity_numbers_test

@@ -47,6 +47,97 @@ tests::Called run(const tests::Scratch& scratch, const std::string& options) {
 
 }  // namespace
 
+TEST_CASE("a crash in the last moments of a run, which nobody notices before the end, has cost nothing") {
+  const tests::Scratch scratch;
+  scratch.write("x.toml", R"(
+seed = 3
+[cluster]
+workers = 4
+speed = "1MF"
+bandwidth = "1Mbps"
+latency = "500us"
+[cluster.failures]
+detection = "1ms"
+[data]
+source = "house_prices"
+samples = 64
+features = 6
+[model]
+kind = "least_squares"
+[training]
+batch_size = 16
+learning_rate = 0.05
+checkpoint_every_steps = 3
+[stop]
+steps = 12
+[[strategy]]
+kind = "mapreduce"
+broadcast = "chain"
+recovery = "restart"
+)");
+  const auto run_of = [&](const std::string& options) {
+    const auto called = tests::call("simgrad run x.toml --no-baseline --force --json " + options, scratch.path());
+    CHECK(called.exit_code == 0);
+    return json::parse(called.out)["runs"][0];
+  };
+  // The first worker has sent the new parameters on, and the last ones of the chain have not got them yet.
+  const double end_s = run_of("")["simulated_s"].get<double>();
+  const auto with_crash = [&](double before_s) {
+    return run_of(
+        fmt::format(R"(--set 'cluster.failures.crash=[{{rank=0,at="{:.9f}s",repair="36ms"}}]')", end_s - before_s));
+  };
+  const auto late = with_crash(0.2e-3);
+  CHECK(late["crashes"] == 1);
+  CHECK(late["simulated_s"].get<double>() == Approx(end_s).epsilon(1e-12));
+  CHECK(late["lost_s"].get<double>() == 0.0);
+  CHECK(late["recovery_s"].get<double>() == 0.0);
+  CHECK(late["goodput"].get<double>() == 1.0);
+  // A crash that is noticed has its price.
+  const auto early = with_crash(10e-3);
+  CHECK(early["simulated_s"].get<double>() > end_s);
+  CHECK(early["lost_s"].get<double>() > 0.0);
+  CHECK(early["recovery_s"].get<double>() > 36e-3);
+}
+
+TEST_CASE("a goal that is found in the middle of a recovery does not undo what the crash has cost") {
+  const tests::Scratch scratch;
+  scratch.write("x.toml", R"(
+[cluster]
+workers = 4
+[cluster.failures]
+recovery = "wait"
+detection = "1us"
+crash = [{ rank = 1, at = "2ms", repair = "5ms" }]
+[data]
+source = "house_prices"
+samples = 48
+features = 6
+[model]
+kind = "perceptron"
+hidden = [8, 8]
+[training]
+batch_size = 12
+[evaluate]
+every_s = "3ms"
+[stop]
+steps = 200
+[[strategy]]
+kind = "allreduce"
+)");
+  const auto run_of = [&](const std::string& options) {
+    const auto called = tests::call("simgrad run x.toml --no-baseline --force --json " + options, scratch.path());
+    CHECK(called.exit_code == 0);
+    return json::parse(called.out)["runs"][0];
+  };
+  const auto by_goal = run_of("--set stop.loss=0.9"), by_time = run_of("--set stop.time=3ms");
+  CHECK(by_goal["status"] == "reached");
+  for (const char* member : {"simulated_s", "lost_s", "recovery_s", "goodput"}) {
+    CAPTURE(member);
+    CHECK(by_goal[member].get<double>() == Approx(by_time[member].get<double>()).epsilon(1e-9));
+  }
+  CHECK(by_goal["recovery_s"].get<double>() > 0.0);
+}
+
 TEST_CASE("a time limit before the detection, before the repair or after it ends a crashed run as any other") {
   const tests::Scratch scratch;
   for (const double limit_ms : {2.5, 4.0, 8.0}) {

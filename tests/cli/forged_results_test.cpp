@@ -157,6 +157,23 @@ TEST_CASE("merge brings no link, and no file that is not whole, out of a shard")
   }
 }
 
+TEST_CASE("an experiment.json without a scenario is nobody's, and only --force replaces it") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  fs::create_directories(scratch.path() + "/out/x");
+  for (const char* text : {R"({"name":"x","results":6})", R"({"results":6,"scenario":3})", "[]", "3"}) {
+    INFO(text);
+    scratch.write("out/x/experiment.json", text);
+    const Called refused = program("run x.toml --quiet", scratch);
+    CHECK(refused.exit_code == 5);
+    CHECK(refused.err ==
+          "simgrad: out/x/experiment.json: found no scenario in it; so nobody knows whose results these "
+          "are; --force replaces them\n");
+    CHECK(contents(scratch.path() + "/out/x/experiment.json") == text);
+    CHECK(program("run x.toml --quiet --force --no-why", scratch).exit_code == 0);
+  }
+}
+
 TEST_CASE("a simulation of a plan counts by its checksum and its numbers, and is done again without them") {
   const Scratch scratch;
   scratch.write("x.toml", with(small, "steps = 10\n", "steps = 10\nloss = 0.3\n") +

@@ -104,6 +104,9 @@ TEST_CASE("slow links and ends of other traffic that are not there are refused a
   CHECK(says(faults_of(server + ring_allreduce, {.sets = {link}}),
              "there is no link \"nic-4\" for allreduce, which has hosts 0 to 3"));
   CHECK(faults_of(server + ring_allreduce, {.sets = {link}, .strategies = {"parameter_server"}}) == "accepted");
+  // The servers of jobs live on the cluster's own hosts.
+  CHECK(says(faults_of(server + ring_allreduce + "[[job]]\nstrategy = \"allreduce\"\nworkers = 2\n", {.sets = {link}}),
+             "there is no link \"nic-4\""));
   const std::string flow = "cluster.background=[{from=1,to=4}]";
   CHECK(says(faults_of(ring_allreduce, {.sets = {flow}}), "there is no host 4 for allreduce, which has hosts 0 to 3"));
   CHECK(faults_of(server, {.sets = {flow}}) == "accepted");

@@ -122,6 +122,24 @@ TEST_CASE("local_sgd in buckets averages each as the backward pass is through wi
   }
 }
 
+TEST_CASE("equal workers add the gradients of earlier micro-batches to a bucket's at the same time") {
+  strategies::Allreduce options;
+  options.bucket_bytes = 1.0;  // a layer each
+  options.micro_batches = 2;
+  options.no_sync = true;
+  for (const int P : {2, 8}) {
+    Trial trial = timed(program(options), P, 4 * 12 * 10'000, 4);
+    trial.cluster.charge_reductions = true;
+    Trial by_messages = trial;
+    by_messages.cluster.collectives = cluster::Collectives::messages;
+    CAPTURE(P);
+    const record::Record together = recorded(trial), apart = recorded(by_messages);
+    CHECK(together.simulated_s == Approx(apart.simulated_s).epsilon(1e-9));
+    for (std::size_t rank = 0; rank < together.ranks.size(); ++rank)
+      CHECK(together.ranks[rank].compute_s == Approx(apart.ranks[rank].compute_s).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("a master device deals out layers as the forward pass needs them, and gathers them as they are ready") {
   constexpr int layers = 4, P = 3;
   for (const std::int64_t d : lengths) {

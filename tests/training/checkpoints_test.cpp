@@ -46,6 +46,19 @@ TEST_CASE("the first to arrive at a step decides for all whether it is kept") {
   CHECK(steps.due(3, 0.0, 0.0));
 }
 
+TEST_CASE(
+    "a crash that nobody has noticed when the run ends has cost nothing, and the one before it what it had cost") {
+  Losses losses;
+  losses.secured(10.0);
+  losses.crashed(14.0);
+  losses.resumed(20.0, 1.0, true);
+  losses.crashed(23.0);
+  CHECK(losses.lost_s() == 4.0 + 2.0);
+  losses.ended_unnoticed();
+  CHECK(losses.lost_s() == 4.0);
+  CHECK(losses.recovery_s(24.0) == 21.0 - 14.0);
+}
+
 TEST_CASE("a checkpoint that is complete before the crash is noticed saves what would have been lost") {
   Losses losses;
   losses.secured(10.0);

@@ -99,7 +99,8 @@ double AnyTransfer::start_s() const {
 
 double AnyTransfer::finish_s() const { return parcel_ ? parcel_->finish_s() : comm_->get_finish_time(); }
 
-bool AnyTransfer::over() const { return parcel_ ? parcel_->finish_s() >= 0.0 : !(comm_->get_remaining() > 0.0); }
+// Comm::get_remaining() brings SimGrid's flow up to date, and may end it without waking those who wait for it.
+bool AnyTransfer::over() const { return finish_s() >= 0.0; }
 
 void AnyTransfer::wait(bool receives) const {
   if (parcel_)

@@ -136,7 +136,7 @@ void CapacitySection::describe(base::Describer& d) {
   d.quantity(
       "checkpoint_time", checkpoint_s, Unit::seconds,
       "time of a checkpoint, in which a job does not compute; default with cluster.storage_bandwidth: that of the "
-      "scenario's training on as many hosts as the job has, by simulation",
+      "scenario's training on as many hosts as the job has, by simulation; else 0s",
       delays);
   d.quantity("checkpoint_write", checkpoint_write_s, Unit::seconds,
              "time from then until the checkpoint is safe on storage, in which the job computes; the next checkpoint "
@@ -210,7 +210,7 @@ void check_capacity(const CapacitySection& capacity, const scenario::Document& d
       most > static_cast<double>(*capacity.hosts))
     faults.add(place(document, "capacity.spares"),
                fmt::format("{} spares for {} hosts; expected at most as many", most, *capacity.hosts));
-  if (writes(document, "capacity.checkpoint_write") && !writes(document, "capacity.checkpoint_time"))
+  if (capacity.checkpoint_write_s && !capacity.checkpoint_s)
     faults.add(place(document, "capacity.checkpoint_write"),
                "checkpoint_write is the time behind capacity.checkpoint_time; give both, or neither: then they follow "
                "from cluster.storage_bandwidth and training.checkpoint_async");
@@ -224,9 +224,8 @@ void check_capacity(const CapacitySection& capacity, const scenario::Document& d
                "the intervals of Young and of Daly follow from failures; give capacity.failures");
   const bool free_copy = writes(document, "training.checkpoint_async") &&
                          !writes(document, "cluster.host_memory_bandwidth") && !writes(document, "cluster.device");
-  const bool told_by_training =
-      writes(document, "cluster.storage_bandwidth") && !writes(document, "capacity.checkpoint_time") && !free_copy;
-  if (rule && !(capacity.checkpoint_s > 0.0) && !told_by_training)
+  const bool told_by_training = writes(document, "cluster.storage_bandwidth") && !capacity.checkpoint_s && !free_copy;
+  if (rule && !(capacity.checkpoint_s.value_or(0.0) > 0.0) && !told_by_training)
     faults.add(place(document, {"capacity.checkpoint_time", "capacity.checkpoint_every", "capacity.training.hosts"}),
                "the intervals of Young and of Daly follow from the time of a checkpoint; give "
                "capacity.checkpoint_time above 0s, or cluster.storage_bandwidth, from which the training's follows");

@@ -73,8 +73,8 @@ struct CapacitySection : base::Described {
   base::Slot<cluster::Repair> repair{cluster::repairs(), "never"};
   double detection_s = 0.0;
   double restart_s = 0.0;
-  double checkpoint_s = 0.0;
-  double checkpoint_write_s = 0.0;              ///< after that, while the job computes, until the checkpoint is safe
+  std::optional<double> checkpoint_s;           ///< absent: none, or with storage that of the scenario's training
+  std::optional<double> checkpoint_write_s;     ///< after that, while the job computes, until the checkpoint is safe
   std::optional<std::string> checkpoint_every;  ///< work between two checkpoints: a time, "young" or "daly"
   std::int64_t workers_per_host = 1;
   std::int64_t simulated_steps = 5;

@@ -103,6 +103,7 @@ data::Task Settings::task() const {
 
 std::int64_t Settings::hosts_needed() const {
   std::int64_t most = cluster.workers;
+  if (!jobs.empty()) return most;  // the servers of jobs live among them
   for (const StrategyEntry& entry : strategies) most = std::max(most, entry.hosts(cluster.workers));
   return most;
 }

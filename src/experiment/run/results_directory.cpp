@@ -113,6 +113,12 @@ std::string differences_of_another(const Json& there, const Json& here) {
   return differences_of_scenarios(member("scenario"), here["scenario"]);
 }
 
+/// Errors: EnvironmentError if the tree has no scenario.
+void require_scenario(const Json& tree, const std::string& file) {
+  const bool has = tree.is_object() && tree.contains("scenario") && tree["scenario"].is_object();
+  if (!has) throw base::EnvironmentError(fmt::format("{}: found no scenario in it", file));
+}
+
 /// Whose results these are, by results.json: that of a release without experiment.json, or of a directory that has lost
 /// the file. Its numerics are taken to be ours, for runs of others have other names. Null without results.json.
 /// Errors: EnvironmentError for a file that cannot be read, or has no scenario.
@@ -121,10 +127,8 @@ Json experiment_of_results(const std::string& out) {
   std::error_code unknown;
   if (!fs::is_regular_file(file, unknown)) return {};
   const Json results = outputs::parse_json(outputs::read_file(file), file);
-  const auto scenario = results.is_object() ? results.find("scenario") : results.end();
-  if (!results.is_object() || scenario == results.end() || !scenario->is_object())
-    throw base::EnvironmentError(fmt::format("{}: found no scenario in it", file));
-  return {{"results", results_number}, {"scenario", *scenario}};
+  require_scenario(results, file);
+  return {{"results", results_number}, {"scenario", results["scenario"]}};
 }
 
 }  // namespace
@@ -159,6 +163,7 @@ ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, con
   std::string different;
   try {
     there = experiment_in(out);
+    if (!there.is_null()) require_scenario(there, out + "/experiment.json");
     different = differences_of_another(there.is_null() ? experiment_of_results(out) : there, here);
   } catch (const base::EnvironmentError& fault) {
     different = "unknown";

@@ -12,17 +12,21 @@ namespace simgrad::strategies {
 
 namespace {
 
-/// Parts of a model from the last on, in pieces of at least so many numbers; ascending.  places: by part from the
-/// last one on, that of its piece, counted from the last one; or null.
+/// Parts of a model from the last on, in pieces of at least so many numbers; ascending. Parts without parameters in
+/// front of all others make no piece longer.  places: by part from the last one on, that of its piece, counted from the
+/// last one; or null.
 template <class Part>
 std::vector<Stretch> pieces_of(std::span<const Part> parts, const auto& full, std::vector<std::size_t>* places) {
+  const auto some = std::ranges::find_if(parts, [](const Part& part) { return part.count > 0; });
+  const std::ptrdiff_t first = some == parts.end() ? 0 : some - parts.begin();
   std::vector<Stretch> pieces;
   std::int64_t count = 0;
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    count += part->count;
-    if (places) places->push_back(pieces.size());
-    if (!full(count) && part + 1 != parts.rend()) continue;
-    pieces.push_back({part->first, count});
+  for (std::ptrdiff_t i = std::ssize(parts) - 1; i >= 0; --i) {
+    const Part& part = parts[static_cast<std::size_t>(i)];
+    if (places) places->push_back(i >= first ? pieces.size() : pieces.size() - 1);
+    count += part.count;
+    if (i < first || (i > first && !full(count))) continue;
+    pieces.push_back({part.first, count});
     count = 0;
   }
   std::ranges::reverse(pieces);
@@ -88,6 +92,11 @@ UnitBuckets::UnitBuckets(const std::vector<training::ModelUnit>& units, double b
   stretches_ = pieces_of(std::span(units), full, &of_unit_);
   std::ranges::reverse(of_unit_);
   for (std::size_t& bucket : of_unit_) bucket = stretches_.size() - 1 - bucket;
+  // Units without parameters, in front of all others, complete nothing.
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    const Stretch& its = stretches_[of_unit_[u]];
+    completes_.push_back(units[u].first == its.first && (units[u].count > 0 || (its.count == 0 && u == 0)));
+  }
 }
 
 }  // namespace simgrad::strategies

@@ -53,11 +53,12 @@ class UnitBuckets {
   const std::vector<Stretch>& stretches() const { return stretches_; }
   std::size_t of_unit(std::size_t unit) const { return of_unit_[unit]; }
   /// Whether the backward pass through that unit completes its bucket.
-  bool completes(std::size_t unit) const { return unit == 0 || of_unit_[unit - 1] != of_unit_[unit]; }
+  bool completes(std::size_t unit) const { return completes_[unit]; }
 
  private:
   std::vector<Stretch> stretches_;
   std::vector<std::size_t> of_unit_;
+  std::vector<bool> completes_;
 };
 
 }  // namespace simgrad::strategies

@@ -22,6 +22,7 @@ CodedExchange::CodedExchange(Worker& worker, std::shared_ptr<const MixingMatrix>
       copies_(row_.neighbours.size(), own_copy_) {}
 
 Tensor CodedExchange::code_of(const Tensor& x) {
+  if (x.size() == 0) return x;  // of a stage without parameters
   const std::int64_t d = worker_.learning().parameters();
   std::vector<Tensor> codes;
   for (std::int64_t first = 0; first < x.size(); first += d)

@@ -58,7 +58,8 @@ void Gossip::step_in_buckets(Worker& worker) const {
       return pieces[b].w;
     };
     const Tensor g = worker.gradient(state.w, [&](const Tensor& parts, const models::Layer& layer) {
-      if (layer.first != buckets[left - 1].first) return;
+      // Layers without parameters may stand in front of the first bucket.
+      if (left == 0 || layer.first != buckets[left - 1].first) return;
       const Tensor x = vector_of(--left, parts);
       beside.start([&neighbours, x, first = buckets[left].first, step](const cluster::Communicator& comm) {
         return neighbours.combine_beside(comm, x, first, step);

@@ -108,8 +108,10 @@ void ListSchedule::place(std::size_t op, int device, bool insertion) {
   start_[op] = start;
   end_[op] = start + its.seconds[d];
   if (!its.with) room_[d] -= its.memory_bytes;
+  // An operator of no time comes before one that starts at the same moment, but behind others of no time: they may be
+  // its inputs.
   const auto behind = std::ranges::find_if(order_[d], [&](std::size_t other) {
-    return start_[other] > start || (start_[other] == start && end_[op] <= start_[other]);
+    return start_[other] > start || (start_[other] == start && end_[op] <= start && end_[other] > start);
   });
   order_[d].insert(behind, op);
 }

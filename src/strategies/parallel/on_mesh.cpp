@@ -28,6 +28,7 @@ void OnMesh::operator()(Worker& worker) const {
     worker.before_each_report([&copies](const training::State& state) { copies->refresh(state); });
   }
   (*strategy_)(worker);
+  passes.finish_sends();  // SimGrid cancels the transfers of a rank that ends
 }
 
 Traits OnMesh::traits(int P) const {

@@ -81,7 +81,7 @@ Tensor PartGradient::stretch(const ParameterStretch& stretch) const {
 }
 
 Tensor PartGradient::whole() const {
-  if (!followed_) return of_length(worker_.learning().parameters());
+  if (!followed_ || pieces_.empty()) return of_length(worker_.learning().parameters());
   std::vector<Tensor> all;
   for (const Piece& piece : pieces_) all.push_back(piece.sum ? piece.sum : of_length(piece.place.count));
   return values::concatenate(all);

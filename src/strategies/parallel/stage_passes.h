@@ -48,6 +48,8 @@ class StagePasses final : public training::GradientMaker {
   }
   std::vector<models::ParameterStretch> counted_elsewhere() const override { return gradient_.counted_elsewhere(); }
   bool adds_up_micro_batches() const override { return true; }
+  /// Blocks until all messages to other stages have arrived.
+  void finish_sends();
 
  private:
   using Key = std::pair<int, int>;  ///< chunk, micro-batch
@@ -58,7 +60,6 @@ class StagePasses final : public training::GradientMaker {
   void begin(const values::Tensor& w, std::int64_t step, training::MicroBatch micro,
              const training::Worker::LayerReady& ready);
   values::Tensor finish();
-  void finish_sends();
   values::Tensor receive(Hops& hops, const PipelineTask& task);
   void send(Hops& hops, values::Tensor numbers, int piece, int micro);
   /// Of an asynchronous schedule: goes on until the update's gradient is made.

@@ -110,16 +110,21 @@ void Allreduce::in_buckets(Worker& worker) const {
           });
         bucket = {};
       };
+      // Each rank takes its own time to add earlier micro-batches.
+      const auto ready_in = one_collective && !not_summed ? Worker::ReadyIn::any_actor : Worker::ReadyIn::own_actor;
       const Tensor all = worker.gradient(
           state.w,
           [&](const Tensor& parts, const models::Layer& layer) {
             bucket.add(layer);
-            if (bucket.bytes(number_bytes) >= *bucket_bytes) sum(parts);
+            // Layers without parameters may stand in front of those of the last bucket.
+            const bool last = layer.first == 0 && bucket.count > 0;
+            if (last || bucket.bytes(number_bytes) >= *bucket_bytes) sum(parts);
           },
-          micro, one_collective ? Worker::ReadyIn::any_actor : Worker::ReadyIn::own_actor);
+          micro, ready_in);
       if (bucket.count > 0) sum(all);
       std::vector<Tensor> summed = beside.wait_for_all();  // last layers first
       std::reverse(summed.begin(), summed.end());
+      if (summed.empty()) summed.push_back(all);  // of a stage without parameters
       accumulate(worker, g, values::concatenate(summed));
     }
     worker.update(state, g);

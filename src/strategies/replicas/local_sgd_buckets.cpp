@@ -37,7 +37,8 @@ void LocalSgd::AveragingStep::operator()(State& state) {
   StatePieces pieces(state, lengths);
   std::size_t left = buckets_.size();
   worker_.gradient(state.w, [&](const Tensor& g, const models::Layer& layer) {
-    if (layer.first != buckets_[left - 1].first) return;
+    // Layers without parameters may stand in front of the first bucket.
+    if (left == 0 || layer.first != buckets_[left - 1].first) return;
     const Stretch& its = buckets_[--left];
     worker_.update(pieces[left], static_cast<double>(worker_.workers()) * values::slice(g, its.first, its.count));
     start(pieces[left].w, own.empty() ? Tensor() : values::slice(own[begun_at], its.first, its.count), its.first);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.h"
 #include "cluster/ranks/side_stream.h"
 #include "collectives/ring.h"
 #include "strategies/micro_batches.h"
@@ -16,10 +17,16 @@ namespace simgrad::strategies {
 /// The sums of pieces over all workers, beside the backward pass, which completes the last piece first.
 class PieceSums {
  public:
+  /// at_once: a single piece is summed after the whole backward pass, which may end with layers without parameters.
   /// drops: whether the gradient of a piece is dropped once it is reduced; then two pieces at a time are in memory, and
   /// the backward pass waits for the sum of the piece before.
-  PieceSums(Worker& worker, const Pieces& pieces, bool drops)
-      : worker_(worker), pieces_(pieces), chunks_(pieces.chunks(worker.rank())), drops_(drops), beside_(worker.comm()) {
+  PieceSums(Worker& worker, const Pieces& pieces, bool at_once, bool drops)
+      : worker_(worker),
+        pieces_(pieces),
+        chunks_(pieces.chunks(worker.rank())),
+        at_once_(at_once),
+        drops_(drops),
+        beside_(worker.comm()) {
     worker.keep_gradients(!drops);
   }
 
@@ -28,12 +35,15 @@ class PieceSums {
     not_summed_ = not_summed;
     next_ = pieces_.count();
     shard_ = 0;
+    layers_left_ = std::ssize(worker_.learning().layers());
   }
   /// The backward pass has completed a layer of g.
   void ready(const Tensor& g, const models::Layer& layer) {
+    --layers_left_;
+    if (next_ == 0) return;  // layers without parameters, in front of all others
     hold(layer.count);
     const Stretch& piece = pieces_[next_ - 1];
-    if (layer.first != piece.first) return;
+    if (layer.first != piece.first || (at_once_ && layers_left_ > 0)) return;
     Tensor sum = not_summed_ ? values::slice(not_summed_, piece.first, piece.count) : Tensor();
     accumulate(worker_, sum, values::slice(g, piece.first, piece.count));
     if (drops_) end_last();
@@ -45,6 +55,7 @@ class PieceSums {
   }
   /// Blocks until all sums are done. Returns this worker's shard of them.
   Tensor reduced() {
+    base::check(next_ == 0, "the backward pass completes all pieces");
     std::vector<Tensor> chunks = beside_.wait_for_all();
     end_last();
     std::ranges::reverse(chunks);
@@ -67,13 +78,15 @@ class PieceSums {
   Worker& worker_;
   const Pieces& pieces_;
   std::vector<Stretch> chunks_;  ///< this worker's, by piece, in its shard
+  bool at_once_;
   bool drops_;
   cluster::SideStream beside_;
   Tensor not_summed_;
-  std::size_t next_ = 0;       ///< pieces that are not complete
-  std::int64_t shard_ = 0;     ///< numbers of this worker's shard that are being reduced, or are
-  std::int64_t reducing_ = 0;  ///< numbers of the piece that is being reduced
-  int last_ = -1;              ///< the task of its sum
+  std::int64_t layers_left_ = 0;  ///< of the backward pass
+  std::size_t next_ = 0;          ///< pieces that are not complete
+  std::int64_t shard_ = 0;        ///< numbers of this worker's shard that are being reduced, or are
+  std::int64_t reducing_ = 0;     ///< numbers of the piece that is being reduced
+  int last_ = -1;                 ///< the task of its sum
 };
 
 }  // namespace simgrad::strategies

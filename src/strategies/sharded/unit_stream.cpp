@@ -57,11 +57,13 @@ void UnitStream::begin(const Tensor& shard) {
   shard_ = shard;
   entered_ = started_ = 0;
   last_sum_ = -1;
+  reduces_ = false;
   made_bytes_ = bucket_bytes_ = shard_bytes_ = 0.0;
   gather_tasks_.assign(visits_.count(), -1);
   latest_visit_.assign(units_.count(), 0);
-  beside_->gathered.assign(units_.count(), {});
-  beside_->reduced.assign(units_.count(), {});
+  const Tensor nothing = values::slice(shard_, 0, 0);  // of units without parameters
+  beside_->gathered.assign(units_.count(), nothing);
+  beside_->reduced.assign(units_.count(), nothing);
 }
 
 void UnitStream::gather(std::size_t visit) {
@@ -81,13 +83,21 @@ void UnitStream::gather(std::size_t visit) {
       gathers, [beside = beside_, u](Tensor unit) { return beside->gathered[u] = std::move(unit); });
 }
 
+/// The first visit that is not gathered yet while this one goes on. Units without parameters take no place in the
+/// limit.
+std::size_t UnitStream::end_of_gathers(std::size_t visit) const {
+  auto places = options_.limit;
+  while (visit < visits_.count() && (!has_parameters(visit) || places-- > 0)) ++visit;
+  return visit;
+}
+
 void UnitStream::enter(std::size_t unit) {
   const std::size_t visit = entered_++;
   base::check(visits_[visit] == unit, "units are visited in the order that was told");
   latest_visit_[unit] = visit;
-  const std::size_t end = std::min(visit + static_cast<std::size_t>(options_.limit), visits_.count());
+  const std::size_t end = end_of_gathers(visit);
   for (; started_ < end; ++started_)
-    if (gathers(started_)) gather(started_);
+    if (gathers(started_) && has_parameters(started_)) gather(started_);
   if (gather_tasks_[visit] >= 0) stream_.wait_until_over(gather_tasks_[visit]);
 }
 
@@ -114,6 +124,8 @@ void UnitStream::end_sum() {
 }
 
 void UnitStream::reduce(std::size_t unit, const Tensor& g) {
+  reduces_ = true;
+  if (g.size() == 0) return;
   end_sum();
   const bool in_place = options_.group == 1 && whole_gradient_bytes_ > 0.0;
   if (!in_place) shard_bytes_ += worker_.number_bytes().gradient * static_cast<double>(chunks_[unit].count);
@@ -132,7 +144,7 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
 Tensor UnitStream::reduced() {
   stream_.wait_for_all();
   end_sum();
-  return last_sum_ < 0 ? Tensor() : values::concatenate(beside_->reduced);
+  return reduces_ ? values::concatenate(beside_->reduced) : Tensor();
 }
 
 }  // namespace simgrad::strategies

@@ -47,6 +47,8 @@ class UnitStream {
     std::optional<cluster::Communicator> inside, across;  ///< the side actor's
   };
   bool gathers(std::size_t visit) const { return visits_.first(visit) || options_.reshard_after_forward; }
+  bool has_parameters(std::size_t visit) const { return units_[visits_[visit]].count > 0; }
+  std::size_t end_of_gathers(std::size_t visit) const;
   void gather(std::size_t visit);
   void end_sum();
 
@@ -65,6 +67,7 @@ class UnitStream {
   std::vector<int> gather_tasks_;          ///< by visit
   std::vector<std::size_t> latest_visit_;  ///< by unit
   int last_sum_ = -1;                      ///< the task of the last sum
+  bool reduces_ = false;                   ///< the micro-batch's gradients are reduced
   double bucket_bytes_ = 0.0;              ///< its gradient's
   double made_bytes_ = 0.0;                ///< of the gradient that is being made
   double whole_gradient_bytes_ = 0.0;

@@ -91,9 +91,10 @@ Tensor gathered(const cluster::Communicator& comm, const Pieces& pieces, const T
   const std::vector<Stretch> chunks = pieces.chunks(comm.rank());
   for (std::size_t i = 0; i < pieces.count(); ++i) {
     const Stretch chunk = chunks[i];
+    if (pieces[i].count == 0) continue;
     all.push_back(collectives::gather_shards(comm, values::slice(shard, chunk.first, chunk.count), pieces[i].count));
   }
-  return values::concatenate(all);
+  return all.empty() ? values::slice(shard, 0, 0) : values::concatenate(all);
 }
 
 Traits sharded_traits(int members, std::function<std::vector<Stretch>(const training::Learning&)> pieces) {

@@ -25,6 +25,13 @@ double largest(const std::vector<Stretch>& pieces) {
   return static_cast<double>(std::ranges::max(pieces, {}, &Stretch::count).count);
 }
 
+/// The stretches that are summed: those without parameters are left out, unless all are.
+std::vector<Stretch> with_parameters(std::vector<Stretch> stretches) {
+  const auto empty = std::ranges::remove(stretches, std::int64_t{0}, &Stretch::count);
+  if (empty.begin() != stretches.begin()) stretches.erase(empty.begin(), empty.end());
+  return stretches;
+}
+
 }  // namespace
 
 void Zero::describe(base::Describer& d) {
@@ -50,7 +57,8 @@ void Zero::describe(base::Describer& d) {
 }
 
 std::vector<Stretch> Zero::stretches(const std::vector<models::Layer>& layers, double number_bytes) const {
-  if (stage == 3 || (stage == 2 && !bucket_bytes)) return stretches_of(training::units_of(layers));
+  if (stage == 3) return stretches_of(training::units_of(layers));
+  if (stage == 2 && !bucket_bytes) return with_parameters(stretches_of(training::units_of(layers)));
   return buckets_of(layers, bucket_bytes, number_bytes);
 }
 
@@ -94,7 +102,8 @@ void Zero::operator()(Worker& worker) const {
     return train_by_units(
         worker, {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync, .host = host});
   const Pieces pieces(stretches(worker.learning().layers(), worker.number_bytes().wire), worker.workers());
-  PieceSums sums(worker, pieces, stage == 2 && !(no_sync && micro_batches > 1) && !worker.adds_up_micro_batches());
+  PieceSums sums(worker, pieces, stage == 1 && !bucket_bytes,
+                 stage == 2 && !(no_sync && micro_batches > 1) && !worker.adds_up_micro_batches());
   if (stage == 1 && bucket_bytes)
     worker.memory().hold(MemoryPart::buckets, worker.number_bytes().gradient * largest(pieces.stretches()));
   worker.keep_on_host(host.takes_optimizer(), false);

@@ -81,6 +81,8 @@ class CheckpointStore {
 
   /// Counts the time lost with a host that is down.  recovers: whether a recovery begins with this crash.
   void crashed(bool recovers);
+  /// The training has ended with a step, or with its goal, before anybody has noticed the crash of a rank.
+  void ended_unnoticed() { losses_.ended_unnoticed(); }
   /// A repaired rank rejoins: the current step is aborted, and its time is lost.
   void aborted() { losses_.crashed(cluster_.now()); }
   /// A new generation begins.

@@ -34,6 +34,13 @@ void Losses::wrote(double now, double cost_s) {
   wrote_until_s_ = now;
 }
 
+void Losses::ended_unnoticed() {
+  if (!down_since_s_) return;
+  lost_s_ = lost_before_s_;
+  recovery_s_ = recovery_before_s_;
+  down_since_s_.reset();
+}
+
 double Losses::recovery_s(double end_s) const {
   return recovery_s_ + (down_since_s_ ? end_s - *down_since_s_ : std::min(end_s - since_s_, 0.0));
 }

@@ -23,6 +23,9 @@ class Losses {
   /// last, and not from a checkpoint before that.
   void resumed(double now, double restart_s, bool remembered);
 
+  /// The run has ended before anybody has noticed the last crash, which has cost nothing.
+  void ended_unnoticed();
+
   double lost_s() const { return lost_s_; }
   /// The time until the run's end, which may be in the middle of a restart.
   double recovery_s(double end_s) const;

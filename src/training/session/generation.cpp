@@ -42,6 +42,7 @@ Generation::Generation(int number, const Terms& terms, const std::vector<bool>& 
   if (source)
     for (const auto& [rank, state] : source->states())
       if (source->memory_of(rank) == rank) kept_.push_back(rank);
+  if (source && terms_.parts) givers_ = givers();
 }
 
 Shards Generation::dealt() const {
@@ -116,23 +117,37 @@ std::size_t Generation::place(int rank) const {
 
 bool Generation::was_kept(int rank) const { return std::ranges::binary_search(kept_, rank); }
 
-int Generation::giver(int rank) const { return source_->memory_of(stand_in_for(rank, source_->states())); }
+std::vector<int> Generation::givers() const {
+  std::vector<int> givers;
+  for (int rank = 0; rank < terms_.workers; ++rank) {
+    const std::optional<int> whose = stand_in_for(rank, source_->states());
+    givers.push_back(whose ? source_->memory_of(*whose) : -1);
+  }
+  return givers;
+}
 
-/// The rank whose state a rank begins with.
-int Generation::stand_in_for(int rank, const Snapshots::States& kept) const {
+int Generation::giver(int rank) const {
+  const int giver = givers_.at(static_cast<std::size_t>(rank));
+  if (giver < 0) throw cluster::PeerLost(source_->last_forgotten().value_or(rank));
+  return giver;
+}
+
+/// The rank whose state a rank begins with; none if a crash has erased all that would do.
+std::optional<int> Generation::stand_in_for(int rank, const Snapshots::States& kept) const {
+  if (kept.empty()) return {};
   if (kept.contains(rank)) return rank;
   if (!terms_.parts) return kept.begin()->first;  // replicas are alike, and workers of a server have no state
   const std::vector<int>& with_its_part = *terms_.parts->data_group(rank);
   const auto found = std::ranges::find_if(with_its_part, [&](int other) { return kept.contains(other); });
-  if (found == with_its_part.end()) throw cluster::PeerLost(source_->last_forgotten().value_or(rank));
-  return *found;
+  return found == with_its_part.end() ? std::optional<int>() : *found;
 }
 
 State Generation::start_state(int rank) const {
   if (source_) {
     const Snapshots::States& kept = source_->states();
-    if (kept.empty()) throw cluster::PeerLost(source_->last_forgotten().value_or(rank));
-    State state = kept.at(stand_in_for(rank, kept));
+    const std::optional<int> whose = stand_in_for(rank, kept);
+    if (!whose) throw cluster::PeerLost(source_->last_forgotten().value_or(rank));
+    State state = kept.at(*whose);
     if (!resumes_whole_) state.joint = {};
     return state;
   }

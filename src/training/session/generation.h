@@ -63,8 +63,8 @@ class Generation {
   std::int64_t start_step() const { return start_step_; }
   /// Whether that rank had a state of its own in the source's memory when the generation began.
   bool was_kept(int rank) const;
-  /// The rank of a mesh from whose memory that rank's state of the source comes: its own, that of its copy, or that of
-  /// a rank with the same part.
+  /// The rank of a mesh from whose memory that rank's state of the source comes as the generation begins: its own, that
+  /// of its copy, or that of a rank with the same part.  Errors: PeerLost if there is none.
   int giver(int rank) const;
   /// The state that a rank begins with. Errors: PeerLost if another crash has erased all states of the source.
   State start_state(int rank) const;
@@ -76,7 +76,8 @@ class Generation {
   void deal_again(Snapshots::States& kept, const Shards& before) const;
   std::vector<int> simulated_members() const;
   bool everybody_is_kept(const std::vector<bool>& alive) const;
-  int stand_in_for(int rank, const Snapshots::States& kept) const;
+  std::vector<int> givers() const;
+  std::optional<int> stand_in_for(int rank, const Snapshots::States& kept) const;
 
   int number_;
   Terms terms_;
@@ -87,6 +88,7 @@ class Generation {
   const Snapshots* source_;
   std::int64_t start_step_;
   std::vector<int> kept_;       ///< the ranks of which the source had a state, ascending
+  std::vector<int> givers_;     ///< of a mesh, by rank; -1: no memory has its state
   bool resumes_whole_ = false;  ///< every rank that reports has a state of its own to go on from
 };
 

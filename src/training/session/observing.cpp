@@ -107,6 +107,8 @@ void Training::come_near_end() {
 void Training::finish(Status status) {
   if (world_.ended()) return;
   if (status == Status::reached) come_near_end();
+  const bool by_step = status != Status::stopped || last_step(latest_step());
+  if (by_step && !recovery_driver_.noticed()) checkpoints_.ended_unnoticed();
   record_.status = status;
   note_divergence();
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
