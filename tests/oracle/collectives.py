@@ -1,0 +1,150 @@
+"""Collectives as textbooks have them: each member is a generator, and posts all messages of a round at once.
+
+* R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005;
+* P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations, 2009;
+* X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018 (hierarchical sums).
+
+Adding a number to another takes one operation. Where a vector does not divide, the longer chunks are the first ones.
+"""
+
+
+def kind_of(choice):
+    """A component is written by its name alone, or as a table of its kind and options."""
+    return choice.get("kind", choice) if isinstance(choice, dict) else choice
+
+
+def chunks(length, parts):
+    """A vector in as many nearly equal chunks, the longer ones first."""
+    return [length // parts + (part < length % parts) for part in range(parts)]
+
+
+def exchange(t, rank, target, source, stream, size):
+    """Sends to one member while receiving from another, and waits for both."""
+    events = []
+    if target is not None:
+        events.append(t.send(rank, target, stream, size))
+    if source is not None:
+        events.append(t.receive(source, rank, stream))
+    for event in events:
+        yield event
+
+
+def ring_half(t, rank, members, sizes, stream, first, adds):
+    """P - 1 rounds around a ring: member i begins with chunk i + first, and passes on what it received."""
+    place, count = members.index(rank), len(members)
+    for turn in range(count - 1):
+        size = sizes[(place + first - turn) % count] * t.wire
+        yield from exchange(t, rank, members[(place + 1) % count], members[place - 1], stream, size)
+        if adds:
+            yield t.work(rank, sizes[(place + first - turn - 1) % count])
+
+
+def reduce_scatter(t, rank, members, length, stream):
+    yield from ring_half(t, rank, members, chunks(length, len(members)), stream, 0, True)
+
+
+def all_gather(t, rank, members, length, stream):
+    yield from ring_half(t, rank, members, chunks(length, len(members)), stream, 1, False)
+
+
+def ring(t, rank, members, length, stream):
+    yield from reduce_scatter(t, rank, members, length, stream)
+    yield from all_gather(t, rank, members, length, stream)
+
+
+def in_powers_of_two(inner):
+    """Members beyond a power of two give their vectors to one of the others, and get the sum from it."""
+    def collective(t, rank, members, length, stream):
+        place, count = members.index(rank), len(members)
+        power, size = 1 << (count.bit_length() - 1), length * t.wire
+        if place >= power:
+            yield t.send(rank, members[place - power], stream, size)
+            yield t.receive(members[place - power], rank, stream)
+            return
+        if place + power < count:
+            yield t.receive(members[place + power], rank, stream)
+            yield t.work(rank, length)
+        yield from inner(t, rank, members[:power], length, stream)
+        if place + power < count:
+            yield t.send(rank, members[place + power], stream, size)
+    return collective
+
+
+def doubling(t, rank, members, length, stream):
+    place, distance = members.index(rank), 1
+    while distance < len(members):
+        partner = members[place ^ distance]
+        yield from exchange(t, rank, partner, partner, stream, length * t.wire)
+        yield t.work(rank, length)
+        distance *= 2
+
+
+def halving_doubling(t, rank, members, length, stream):
+    """Rabenseifner: a reduce-scatter by recursive halving, then an all-gather by recursive doubling."""
+    place, sizes, low, distance = members.index(rank), chunks(length, len(members)), 0, len(members) // 2
+    trail = []
+    while distance:
+        upper = bool(place & distance)
+        lower_size, upper_size = sum(sizes[low:low + distance]), sum(sizes[low + distance:low + 2 * distance])
+        kept, given = (upper_size, lower_size) if upper else (lower_size, upper_size)
+        partner = members[place ^ distance]
+        yield from exchange(t, rank, partner, partner, stream, given * t.wire)
+        yield t.work(rank, kept)
+        trail.append((partner, kept))
+        low += distance if upper else 0
+        distance //= 2
+    for partner, kept in reversed(trail):
+        yield from exchange(t, rank, partner, partner, stream, kept * t.wire)
+
+
+def tree(t, rank, members, length, stream):
+    """A binomial reduction to the first member, then a binomial broadcast from it."""
+    place, count, size = members.index(rank), len(members), length * t.wire
+    distance = 1
+    while distance < count and not place & distance:
+        if place + distance < count:
+            yield t.receive(members[place + distance], rank, stream)
+            yield t.work(rank, length)
+        distance *= 2
+    if place:
+        yield t.send(rank, members[place - distance], stream, size)
+        yield t.receive(members[place - distance], rank, stream)
+    while distance > 1:
+        distance //= 2
+        if place + distance < count:
+            yield t.send(rank, members[place + distance], stream, size)
+
+
+def naive(t, rank, members, length, stream):
+    """Everybody sends to the first member at once, which adds and sends the sum to all at once."""
+    root, others, size = members[0], members[1:], length * t.wire
+    if rank != root:
+        yield t.send(rank, root, stream, size)
+        yield t.receive(root, rank, stream)
+        return
+    for arrival in [t.receive(other, rank, stream) for other in others]:
+        yield arrival
+    yield t.work(rank, length * len(others))
+    for departure in [t.send(rank, other, stream, size) for other in others]:
+        yield departure
+
+
+def hierarchical(t, rank, members, length, stream):
+    """Reduce-scatter in the host, ring allreduce of each shard across hosts, all-gather in the host."""
+    inside = [member for member in members if t.hosts[member] == t.hosts[rank]]
+    place = inside.index(rank)
+    across = [member for member in members if member % t.devices == rank % t.devices]
+    sizes = chunks(length, len(inside))
+    yield from ring_half(t, rank, inside, sizes, stream, -1, True)
+    yield from ring(t, rank, across, sizes[place], stream)
+    yield from ring_half(t, rank, inside, sizes, stream, 0, False)
+
+
+ALLREDUCES = {"ring": ring, "recursive_doubling": in_powers_of_two(doubling), "tree": tree, "naive": naive,
+              "rabenseifner": in_powers_of_two(halving_doubling), "hierarchical": hierarchical}
+
+
+def allreduce(t, rank, length, stream):
+    if t.workers > 1:
+        algorithm = ALLREDUCES[kind_of(t.options.get("algorithm", "ring"))]
+        yield from algorithm(t, rank, list(range(t.workers)), length, stream)
