@@ -1,0 +1,116 @@
+"""What a strategy trains, and the strategies that keep one model: synchronous ones, and pipelines with stale weights.
+
+Written without reading src/. Each strategy, here as in averaging.py, mixing.py and asynchrony.py, is a generator of the
+parameters that are evaluated: at the start, and after each step.
+"""
+
+import numpy as np
+
+import known
+
+
+class Task:
+    """A model, the rows of each rank, and an optimizer for each replica.
+
+    batches[step][rank], if given, are the rows of a rank's gradients, in the order in which it computes them; else all
+    of its rows are in each.
+    """
+
+    def __init__(self, model, start, shards, optimizer, batches=None):
+        self.model, self.start, self.shards, self.optimizer = model, start, shards, optimizer
+        self.ranks, self.batches = len(shards), batches
+        self.begun = [0] * self.ranks
+
+    def _next(self, rank):
+        self.begun[rank] += 1
+        return self.batches[self.begun[rank] - 1] if self.batches is not None else self.shards
+
+    def of_rank(self, rank, w):
+        """A replica's gradient: each row weighs as much as in the mean over all rows of the step, so that the replicas'
+        mean gradient is that of the mean loss, also where ranks have unequally many rows."""
+        share, mean = self.share_and_mean(rank, w)
+        return self.ranks * share * mean
+
+    def share_and_mean(self, rank, w):
+        """A rank's share of the rows of a step, and the gradient of the mean loss of its rows."""
+        rows = self._next(rank)
+        if not len(rows[rank]):
+            return 0.0, np.zeros_like(w)
+        return len(rows[rank]) / sum(map(len, rows)), self.model.gradient(w, rows[rank])
+
+    def of_rank_alone(self, rank, w):
+        return self.share_and_mean(rank, w)[1]
+
+    def of_all(self, w):
+        return self.model.gradient(w, np.concatenate(self._next(0)))
+
+
+def stretches(rows, ranks):
+    """Rows in their order, as many for each rank, to within one: stretch r ends at floor((r + 1) rows / ranks)."""
+    ends = [rank * rows // ranks for rank in range(ranks + 1)]
+    return [np.arange(a, b) for a, b in zip(ends, ends[1:])]
+
+
+def synchronous(task, steps, code=None):
+    """One gradient of all rows a step: single, allreduce, mapreduce, servers with bsp, zero, fsdp, byteps and so on.
+
+    With a code every rank sends the code of its part of the gradient, and remembers what the code leaves out
+    (error_feedback): S. U. Stich, J.-B. Cordonnier, M. Jaggi, Sparsified SGD with Memory, 2018; S. P. Karimireddy et
+    al., Error Feedback Fixes SignSGD, 2019; majority: J. Bernstein et al., signSGD, 2018.
+    """
+    w, optimizer = task.start, task.optimizer()
+    left = [0.0] * task.ranks
+    if "one_worker" in known.FAULTS and task.ranks == 1:
+        code = None
+    yield w
+    for _ in range(steps):
+        if code is None:
+            gradient = task.of_all(w)
+        else:
+            gradient = 0.0
+            for rank in range(task.ranks):
+                share, mean = task.share_and_mean(rank, w)
+                sent = encode(share * mean + left[rank], code)
+                if code.get("error_feedback"):
+                    left[rank] = share * mean + left[rank] - sent
+                gradient = gradient + sent
+            if code.get("scale") == "majority":
+                gradient = np.sign(gradient)
+        w = w + optimizer.move(w, gradient)
+        yield w
+
+
+def encode(vector, code):
+    """The numbers that a receiver has; what travels of a number is in single precision."""
+    if code["kind"] == "sign":
+        size = 1.0 if code.get("scale") == "majority" else float(np.float32(np.abs(vector).mean()))
+        return size * np.where(vector < 0, -1.0, 1.0)
+    result = np.zeros_like(vector)
+    largest = np.argsort(-np.abs(vector), kind="stable")[:code["k"]]
+    result[largest] = vector[largest].astype(np.float32)
+    return result
+
+
+def stale_pipeline(task, steps, schedule, stages, layers):
+    """Pipelines without an end of the step, whose stages work on older weights; stages: the layers of each.
+
+    PipeDream (Narayanan et al., 2019, section 3.3, weight stashing), for n stages with the rate v:
+    w(t + 1) = w(t) - v f'(w_1(t - n + 1), ..., w_n(t)).
+
+    PipeDream-2BW (Narayanan et al., 2021): w(t + 1) = w(t) - v f'(w(t - 1)).
+    """
+    optimizer = task.optimizer()
+    history = [task.start]
+    yield task.start
+    for _ in range(steps):
+        seen = history[-2:][0].copy()
+        if schedule == "pipedream":
+            at = 0
+            for stage, count in enumerate(stages):
+                old = history[max(0, len(history) - len(stages) + stage)]
+                for first, numbers in layers[at:at + count]:
+                    seen[first:first + numbers] = old[first:first + numbers]
+                at += count
+        w = history[-1]
+        history.append(w + optimizer.move(w, task.of_all(seen)))
+        yield history[-1]
