@@ -13,7 +13,7 @@ class Listing final : public Walker {
   Listing(std::string prefix, std::vector<OptionText>& texts) : prefix_(std::move(prefix)), texts_(texts) {}
 
   void component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override {
-    add(key, one_of(names(slot)), slot.kind().empty() ? "" : toml_string(slot.kind()), "", meaning);
+    add(key, one_of(names(slot)), default_of(slot), "", meaning);
   }
 
   void inline_component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override {
@@ -23,6 +23,17 @@ class Listing final : public Walker {
   void section(std::string_view key, base::Described& options, std::string_view) override { nested(key, options); }
 
  private:
+  /// The kind, as a scenario writes it, with the options in which the default differs from that kind's own.
+  static std::string default_of(base::AnySlot& slot) {
+    if (slot.kind().empty()) return "";
+    Json written{{"kind", slot.kind()}};
+    const Json its = slot.object() ? echo(*slot.object()) : Json::object();
+    const Json usual = echo(*slot.example(slot.kind()));
+    for (const auto& [key, value] : its.items())
+      if (!usual.contains(key) || usual.at(key) != value) written[key] = value;
+    return inline_toml(written.size() == 1 ? written["kind"] : written);
+  }
+
   void leaf(const Leaf& leaf) override {
     add(leaf.key, leaf.type(), leaf.value.is_null() ? "" : inline_toml(leaf.value), leaf.range(), leaf.meaning);
     for (const base::Choice& choice : leaf.choices) texts_.back().choices.emplace_back(choice.name, choice.meaning);

@@ -167,7 +167,7 @@ TEST_CASE("an experiment.json without a scenario is nobody's, and only --force r
     const Called refused = program("run x.toml --quiet", scratch);
     CHECK(refused.exit_code == 5);
     CHECK(refused.err ==
-          "simgrad: out/x/experiment.json: found no scenario in it; so nobody knows whose results these "
+          "out/x/experiment.json: found no scenario in it; so nobody knows whose results these "
           "are; --force replaces them\n");
     CHECK(contents(scratch.path() + "/out/x/experiment.json") == text);
     CHECK(program("run x.toml --quiet --force --no-why", scratch).exit_code == 0);

@@ -260,7 +260,7 @@ def check_valid(program, scenario, scratch):
     if third_part(scenario) == 2:
         check_kept_states(program, scenario, scratch, found)
     errors = [run["error"] for run in found["runs"] if run["status"] == "failed"]
-    if scenario.name.startswith(KEPT) and not all(error.startswith("given up:") for error in errors):
+    if scenario.name.startswith(KEPT) and not all("given up:" in error for error in errors):
         raise Fault(f"a kept case fails: {errors}")
     return [run["status"] for run in found["runs"]]
 

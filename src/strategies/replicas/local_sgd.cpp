@@ -26,7 +26,9 @@ void LocalSgd::describe(base::Describer& d) {
       "at the end. An evaluation between two averages is of the mean that they would have, which nobody holds",
       Bounds::at_least(1));
   d.integer("synchronous_steps", synchronous_steps,
-            "number of first steps that are averaged one by one, as if H were 1 (post-local SGD)", Bounds::at_least(0));
+            "number of first steps that are averaged one by one, as mini-batch SGD does, without slow momentum "
+            "(post-local SGD)",
+            Bounds::at_least(0));
   d.number("slow_momentum", slow_momentum, "beta: how much of the rounds' moves so far goes on in the next (SlowMo)",
            Bounds{.least = 0.0, .most = 1.0 - 1e-9});
   d.number("slow_rate", slow_rate, "alpha: how far a round moves towards the average, momentum included (SlowMo)",
