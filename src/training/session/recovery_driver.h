@@ -62,9 +62,9 @@ class RecoveryDriver {
 
   /// Schedules the crashes that the scenario names, and those of the hosts' failure process.
   void schedule_crashes();
-  /// Whether the ranks are between a crash and the next generation. Then nothing moves, which is no deadlock.
   /// Whether ranks have noticed the crash of the recovery that is pending.
   bool noticed() const { return revoked_; }
+  /// Whether the ranks are between a crash and the next generation. Then nothing moves, which is no deadlock.
   bool pending() const { return pending_ || (keeps_going() && expects()); }
   /// Whether a host is still to come back.
   bool expects() const { return !repairs_.empty() || (spares_ && spares_->lacking() && spares_->expects()); }
