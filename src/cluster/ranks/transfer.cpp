@@ -99,7 +99,7 @@ double AnyTransfer::start_s() const {
 
 double AnyTransfer::finish_s() const { return parcel_ ? parcel_->finish_s() : comm_->get_finish_time(); }
 
-// Comm::get_remaining() brings SimGrid's flow up to date, and may end it without waking those who wait for it.
+// SimGrid's own question, whether bytes remain, is answered with none before a transfer has met its other end, too.
 bool AnyTransfer::over() const { return finish_s() >= 0.0; }
 
 void AnyTransfer::wait(bool receives) const {
