@@ -22,9 +22,9 @@ namespace {
 experiment::Plan undisturbed(const experiment::Plan& plan) {
   experiment::Plan changed = plan;
   scenario::Document document = *plan.document;
-  for (const char* key :
-       {"training.checkpoint_every", "training.checkpoint_every_steps", "training.checkpoint_async",
-        "cluster.host_memory_bandwidth", "cluster.failures", "stop", "parallel.data", "capacity", "expect"})
+  for (const char* key : {"training.checkpoint_every", "training.checkpoint_every_steps", "training.checkpoint_async",
+                          "cluster.host_memory_bandwidth", "cluster.failures", "stop", "parallel.data", "capacity",
+                          "expect", "save_model"})
     document.erase(key);
   changed.document = std::make_shared<const scenario::Document>(document);
   return changed;

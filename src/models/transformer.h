@@ -2,8 +2,8 @@
 ///
 /// x = embedding + positions; in every block x <- x + attention(norm(x)), x <- x + feed_forward(norm(x)); the logits
 /// are the head's product with norm(x). The loss of a sample, a sequence, is the mean over its tokens of the softmax
-/// cross-entropy of the next token. With experts a gradient has that of their auxiliary loss in it, too, and a
-/// sequence's tokens beyond an expert's capacity are dropped; a score drops none, and is the cross-entropy alone.
+/// cross-entropy of the next token. With experts a sequence's tokens beyond an expert's capacity are dropped, and a
+/// gradient has that of their auxiliary loss in it, too; a score is the cross-entropy alone.
 /// transformer_shape.h says how w is laid out, and names the sources.
 #pragma once
 

@@ -185,7 +185,7 @@ class CutPass {
     } else if (attends())
       attention_products(numbers_, block(), sequences_, n, attention_, y);
     else if (routes())
-      expert_products(numbers_, block(), true, n, experts_, y);
+      expert_products(numbers_, block(), n, experts_, y);
     else
       feed_forward_products(numbers_, block(), tokens_, n, feed_forward_, y);
     return y;
@@ -207,7 +207,7 @@ class CutPass {
       attend(numbers_, block(), sequences_, n, attention_);
       attention_products_backward(numbers_, block(), sequences_, n, attention_, dy, room, dn);
     } else if (routes()) {
-      expert_products(numbers_, block(), true, n, experts_, room);
+      expert_products(numbers_, block(), n, experts_, room);
       expert_products_backward(numbers_, block(), n, experts_, dy, inputs_.scale, dn);
     } else {
       activate(numbers_, block(), tokens_, n, feed_forward_, room);

@@ -103,11 +103,11 @@ std::vector<Real> experts_backward(TransformerNumbers<Real>& numbers, const Bloc
 }
 
 template <class Real>
-void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, bool limited,
-                     const std::vector<Real>& n, ExpertsKept<Real>& kept, std::vector<Real>& y) {
+void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, const std::vector<Real>& n,
+                     ExpertsKept<Real>& kept, std::vector<Real>& y) {
   const TransformerShape& shape = numbers.shape;
-  kept.routing = route(shape, router_probabilities(numbers, place.router, n), {0, shape.sequence},
-                       limited ? CopyPlaces::by_expert : CopyPlaces::all_taken);
+  kept.routing =
+      route(shape, router_probabilities(numbers, place.router, n), {0, shape.sequence}, CopyPlaces::by_expert);
   kept.experts.resize(static_cast<std::size_t>(shape.experts));
   std::int64_t first = 0;
   for (std::size_t e = 0; e < kept.experts.size(); ++e) {
@@ -142,7 +142,7 @@ void expert_products_backward(TransformerNumbers<Real>& numbers, const BlockPlac
                                   const std::vector<ExpertKept<Real>>&, std::vector<Real>&);                           \
   template std::vector<Real> experts_backward(TransformerNumbers<Real>&, const BlockPlaces&, const std::vector<Real>&, \
                                               std::vector<ExpertKept<Real>>&);                                         \
-  template void expert_products(TransformerNumbers<Real>&, const BlockPlaces&, bool, const std::vector<Real>&,         \
+  template void expert_products(TransformerNumbers<Real>&, const BlockPlaces&, const std::vector<Real>&,               \
                                 ExpertsKept<Real>&, std::vector<Real>&);                                               \
   template void expert_products_backward(TransformerNumbers<Real>&, const BlockPlaces&, const std::vector<Real>&,      \
                                          ExpertsKept<Real>&, const std::vector<Real>&, double, std::vector<Real>&);

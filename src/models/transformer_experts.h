@@ -44,11 +44,10 @@ template <class Real>
 std::vector<Real> experts_backward(TransformerNumbers<Real>& numbers, const BlockPlaces& place,
                                    const std::vector<Real>& d_results, std::vector<ExpertKept<Real>>& experts);
 
-/// limited: with the capacity, as in training. Without it no token is dropped, as for a score.  y: (tokens x hidden),
-/// not rounded.
+/// y: (tokens x hidden), not rounded.
 template <class Real>
-void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, bool limited,
-                     const std::vector<Real>& n, ExpertsKept<Real>& kept, std::vector<Real>& y);
+void expert_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, const std::vector<Real>& n,
+                     ExpertsKept<Real>& kept, std::vector<Real>& y);
 /// dn: the derivatives with respect to n, not rounded.  auxiliary_scale: as router_backward has it. `kept` is used up.
 template <class Real>
 void expert_products_backward(TransformerNumbers<Real>& numbers, const BlockPlaces& place, const std::vector<Real>& n,

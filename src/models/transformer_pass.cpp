@@ -113,7 +113,7 @@ class TransformerPass {
     if (place.experts_in.empty())
       feed_forward_products(numbers_, place, tokens_, n_, kept.feed_forward, y_);
     else
-      expert_products(numbers_, place, backward_, n_, kept.experts, y_);
+      expert_products(numbers_, place, n_, kept.experts, y_);
     add_to_residual(numbers_, place.feed_forward_out, y_, x_);
   }
 

@@ -162,7 +162,7 @@ Routing<Real> route(const TransformerShape& shape, const std::vector<Real>& prob
   routing.taken.assign(experts, 0);
   choose(shape, probabilities, routing.chosen, routing.weights);
   routing.first_shares = first_shares(shape, routing.chosen);
-  const std::int64_t capacity = places == CopyPlaces::all_taken ? shape.sequence : expert_capacity(shape);
+  const std::int64_t capacity = expert_capacity(shape);
   std::vector<std::int64_t> own_taken(experts), before;  // before: (sequences x experts) taken of earlier sequences
   for (auto first = routing.chosen.begin(); first != routing.chosen.end(); first += choices) {
     give_places(shape, capacity, own, std::span(first, first + choices), own_taken);

@@ -26,7 +26,6 @@ struct ExpertChoice {
 /// The places of tokens' copies.
 enum class CopyPlaces {
   by_expert,   ///< expert by expert, each one's in the order of sequences, without places that stay empty
-  all_taken,   ///< the same, and no token is dropped, as for a score
   by_sequence  ///< sequence by sequence, and in each as many of each expert as it can take of a rank's tokens
 };
 

@@ -28,6 +28,7 @@ struct Circumstances {
   std::int64_t rows = 0;         ///< training rows
   bool rows_come_in = false;     ///< during the training
   bool rows_by_rank = false;     ///< each rank draws from rows of its own, not from all
+  bool rows_uneven = false;      ///< by_rank, and in unlike numbers that are left to chance
   std::int64_t keys = 0;         ///< a sparse model's: the features
   bool numbers = true;           ///< whether there are data
   bool fits_memory = true;       ///< whether a device must hold what its rank holds (training.memory = "refuse")

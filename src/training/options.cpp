@@ -82,7 +82,8 @@ void Options::describe(base::Describer& d) {
   d.integer("warmup_steps", warmup_steps, "step k < warmup_steps has (k + 1) / warmup_steps of the schedule's rate",
             Bounds::between(0, 1e12));
   d.number("clip_norm", clip_norm,
-           "the norm above which an update's gradient is scaled down to it, all parameters together",
+           "a gradient g of greater norm, over all parameters, is scaled by clip_norm / (|g| + 1e-6), as "
+           "torch.nn.utils.clip_grad_norm_ does",
            Bounds{.least = 0.0, .most = 1e12, .positive = true});
   d.component("partition", partition, "how the rows are divided among the ranks");
   d.number("desynchronise", desynchronise,

@@ -23,6 +23,7 @@ struct State {
   values::Tensor w;                            ///< the parameters (d)
   std::int64_t step = 0;                       ///< w is the state after `step` updates
   std::vector<values::Tensor> optimizer = {};  ///< the optimizer's vectors, each (d)
+  std::int64_t optimizer_updates = 0;    ///< updates that have gone into these, where the optimizer corrects their bias
   std::vector<values::Tensor> own = {};  ///< the strategy's vectors that every replica has, each (d), carried as w is
   Joint joint = {};                      ///< the strategy's values that are true of all ranks together
 };

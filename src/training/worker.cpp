@@ -89,7 +89,10 @@ void Worker::count_blocks(const std::vector<record::BlockUse>& due) const {
   if (rank() == 0) session().tally().count_blocks(due);
 }
 bool Worker::begins_the_run() const { return session().generation().number() == 0 && !rejoins(); }
-int Worker::all_workers() const { return session().world().workers() / session().generation().devices(); }
+int Worker::all_workers() const {
+  if (session().parts()) return workers();  // a mesh goes on whole or not at all
+  return session().world().workers() / session().generation().devices();
+}
 void Worker::count_samples(std::int64_t rows) const { session().tally().add_samples(rows); }
 
 base::Stream Worker::draws(base::Purpose purpose, std::int64_t step) const {

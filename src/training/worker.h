@@ -174,7 +174,7 @@ class Worker : public Participant {
   void count_blocks(const std::vector<record::BlockUse>& due) const;
   /// Whether this rank is at the run's beginning: it has neither failed nor come back.
   bool begins_the_run() const;
-  /// The number of workers that the scenario has, lost ones included.
+  /// The number of workers that the scenario has, lost ones included; of a cut model, of ranks with this one's part.
   int all_workers() const;
 
   // Replicas that go on when others are lost, and come back: for the classes below the strategies.

@@ -2,12 +2,16 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 
+#include "base/directory_lock.h"
 #include "catch.h"
+#include "cli/process.h"
 #include "cli/scenario.h"
 #include "unpacked.h"
 
@@ -300,24 +304,23 @@ TEST_CASE("resume: temporary files that a killed command has left are removed") 
 
 TEST_CASE("resume: a second command on the directory waits, says for whom, and finds everything done") {
   const Scratch scratch;
-  scratch.write("x.toml", with(small, "steps = 10", "steps = 8000"));
-  std::string commands;
-  for (const char* name : {"a", "b", "c"})
-    commands += fmt::format("(simgrad {} --jobs 1 2> {}.err; echo $? > {}.code) & ", sweep, name, name);
-  call(commands + "wait", scratch.path());
-  int waited = 0, found_all = 0;
-  for (const char* name : {"a", "b", "c"}) {
-    const std::string said = contents(scratch.path() + "/" + name + ".err");
-    INFO(said);
-    CHECK(contents(scratch.path() + "/" + name + ".code") == "0\n");
-    const bool was_waiting = contains(said, "simgrad: out/x is in use by ");
-    const bool found = contains(said, "6 of 6 runs are in out/x already");
-    CHECK((found || !was_waiting));  // a command that begins late has nothing to wait for
-    waited += was_waiting ? 1 : 0;
-    found_all += found ? 1 : 0;
-  }
-  CHECK(waited > 0);
-  CHECK(found_all == 2);
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const auto said = [&] { return contents(scratch.path() + "/err"); };
+  auto first = std::make_unique<simgrad::base::DirectoryLock>(scratch.path() + "/out/x");
+  REQUIRE(first->try_take());
+  Process second({"run", "x.toml", "--seeds", "1..3", "--no-why"}, scratch);
+  CHECK(soon(
+      [&] {
+        return contains(said(), fmt::format("simgrad: out/x is in use by process {} on ", getpid())) &&
+               contains(said(), "; waiting until it ends\n");
+      },
+      std::chrono::minutes(2)));
+  CHECK_FALSE(contains(said(), "already"));
+  CHECK(lives(second.id()));
+  first.reset();
+  CHECK(second.wait() == 0);
+  CHECK(contains(said(), "simgrad: 6 of 6 runs are in out/x already"));
 }
 
 }  // namespace resume_test

@@ -1,6 +1,10 @@
 // Traces and events as a user asks for them.
+#include <fmt/format.h>
+
 #include <charconv>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "catch.h"
@@ -262,15 +266,29 @@ TEST_CASE("option --events prints every run under a heading, and no table") {
   const Called called = experiment.run("--events --trace-steps 0..0 --out o");
   REQUIRE(called.exit_code == 0);
   std::istringstream lines(called.out);
-  int headings = 0, messages = 0;
+  std::string heading;
+  std::map<std::string, std::multiset<std::string>> messages;  // by heading: who sends what to whom
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("# ")) ++headings;
-    if (line.find(" message ") != std::string::npos) ++messages;
     CHECK(line.find("Results:") == std::string::npos);
+    if (line.starts_with("# ")) messages[heading = line];
+    std::istringstream words(line);
+    std::string from, to, who, number, kind, what, step, bytes, peer, peers_number;
+    words >> from >> to >> who >> number >> kind >> what >> step >> bytes >> peer >> peers_number;
+    if (kind != "message") continue;
+    CHECK(std::stod(from) < std::stod(to));
+    messages[heading].insert(who + " " + number + " " + what + " " + bytes + " " + peer + " " + peers_number);
   }
-  CHECK(headings == 2);
-  // A ring of 3 sends 3 * 4 messages a step; asp's pulls and pushes of step 0, of server and workers, come on top.
-  CHECK(messages > 12);
+  // A ring of 3 sends one number in each of its 2 (3 - 1) exchanges. Each worker of asp is sent three and sends three.
+  std::multiset<std::string> ring, servers;
+  for (const int rank : {0, 1, 2}) {
+    for (int exchange = 0; exchange < 4; ++exchange)
+      ring.insert(fmt::format("rank {} allreduce 8 rank {}", rank, (rank + 1) % 3));
+    servers.insert(fmt::format("server 0 pull 24 rank {}", rank));
+    servers.insert(fmt::format("rank {} push 24 server 0", rank));
+  }
+  REQUIRE(messages.size() == 2);
+  CHECK(messages["# allreduce, seed 1"] == ring);
+  CHECK(messages["# parameter_server(consistency=asp), seed 1"] == servers);
 }
 
 TEST_CASE("Perfetto's trace_processor reads a trace and finds every slice") {

@@ -244,6 +244,9 @@ TEST_CASE("automatic layouts that cannot be are refused at their place") {
   check_refused_text(sixteen + automatic + "schedule = \"pipedream\"\n", "are not predicted");
   check_refused_text(sixteen + automatic + "tensor = 3\n", "no layout is possible on 16 workers");
   check_refused_text(sixteen + automatic + "data = 3\n", "no layout is possible on 16 workers");
+  std::string tasks = sixteen;  // the strategy, of a model that has one task
+  tasks.replace(tasks.find("kind = \"allreduce\""), 18, "kind = \"multitask\"");
+  check_refused_text(tasks + automatic, "multitask trains tasks that share layers");
   std::string tight = sixteen;
   tight.replace(tight.find("[data]"), 6, "memory = \"1MB\"\n[data]");
   check_refused_text(tight + automatic, "memory of the devices");

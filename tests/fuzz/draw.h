@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,14 +35,25 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
+/// What decides about a draw beside the dice.
+struct Aim {
+  double rate = 0.0;                     ///< the probability that an option is written
+  std::vector<std::string> wanted = {};  ///< dotted keys, and "key=value" of kinds and choices, that are written
+  /// The part of the scenario that is given: kinds are chosen as it has them.
+  nlohmann::ordered_json context = nlohmann::ordered_json::object();
+
+  /// Whether something wanted is at this key or below it.
+  bool leads_through(std::string_view key) const;
+  bool wants(std::string_view key, std::string_view value) const;
+};
+
 /// Visits a component and writes some of its options into `tree`.
 class Draw final : public base::Describer {
  public:
   using Json = nlohmann::ordered_json;
-  /// rate: the probability that an option is written; path: the keys above, each with a dot; strategy: the kind of
-  /// the first strategy.
-  Draw(Dice& dice, Json& tree, double rate, std::string path, std::string_view strategy)
-      : dice_(dice), tree_(tree), rate_(rate), path_(std::move(path)), strategy_(strategy) {}
+  /// path: the keys above, each with a dot; context: the part of the aim's context at this path, or null.
+  Draw(Dice& dice, Json& tree, const Aim& aim, std::string path, const Json* context)
+      : dice_(dice), tree_(tree), aim_(aim), path_(std::move(path)), context_(context), rate_(aim.rate) {}
 
   void flag(std::string_view key, bool& value, std::string_view meaning) override;
   void integer(std::string_view key, std::int64_t& value, std::string_view meaning, base::Bounds bounds) override;
@@ -54,6 +66,8 @@ class Draw final : public base::Describer {
   void path(std::string_view key, std::string& value, std::string_view meaning) override;
   void numbers(std::string_view key, std::vector<double>& values, std::string_view meaning,
                base::Bounds bounds) override;
+  void pairs(std::string_view key, std::vector<std::pair<std::string, std::string>>& values,
+             std::string_view meaning) override;
   void integer(std::string_view key, std::optional<std::int64_t>& value, std::string_view meaning,
                base::Bounds bounds) override;
   void number(std::string_view key, std::optional<double>& value, std::string_view meaning,
@@ -79,25 +93,52 @@ class Draw final : public base::Describer {
   std::int64_t whole(std::string_view key, std::int64_t usual, base::Bounds bounds);
   double real(double usual, base::Bounds bounds);
   std::string quantity_text(double usual, base::Unit unit, base::Bounds bounds);
-  std::string a_text(std::string_view key);
-  void choose(std::string_view key, base::AnySlot& slot);
+  /// Writes one of the values that values_of() knows for the key; false if it knows none.
+  bool write_known(std::string_view key);
+  void choose(std::string_view key, base::AnySlot& slot, const std::string& below);
+  /// The context's value at a key of this table, or null.
+  const Json* given_at(std::string_view key) const;
 
   Dice& dice_;
   Json& tree_;
-  double rate_;
+  const Aim& aim_;
   std::string path_;
-  std::string_view strategy_;
+  const Json* context_;
+  double rate_;
   std::string kind_;  ///< of the component whose options these are
 };
 
-/// Gives a scenario a transformer that is cut for a mesh, in sizes that suit one another.
-void cut(Draw::Json& tree, Dice& dice);
-/// Gives a scenario several sources, and a model with a tower for each.
-void mix(Draw::Json& tree, Dice& dice);
+/// The whole scenario at once: every option of `describe` as the aim says, with the context laid over it.
+Draw::Json drawn(Dice& dice, const Aim& aim);
 
-/// The part of a scenario that is not drawn option by option.
-enum class Suited { nothing, cut_model, mixture };
-/// A scenario, as TOML. It may contradict itself; the caller asks the program.
-std::string drawn_scenario(Dice& dice, std::string_view strategy, Suited suited = Suited::nothing);
+/// Lays `over` over `tree`, table by table. What the aim wants stays, and so do tables of another kind.
+void lay(Draw::Json& tree, const Draw::Json& over, const Aim& aim, const std::string& path = {});
+
+/// Sizes that decide how long a run takes: the least and the most that is drawn for a key; nothing: as describe says.
+std::optional<std::pair<std::int64_t, std::int64_t>> size_of(const std::string& key);
+/// Values of a key whose range says too little, as names, files and pairs: one of them is drawn. Empty: none is known.
+const std::vector<std::string>& values_of(const std::string& key);
+/// Parts of scenarios, the sizes in which suit one another; such are too rare among sizes that are drawn one by one.
+/// wanted: the key that the scenario is drawn for.
+Draw::Json drawn_context(Dice& dice, std::string_view strategy, std::string_view wanted);
+/// A transformer or a perceptron that is cut for a mesh.
+Draw::Json cut(Dice& dice);
+/// Several crashes: at one time, of neighbours, in the beginning, after the end.
+Draw::Json crashes(Dice& dice);
+
+/// Changes a scenario as the program's refusals advise until it is accepted. The file is left as the last one that was
+/// tried. Returns whether it is accepted.
+bool repair(Draw::Json& tree, Dice& dice, const Aim& aim, const std::string& file);
+
+/// Every dotted key that a scenario can have, and "key=value" for all kinds and choices.
+struct Schema {
+  std::set<std::string> keys, values;
+};
+const Schema& schema();
+/// Prints which of them no accepted scenario of the directory has, and how many pairs of keys occur.
+void report_keys(const std::string& directory);
+
+/// Writes the files that drawn scenarios name.
+void write_companions(const std::string& directory);
 
 }  // namespace simgrad::fuzz

@@ -55,7 +55,8 @@ void make_unlike(Json& tree, Dice& dice) {
 
 }  // namespace
 
-void cut(Json& tree, Dice& dice) {
+Json cut(Dice& dice) {
+  Json tree = Json::object();
   constexpr std::array schedules{"naive", "gpipe", "1f1b",      "interleaved_1f1b",
                                  "zb_h1", "zb_h2", "pipedream", "pipedream_2bw"};
   const std::string schedule = schedules[dice.one_of(schedules.size())];
@@ -76,7 +77,6 @@ void cut(Json& tree, Dice& dice) {
   tree["parallel"] = std::move(parallel);
   const std::int64_t layers = sizes.pipeline * sizes.chunks + 1;
   tree["cluster"]["workers"] = sizes.tensor * sizes.pipeline * sizes.context * sizes.expert * sizes.data;
-  tree["cluster"].erase("failures");
   tree["data"] = dense ? Json{{"source", "house_prices"}, {"features", 6}, {"samples", 40}}
                        : Json{{"source", "markov"}, {"vocabulary", 6}, {"samples", 40}};
   tree["model"] = dense ? Json{{"kind", "perceptron"}, {"hidden", std::vector(static_cast<std::size_t>(layers - 1), 8)}}
@@ -85,6 +85,8 @@ void cut(Json& tree, Dice& dice) {
   if (sizes.tensor > 1 && dice.hits(0.4)) make_unlike(tree, dice);
   constexpr std::array recompute{"none", "selective", "full"};
   tree["training"]["recompute"] = recompute[dice.one_of(recompute.size())];
+  if (dice.hits(0.3)) tree["training"]["numbers"] = false;
+  return tree;
 }
 
 }  // namespace simgrad::fuzz

@@ -1,224 +1,41 @@
 #!/usr/bin/env python3
-"""Runs random scenarios and holds their results to what is true of every run.
+"""Runs random scenarios and holds their results to what is true of every run, and of every run beside another one.
 
-  run_scenarios.py --program simgrad --generator random_scenarios --scenarios N [--seed S] [--keep DIR] [--jobs J]
-                   [--cases DIR]   # scenarios that once had a fault, before the random ones
+  run_scenarios.py --program simgrad --generator random_scenarios [--scenarios N] [--seed S] [--keep DIR] [--jobs J]
+                   [--cases DIR]      # scenarios that once had a fault, before the random ones
+                   [--shipped DIR]    # scenarios of the project, whose relations are tried with few steps
+  run_scenarios.py ... --keep-case valid-17 --as NAME [--cases DIR]   # the smallest scenario of the same fault
 
 Every scenario that `validate` accepts is run inline, with two threads, every third one inline again, and once more with
-all collectives simulated by messages. A fault is a signal, a hang, words of the program's inside, a result outside of its
-range, or two results that differ. The scenario of a fault is kept with its number. Exit 1 at a fault.
+all collectives simulated by messages; and some of the relations of relations.py are held, which a hash of its name and
+the seed chooses. A fault is a signal, a hang, words of the program's inside, a result outside of its range, two results
+that differ, or a relation that does not hold. The scenario of a fault is kept with its number. Exit 1 at a fault.
+
+The seed is that of SIMGRAD_SEED, if it is not given. In script/test's gate, which sets SIMGRAD_SHARE, 60 scenarios are
+drawn; without it more are, and more relations are held for each.
 """
 
 import argparse
 import concurrent.futures
-import csv
-import gzip
 import json
-import math
 import os
 import pathlib
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import zlib
 
-INSIDE = re.compile(
-    r"Backtrace|terminate called|Assertion|std::|vector::|bad_alloc|basic_string|map::at|json\.exception|"
-    r"\bstoi\b|\bstod\b|invariant|deadlock|stopped early|Sanitizer|runtime error:|CRITICAL|died of signal|Segmentation|0x[0-9a-f]{8}")
-PARTS = ("compute_s", "communicate_s", "wait_s", "down_s")
-# The product's limit of a million bursts of background flows between two steps takes 20 s.
-FEW_EVENTS = ("--set", "cluster.watchdog.events=20000")
-# Ranks that pass messages on their own time take them in the order of their arrival, and times of computed collectives
-# are equal to nine digits: ties among them may break the other way.
-LOCKSTEP_TOLERANCE = 1e-6
+from case import Case
+from echo import check_echo
+from known import Known
+from minimise import keep_case
+from program import FEW_EVENTS, Fault, called, same_files, share_of, text_of, without_times
+from ranges import check_results, compare_by_messages
+from relations import RELATIONS, check_relations
+
 KEPT = "valid-case-"
-
-
-class Fault(Exception):
-    """What is wrong with one scenario."""
-
-
-def called(command, seconds=300):
-    """Returns the exit code, stdout and stderr."""
-    try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        raise Fault(f"no end after {seconds} s: {' '.join(map(str, command[1:3]))}") from None
-    out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
-    if done.returncode < 0 or done.returncode > 125:
-        raise Fault(f"ended by signal or status {done.returncode}: {err[-300:]}")
-    if INSIDE.search(err):
-        raise Fault(f"words of the inside: {err[-600:]}")
-    return done.returncode, out, err
-
-
-def share_of(cells):
-    """All cells, or those that script/test takes in the gate: with SIMGRAD_SHARE=3/8 each eighth, from number 3 on."""
-    part, parts = (int(number) for number in (os.environ.get("SIMGRAD_SHARE") or "0/1").split("/"))
-    return cells[part % parts::parts]
-
-
-def refuse_constant(text):
-    raise Fault(f"JSON with {text}")
-
-
-def ratios(value, path=""):
-    """All utilisations and the goodput of a run, with their names."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if ("utilisation" in key or key == "goodput") and isinstance(inner, (int, float)):
-                yield path + key, inner
-            else:
-                yield from ratios(inner, path + key + ".")
-    elif isinstance(value, list):
-        for inner in value:
-            yield from ratios(inner, path)
-
-
-def check_parts(run, row):
-    whole = row.get("simulated_s", run["simulated_s"])
-    parts = [row[part] for part in PARTS]
-    if any(part < -1e-9 * max(whole, 1e-9) for part in parts):
-        raise Fault(f"{run['label']}: a part of the time below 0: {parts}")
-    if not math.isclose(sum(parts), whole, rel_tol=1e-6, abs_tol=1e-12):
-        raise Fault(f"{run['label']}: parts of the time add up to {sum(parts)}, not {whole}: {parts}")
-    for part in PARTS[:3]:  # each is divided by work or cause
-        activity = part.removesuffix("_s")
-        smaller = {key: number for key, number in row.items() if key.startswith(activity + "_") and key != part}
-        if any(number is not None and number < 0 for number in smaller.values()):
-            raise Fault(f"{run['label']}: a part of {part} below 0: {smaller}")
-        if not math.isclose(sum(number or 0.0 for number in smaller.values()), row[part], rel_tol=1e-9, abs_tol=1e-12):
-            raise Fault(f"{run['label']}: the parts of {part} = {row[part]} do not add up to it: {smaller}")
-
-
-def check_collectives(run):
-    for use in run.get("collectives") or []:
-        most = (use["simulated_s"] + use["skew_s"]) * (1 + 1e-9) + clock_tolerance(run)
-        if not 0 <= use["exposed_s"] <= use["duration_s"] * (1 + 1e-9) <= most:
-            raise Fault(f"{run['label']}: {use['name']} is exposed for {use['exposed_s']} s of {use['duration_s']} s: {use}")
-
-
-def check_run(run, last_steps):
-    if run["status"] == "failed":
-        if not run["error"]:
-            raise Fault(f"{run['label']}: failed without an error")
-        if INSIDE.search(run["error"]):
-            raise Fault(f"{run['label']}: words of the inside: {run['error'][:400]}")
-        if "watchdog" in run["error"] and "real" in run["error"]:
-            raise Fault(f"{run['label']}: slow: {run['error'][:400]}")
-        return
-    check_parts(run, run)
-    for rank in run.get("ranks", []):
-        check_parts(run, rank)
-    check_collectives(run)
-    for name, value in ratios(run):
-        if not -1e-9 <= value <= 1 + 1e-6:
-            raise Fault(f"{run['label']}: {name} = {value}")
-    curve = run.get("curve", [])
-    if not curve or curve[0]["step"] != 0:
-        raise Fault(f"{run['label']}: the curve begins at {curve[0]['step'] if curve else 'nothing'}")
-    steps = [point["step"] for point in curve]
-    times = [point["simulated_s"] for point in curve]
-    if times != sorted(times):
-        raise Fault(f"{run['label']}: the curve goes back: {steps[:20]} {times[:20]}")
-    if steps[-1] != run["steps"]:
-        raise Fault(f"{run['label']}: the curve ends at step {steps[-1]}, the run at {run['steps']}")
-    if times[-1] > run["simulated_s"] * (1 + 1e-9):
-        raise Fault(f"{run['label']}: the curve ends at {times[-1]} s, the run at {run['simulated_s']} s")
-    for name in ("bytes", "messages", "samples", "wall_s"):
-        if run[name] is not None and run[name] < 0:
-            raise Fault(f"{run['label']}: {name} = {run[name]}")
-
-
-def results(directory):
-    with open(directory / "results.json", encoding="utf-8") as file:
-        return json.load(file, parse_constant=refuse_constant)
-
-
-def check_results(directory):
-    found = results(directory)
-    for run in found["runs"] + found["baselines"]:
-        check_run(run, None)
-    with open(directory / "runs.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    if [row["id"] for row in rows] != [run["id"] for run in found["runs"]]:
-        raise Fault("runs.csv and results.json have other runs")
-    return found
-
-
-def without_times(text):
-    """The text without wall_s and what says by which command it was made."""
-    text = re.sub(r'"wall_s":\s*[-0-9.e+]+', '"wall_s":0', text)
-    return re.sub(r'"command":\s*"(\\.|[^"\\])*"', '"command":""', text)
-
-
-def text_of(path):
-    """A file's text; kept timelines are packed. Kept states and models are bytes, each a letter here."""
-    if path.suffix in (".state", ".model"):
-        return path.read_bytes().decode("latin-1")
-    return gzip.decompress(path.read_bytes()).decode("utf-8") if path.suffix == ".gz" else path.read_text(encoding="utf-8")
-
-
-def same_files(one, other):
-    names = sorted(str(p.relative_to(one)) for p in one.rglob("*") if p.is_file())
-    others = sorted(str(p.relative_to(other)) for p in other.rglob("*") if p.is_file())
-    if names != others:
-        raise Fault(f"other files: {set(names) ^ set(others)}")
-    for name in names:
-        if name in ("report.html",):
-            continue  # made of the rest, with wall_s
-        a, b = (text_of(root / name) for root in (one, other))
-        if name == "runs.csv":
-            a, b = (without_column(text, "wall_s") for text in (a, b))
-        elif name.endswith(".json"):
-            a, b = without_times(a), without_times(b)
-        if a != b:
-            at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
-            raise Fault(f"{name} differs at {at}: ...{a[max(0, at - 60):at + 40]!r} and {b[max(0, at - 60):at + 40]!r}")
-
-
-def without_column(text, name):
-    rows = list(csv.reader(text.splitlines()))
-    at = rows[0].index(name) if name in rows[0] else None
-    return [[cell for i, cell in enumerate(row) if i != at] for row in rows]
-
-
-def clock_tolerance(run):
-    """The rounding of a sum of durations: each is a difference of two dates, and a date has the clock's precision.
-    A computation by itself takes SimGrid's 1e-12 s at least; within a computed collective it may take less."""
-    return ((run["messages"] or 0) + run["steps"] + 1) * (1e-12 + 2 * math.ulp(run["simulated_s"]))
-
-
-def close(a, b, abs_tol):
-    if a is None or b is None:
-        return a is b
-    return math.isclose(a, b, rel_tol=LOCKSTEP_TOLERANCE, abs_tol=abs_tol)
-
-
-def compare_by_messages(found, by_messages):
-    """Computed collectives are as collectives by messages, to nine digits."""
-    others = {(run["label"], json.dumps(run["parameters"])): run for run in by_messages["runs"]}
-    for run in found["runs"]:
-        other = others.get((run["label"], json.dumps(run["parameters"])))
-        if other is None or "failed" in (run["status"], other["status"]):
-            continue
-        for name in ("simulated_s", "compute_s", "bytes", "messages", "steps", "final_loss"):
-            if not close(run[name], other[name], clock_tolerance(other) if name.endswith("_s") else 1e-12):
-                raise Fault(f"{run['label']}: {name} is {run[name]} with computed collectives, {other[name]} by messages")
-        uses = [{(use["name"], use["members"], use["bytes"], use["calls"]): use for use in each.get("collectives") or []}
-                for each in (run, other)]
-        for key in uses[0].keys() & uses[1].keys():
-            for name in ("duration_s", "exposed_s"):
-                a, b = (each[key][name] for each in uses)
-                if not close(a, b, clock_tolerance(other)):
-                    raise Fault(f"{run['label']}: {name} of {key} is {a} s with computed collectives, {b} s by messages")
-
-
-def run_ids(text):
-    return [line.split()[1] for line in text.splitlines() if re.match(r"# [0-9a-f]{16,}  ", line)]
+TWO_RUNS = ("--quiet", "--jobs", "2", "--no-why", *FEW_EVENTS)
 
 
 def third_part(scenario):
@@ -227,17 +44,6 @@ def third_part(scenario):
 
 
 def check_valid(program, scenario, scratch):
-    code, resolved, _ = called([program, "validate", scenario])
-    if code != 0:
-        raise Fault(f"validate: exit {code} of a scenario that the generator saw accepted")
-    echo = scenario.with_name("resolved-" + scenario.name)
-    echo.write_text(resolved, encoding="utf-8")
-    code, again, err = called([program, "validate", echo])
-    echo.unlink()
-    if code != 0:
-        raise Fault(f"the resolved scenario is refused: {err[-400:]}")
-    if run_ids(again) != run_ids(resolved):
-        raise Fault("the resolved scenario has runs of other ids")
     directories = []
     # Two inline runs differ by chance only, as by addresses of memory: every third scenario tells as much.
     for i, threads in enumerate((0, 2, 0) if third_part(scenario) == 0 else (0, 2)):
@@ -249,7 +55,8 @@ def check_valid(program, scenario, scratch):
     found = check_results(directories[0])
     for other in directories[1:]:
         same_files(directories[0], other)
-    if '"collectives":"auto"' in json.dumps(found["scenario"], separators=(",", ":")) and not found["scenario"].get("job"):
+    auto = '"collectives":"auto"' in json.dumps(found["scenario"], separators=(",", ":"))
+    if auto and not found["scenario"].keys() & {"job", "serving"}:
         code, _, err = called([program, "run", scenario, "--quiet", "--jobs", "1", "--threads", "0", "--no-baseline",
                                *FEW_EVENTS, "--set", "cluster.collectives=messages", "--out", scratch / "messages"])
         if code not in (0, 1, 4):
@@ -271,8 +78,7 @@ def check_shared_numbers(program, scenario, scratch):
     directories = []
     for own in ([], ["--own-numbers"]):
         directories.append(scratch / f"sweep{len(own)}")
-        code, _, err = called([program, "run", scenario, "--quiet", "--jobs", "2", "--no-why", *FEW_EVENTS, *sweep, *own,
-                               "--out", directories[-1]])
+        code, _, err = called([program, "run", scenario, *TWO_RUNS, *sweep, *own, "--out", directories[-1]])
         if code == 2:
             return  # on a platform the file says how fast links are
         if code not in (0, 1, 4):
@@ -284,7 +90,7 @@ def check_shared_numbers(program, scenario, scratch):
 def check_kept_states(program, scenario, scratch, found):
     """Runs that go on from the states that shorter ones have left leave the files of runs that compute everything."""
     steps = [run["steps"] for run in found["runs"] if run["status"] != "failed"]
-    if not steps or max(steps) < 4 or found["scenario"].get("job"):
+    if not steps or max(steps) < 4 or found["scenario"].keys() & {"job", "serving"}:
         return
     last = max(steps)
     networks = ["--grid", "cluster.latency=50us,3ms"]  # numbers of several runs are kept, however short these are
@@ -292,7 +98,7 @@ def check_kept_states(program, scenario, scratch, found):
     for own in ([], ["--own-numbers"]):
         directories.append(scratch / f"longer{len(own)}")
         for length in (last // 2, last) if not own else (last,):
-            code, _, err = called([program, "run", scenario, "--quiet", "--jobs", "2", "--no-why", *FEW_EVENTS, *networks, *own,
+            code, _, err = called([program, "run", scenario, *TWO_RUNS, *networks, *own,
                                    "--grid", f"stop.steps={length}", "--out", directories[-1]])
             if code == 2:
                 return  # its grid has steps already, or a platform file says how fast links are
@@ -316,61 +122,151 @@ def check_refused(program, scenario, scratch):
     return []
 
 
-def checked(program, scenario):
-    scratch = pathlib.Path(tempfile.mkdtemp(prefix="simgrad-scenario-"))
-    try:
-        check = check_valid if scenario.name.startswith("valid") else check_refused
-        return check(program, scenario, scratch), None
-    except Fault as fault:
-        return [], str(fault)
-    except (KeyError, ValueError, OSError) as error:
-        return [], f"{type(error).__name__} in the results: {error}"
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+class Round:
+    """The checks of one call, and what they count."""
+
+    def __init__(self, options, known):
+        self.program, self.seed, self.known = options.program, options.seed, known
+        self.relations = 2 if os.environ.get("SIMGRAD_SHARE") else 3
+        self.counts, self.statuses, self.faults = {}, {}, 0
+
+    def unknown(self, scenario, scratch):
+        """All faults of a drawn scenario or kept case."""
+        faults, resolved = [], None
+        try:
+            if scenario.name.startswith("refused"):
+                check_refused(self.program, scenario, scratch)
+                return []
+            resolved = check_echo(self.program, scenario)
+            if resolved is None:
+                return ["validate refuses a scenario that the generator saw accepted"]
+            for status in check_valid(self.program, scenario, scratch):
+                self.statuses[status] = self.statuses.get(status, 0) + 1
+        except Fault as fault:
+            faults.append(str(fault))
+        return faults + self.related(scenario, resolved=resolved)
+
+    def related(self, scenario, steps=None, resolved=None):
+        """The faults in relations, but those that are known."""
+        try:
+            case = Case(self.program, scenario, steps, resolved)
+            return self.known.unknown(case, check_relations(case, self.relations, self.seed, self.counts))
+        except Fault as fault:
+            return [str(fault)]
+
+    def checked(self, scenario, steps=None):
+        """All faults of a scenario; of a shipped one, which runs for so many steps, those in relations."""
+        scratch = pathlib.Path(tempfile.mkdtemp(prefix="simgrad-scenario-"))
+        try:
+            return self.related(scenario, steps) if steps else self.unknown(scenario, scratch)
+        except (KeyError, ValueError, OSError, TypeError) as error:
+            return [f"{type(error).__name__} in the results: {error}"]
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def report(self, scenario, found, again):
+        for fault in found:
+            self.faults += 1
+            print(f"FAULT {scenario.name} of seed {self.seed}: {fault}", flush=True)
+        if found:
+            print(f"  to keep it: {again} --keep-case {scenario.stem} --as NAME", flush=True)
+
+
+def keep_files(scenario, directory):
+    """A scenario of a fault, and the small files that scenarios name."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for file in scenario.parent.iterdir():
+        if file.is_file() and (file == scenario or not file.name.endswith(".toml")):
+            shutil.copy(file, directory)
+
+
+def draw(options, directory, scenarios):
+    """Draws the scenarios of the seed; the generator writes the small files that they name besides."""
+    code, _, err = called([options.generator, directory, scenarios, options.seed], 3600)
+    if code != 0:
+        raise Fault(f"the generator failed: {err}")
+
+
+def drawn_and_kept(options, directory):
+    """The scenarios of the seed, and the kept cases whose turn it is."""
+    draw(options, directory, options.scenarios)
+    for case in share_of(sorted(options.cases.glob("*.toml"))) if options.cases else []:
+        shutil.copy(case, directory / f"{KEPT}{case.name}")
+    return sorted([*directory.glob("valid-*.toml"), *directory.glob("refused-*.toml")])  # beside files that they name
+
+
+def shipped(options, directory):
+    """Copies of the shipped scenarios whose turn it is, beside what they name: changed ones are written beside them."""
+    copied = directory / "shipped" / "scenarios"
+    shutil.copytree(options.shipped, copied)
+    (copied.parent / "platforms").symlink_to(options.shipped.resolve().parent / "platforms")
+    return share_of(sorted([*copied.glob("*.toml"), *(copied / "lessons").glob("*.toml")]))
+
+
+def run_all(options, directory):
+    checks = Round(options, Known(options.program, directory))
+    drawn = drawn_and_kept(options, directory)
+    valid = sum(scenario.name.startswith("valid") for scenario in drawn)
+    print(f"seed {options.seed}: {len(drawn)} scenarios", flush=True)
+    again = (f"{sys.argv[0]} --program {options.program} --generator {options.generator} --seed {options.seed} "
+             f"--scenarios {options.scenarios}")
+    cells = [(scenario, None) for scenario in drawn]
+    cells += [(scenario, 3) for scenario in shipped(options, directory)] if options.shipped else []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for (scenario, steps), found in zip(cells, pool.map(lambda cell: checks.checked(*cell), cells)):
+            if scenario.stem in options.known:
+                continue
+            checks.report(scenario, found, again)
+            if found and options.keep:
+                keep_files(scenario, options.keep / f"seed-{options.seed}")
+    for line in checks.known.mended():
+        checks.faults += 1
+        print(f"FAULT {line}", flush=True)
+    missing = [each.name for each in RELATIONS if not checks.counts.get(each.name)] if options.scenarios >= 60 else []
+    if missing:
+        print(f"FAULT of this test: relations that applied to no scenario: {', '.join(missing)}")
+    ends = ", ".join(f"{count} {status}" for status, count in sorted(checks.statuses.items()))
+    held = ", ".join(f"{each.name} {checks.counts.get(each.name, 0)}" for each in RELATIONS)
+    print(f"scenarios: {valid} valid, {len(drawn) - valid} refused, {len(cells) - len(drawn)} shipped; runs {ends}; "
+          f"relations: {held}; {checks.faults} faults")
+    return 1 if checks.faults or missing or valid < options.scenarios * 0.8 else 0
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True, type=pathlib.Path)
+    parser.add_argument("--generator", required=True, type=pathlib.Path)
+    parser.add_argument("--scenarios", type=int, default=60 if os.environ.get("SIMGRAD_SHARE") else 120)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("SIMGRAD_SEED") or 1))
+    parser.add_argument("--keep", type=pathlib.Path, help="the directory for scenarios with a fault")
+    parser.add_argument("--cases", type=pathlib.Path, help="a directory of scenarios that once had a fault")
+    parser.add_argument("--shipped", type=pathlib.Path, help="the directory of the project's scenarios")
+    parser.add_argument("--known", nargs="*", default=[], metavar="SCENARIO",
+                        help="scenarios of this seed whose faults tests/known_faults.toml lists")
+    parser.add_argument("--keep-case", metavar="SCENARIO", help="a scenario whose fault is kept: valid-17, or a file")
+    parser.add_argument("--as", dest="name", help="the name of the kept case")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    if options.keep_case and not options.name:
+        parser.error("--keep-case needs a name: --as NAME")
+    options.program, options.generator = options.program.resolve(), options.generator.resolve()
+    return options
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True, type=pathlib.Path)
-    parser.add_argument("--generator", required=True, type=pathlib.Path)
-    parser.add_argument("--scenarios", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=pathlib.Path, help="the directory for scenarios with a fault")
-    parser.add_argument("--cases", type=pathlib.Path, help="a directory of scenarios that once had a fault")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    options = parser.parse_args()
-    options.program, options.generator = options.program.resolve(), options.generator.resolve()
-    begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="simgrad-scenarios-") as name:
-        directory = pathlib.Path(name)
-        code, _, err = called([options.generator, directory, options.scenarios, options.seed], 3600)
-        if code != 0:
-            print(f"the generator failed: {err}")
-            return 1
-        for case in sorted(options.cases.glob("*.toml")) if options.cases else []:
-            shutil.copy(case, directory / f"{KEPT}{case.name}")
-        drawn = sorted(directory.glob("*.toml"))
-        valid = sum(scenario.name.startswith("valid") for scenario in drawn)
-        scenarios = share_of(drawn)
-        faults, statuses = 0, {}
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for scenario, (ended, fault) in zip(scenarios, pool.map(lambda s: checked(options.program, s), scenarios)):
-                for status in ended:
-                    statuses[status] = statuses.get(status, 0) + 1
-                if fault is None:
-                    continue
-                faults += 1
-                print(f"FAULT {scenario.name} of seed {options.seed}: {fault}", flush=True)
-                if options.keep:
-                    kept = options.keep / f"seed-{options.seed}"
-                    kept.mkdir(parents=True, exist_ok=True)
-                    for file in directory.iterdir():
-                        if file == scenario or not file.name.endswith(".toml"):
-                            shutil.copy(file, kept)
-    ends = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
-    print(f"scenarios: {valid} valid, {len(drawn) - valid} refused, {len(scenarios)} run; runs {ends}; {faults} faults; "
-          f"{time.monotonic() - begin:.0f} s")
-    return 1 if faults or valid < options.scenarios * 0.8 else 0
+    options, begin = parsed(), time.monotonic()
+    try:
+        with tempfile.TemporaryDirectory(prefix="simgrad-scenarios-") as name:
+            directory = pathlib.Path(name)
+            if options.keep_case:
+                draw(options, directory, 0 if options.keep_case.endswith(".toml") else options.scenarios)
+                return keep_case(options, directory, Round(options, Known(options.program, directory)))
+            return run_all(options, directory)
+    except Fault as fault:
+        print(fault)
+        return 1
+    finally:
+        print(f"{time.monotonic() - begin:.0f} s")
 
 
 if __name__ == "__main__":

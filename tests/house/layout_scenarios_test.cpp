@@ -122,8 +122,8 @@ TEST_CASE("experts_that_overflow: with each of four seeds twice an even share gi
     CHECK(run("1.0").record.steps == 86);
     CHECK(run("4.0").record.steps == 86);
     for (const char* const factor : {"0.25", "0.5", "1.0"}) CHECK(loss(factor) > 1.03 * loss("2.0"));
-    CHECK(loss("0.25") == Approx(loss("1.0")).epsilon(0.02));
-    CHECK(loss("2.0") == Approx(loss("4.0")).epsilon(0.01));
+    CHECK(loss("0.25") < 0.99 * loss("1.0"));
+    CHECK(loss("2.0") == Approx(loss("4.0")).epsilon(0.015));
   }
 }
 

@@ -53,7 +53,7 @@ struct Part {
   ExpertsKept<double> forward(Numbers& y) const {
     TransformerNumbers<double> own = numbers();
     ExpertsKept<double> kept;
-    expert_products(own, own.places.blocks[0], true, n, kept, y);
+    expert_products(own, own.places.blocks[0], n, kept, y);
     return kept;
   }
 };
@@ -82,31 +82,62 @@ std::vector<std::int64_t> tokens_of(const ExpertsKept<double>& kept, std::int64_
 
 }  // namespace
 
-TEST_CASE("with room for all tokens the gradient of a transformer with experts is the slope of its loss") {
+TEST_CASE("the gradient of a transformer with experts is the slope of its loss, with room for all tokens or not") {
   const Text text;
-  for (const std::int64_t top_k : {1, 2, 3})
-    for (const bool gated : {false, true})
-      for (const std::int64_t every : {1, 2}) {
-        CAPTURE(top_k, gated, every);
-        Transformer model = small(3, top_k, 3.0, 0.0);  // an expert takes all tokens: 3 T top_k / 3
-        model.options.gated = gated;
-        model.options.expert_every = every;
-        Numbers w = normal_numbers(model.parameters(text.problem), 0.5, 3);
-        Numbers g(w.size());
-        model.gradient(text.problem, text.all(), w, 0.2, 0.0, g);
-        double worst = 0.0;
-        for (std::size_t j = 0; j < w.size(); ++j) {
-          constexpr double h = 1e-5;
-          const double kept = w[j];
-          w[j] = kept + h;
-          const double above = model.score(text.problem, text.all(), w).loss;
-          w[j] = kept - h;
-          const double below = model.score(text.problem, text.all(), w).loss;
-          w[j] = kept;
-          worst = std::max(worst, std::abs(0.2 * (above - below) / (2.0 * h) - g[j]));
+  for (const double capacity_factor : {3.0, 0.6})  // an expert takes all tokens, 3 T top_k / 3, or ceil(0.8 top_k)
+    for (const std::int64_t top_k : {1, 2, 3})
+      for (const bool gated : {false, true})
+        for (const std::int64_t every : {1, 2}) {
+          CAPTURE(capacity_factor, top_k, gated, every);
+          Transformer model = small(3, top_k, capacity_factor, 0.0);
+          model.options.gated = gated;
+          model.options.expert_every = every;
+          Numbers w = normal_numbers(model.parameters(text.problem), 0.5, 3);
+          for (const ExpertLoad& load : model.expert_loads(text.problem, text.all(), w, Format::float64))
+            CHECK((load.dropped > 0) == (capacity_factor < 1.0));
+          Numbers g(w.size());
+          model.gradient(text.problem, text.all(), w, 0.2, 0.0, g);
+          double worst = 0.0;
+          for (std::size_t j = 0; j < w.size(); ++j) {
+            constexpr double h = 1e-5;
+            const double kept = w[j];
+            w[j] = kept + h;
+            const double above = model.score(text.problem, text.all(), w).loss;
+            w[j] = kept - h;
+            const double below = model.score(text.problem, text.all(), w).loss;
+            w[j] = kept;
+            worst = std::max(worst, std::abs(0.2 * (above - below) / (2.0 * h) - g[j]));
+          }
+          CHECK(worst < 1e-8);  // rounding 1e-15 / 1e-5; truncation h^2 / 6 times a third derivative of some tens
         }
-        CHECK(worst < 1e-8);  // rounding 1e-15 / 1e-5; truncation h^2 / 6 times a third derivative of some tens
+}
+
+TEST_CASE("the loss of tokens for which an expert has no room is the loss without the expert") {
+  // "The token representation is passed directly to the next layer through the residual connection": W. Fedus, B. Zoph,
+  // N. Shazeer, Switch Transformers, JMLR 23, 2022, section 2.2. One expert takes the first tokens of each sequence,
+  // and in a model of one block no token reads what the expert makes of another.
+  const Text text;
+  Transformer model = small(1, 1, 1.0, 0.0);
+  model.options.layers = 1;
+  const Numbers w = normal_numbers(model.parameters(text.problem), 0.5, 11);
+  Numbers without = w;
+  const LinearPlace out = TransformerPlaces(model.options.shape(7)).blocks[0].experts_out[0];
+  std::fill_n(without.begin() + out.matrix, out.outputs * out.inputs, 0.0);
+  std::fill_n(without.begin() + out.biases, out.outputs, 0.0);
+  Numbers with_expert(3 * 4 * 7), without_expert(3 * 4 * 7);  // probabilities of the next token
+  model.predict(text.problem, text.all(), w, with_expert);
+  model.predict(text.problem, text.all(), without, without_expert);
+  for (const std::size_t room : {1, 2, 3, 4}) {
+    CAPTURE(room);
+    model.options.capacity_factor = static_cast<double>(room) / 4.0;
+    double expected = 0.0;
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t t = 0; t < 4; ++t) {
+        const auto next = static_cast<std::size_t>(t < 3 ? text.x[i * 4 + t + 1] : text.y[i]);
+        expected -= std::log((t < room ? with_expert : without_expert)[(i * 4 + t) * 7 + next]) / 4.0;
       }
+    CHECK(model.score(text.problem, text.all(), w).loss == Approx(expected).epsilon(1e-12));
+  }
 }
 
 TEST_CASE("dropped tokens and the auxiliary loss are in the gradient of an expert part") {
@@ -119,7 +150,7 @@ TEST_CASE("dropped tokens and the auxiliary loss are in the gradient of an exper
       TransformerNumbers<double> numbers = made.numbers(true);
       Numbers y, dn;
       ExpertsKept<double> kept;
-      expert_products(numbers, numbers.places.blocks[0], true, made.n, kept, y);
+      expert_products(numbers, numbers.places.blocks[0], made.n, kept, y);
       CHECK(kept.routing.dropped > 0);
       expert_products_backward(numbers, numbers.places.blocks[0], made.n, kept, dy, scale, dn);
       const auto loss = [&] {

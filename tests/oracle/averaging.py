@@ -4,12 +4,17 @@ Written without reading src/. Each is a generator of the parameters that are eva
 step.
 """
 
+from codes import Sender, encode
 from recursions import stretches
 
 
 def local_sgd(task, steps, local_steps=8, synchronous_steps=0, slow_momentum=0.0, slow_rate=1.0,
-              optimizer_memory="keep"):
-    """Stich, 2019; post-local: Lin et al., 2020; SlowMo: Wang et al., 2020, Algorithm 1."""
+              optimizer_memory="keep", code=None):
+    """Stich, 2019; post-local: Lin et al., 2020; SlowMo: Wang et al., 2020, Algorithm 1.
+
+    With a code each replica sends the code of its move since the last average.
+    """
+    senders = [Sender(code) for _ in range(task.ranks)]
     replicas = [task.start] * task.ranks
     optimizers = [task.optimizer() for _ in replicas]
     anchor, slow, since = task.start, 0.0, 0
@@ -20,6 +25,8 @@ def local_sgd(task, steps, local_steps=8, synchronous_steps=0, slow_momentum=0.0
         since += 1
         mean = sum(replicas) / task.ranks
         if step < synchronous_steps or since == local_steps or step + 1 == steps and local_steps == "all":
+            if code:
+                mean = anchor + sum(send(w - anchor) for send, w in zip(senders, replicas)) / task.ranks
             if step >= synchronous_steps and (slow_momentum or slow_rate != 1.0):
                 slow = slow_momentum * slow + (anchor - mean) / rate
                 mean = anchor - slow_rate * rate * slow
@@ -51,24 +58,30 @@ def diloco(task, steps, local_steps=8, outer_rate=0.7, outer_momentum=0.9):
         yield mean
 
 
-def federated_averaging(task, rounds, local_steps=5, proximal=0.0):
+def federated_averaging(task, rounds, local_steps=5, proximal=0.0, code=None, parameter_code=None):
     """McMahan et al., 2017, with every worker in every round; clients keep nothing from round to round.
 
-    FedProx: Li et al., 2020.
+    FedProx: Li et al., 2020. With a code clients send the codes of their moves, with a parameter_code the server sends
+    that of its model.
     """
+    senders = [Sender(code) for _ in range(task.ranks)]
     w = task.start
     optimizers = [task.optimizer() for _ in range(task.ranks)]
     sizes = [len(s) for s in task.shards]
     yield w
     for number in range(rounds):
-        replicas = [w] * task.ranks
+        begin = encode(w, parameter_code) if parameter_code else w
+        replicas = [begin] * task.ranks
         for rank, optimizer in enumerate(optimizers):
             optimizer.forget()
             for local in range(local_steps):
                 own = replicas[rank]
-                gradient = task.of_rank_alone(rank, own) + proximal * (own - w)
+                gradient = task.of_rank_alone(rank, own) + proximal * (own - begin)
                 replicas[rank] = own + optimizer.move(own, gradient, at=number * local_steps + local)
-        w = sum(n * replica for n, replica in zip(sizes, replicas)) / sum(sizes)
+        if code:
+            w = begin + sum(n * send(own - begin) for n, send, own in zip(sizes, senders, replicas)) / sum(sizes)
+        else:
+            w = sum(n * replica for n, replica in zip(sizes, replicas)) / sum(sizes)
         yield w
 
 

@@ -2,6 +2,7 @@
 
 * R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005;
 * P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations, 2009;
+* C. Guo et al., BCube: A High Performance, Server-centric Network Architecture, 2009;
 * X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018 (hierarchical sums).
 
 Adding a number to another takes one operation. Where a vector does not divide, the longer chunks are the first ones.
@@ -140,11 +141,46 @@ def hierarchical(t, rank, members, length, stream):
     yield from ring_half(t, rank, inside, sizes, stream, 0, False)
 
 
+def groups_of(count, base):
+    """BCube's stages: the factors of the number of members, as large as the base allows, the largest ones first."""
+    sizes = []
+    while count > 1:
+        size = next((size for size in range(min(base, count), 1, -1) if count % size == 0), None)
+        size = size or next(size for size in range(base + 1, count + 1) if count % size == 0)
+        sizes.append(size)
+        count //= size
+    return sizes
+
+
+def bcube(t, rank, members, length, stream):
+    """Stage by stage, the members of a group deal out their parts all with all and add; then back, without adding."""
+    place, sizes, trail = members.index(rank), chunks(length, len(members)), []
+    low, held = 0, len(members)
+    for size in groups_of(len(members), t.base):
+        held //= size
+        mine = place // held % size
+        parts = [sum(sizes[low + other * held:low + (other + 1) * held]) for other in range(size)]
+        peers = [members[place + (other - mine) * held] for other in range(size)]
+        yield from all_with_all(t, rank, peers, [part * t.wire for part in parts], stream)
+        yield t.work(rank, (size - 1) * parts[mine])
+        trail.append((peers, parts[mine]))
+        low += mine * held
+    for peers, part in reversed(trail):
+        yield from all_with_all(t, rank, peers, [part * t.wire] * len(peers), stream)
+
+
+def all_with_all(t, rank, peers, sizes, stream):
+    events = [t.send(rank, peer, stream, size) for peer, size in zip(peers, sizes) if peer != rank]
+    for event in events + [t.receive(peer, rank, stream) for peer in peers if peer != rank]:
+        yield event
+
+
 ALLREDUCES = {"ring": ring, "recursive_doubling": in_powers_of_two(doubling), "tree": tree, "naive": naive,
-              "rabenseifner": in_powers_of_two(halving_doubling), "hierarchical": hierarchical}
+              "bcube": bcube, "rabenseifner": in_powers_of_two(halving_doubling), "hierarchical": hierarchical}
 
 
 def allreduce(t, rank, length, stream):
-    if t.workers > 1:
+    members = t.group(rank)
+    if len(members) > 1:
         algorithm = ALLREDUCES[kind_of(t.options.get("algorithm", "ring"))]
-        yield from algorithm(t, rank, list(range(t.workers)), length, stream)
+        yield from algorithm(t, rank, members, length, stream)

@@ -19,7 +19,7 @@ class Clock:
 
     def __init__(self):
         self.now, self.timers, self.ready, self.count = 0.0, [], deque(), 0
-        self.flows, self.stale, self.capacity = [], False, {}
+        self.flows, self.stale, self.capacity, self.message = [], False, {}, None
         self.posted = defaultdict(deque)
         self.link_bytes, self.sent, self.messages = defaultdict(float), defaultdict(float), 0
 
@@ -46,30 +46,33 @@ class Clock:
         go_on()
         return finished
 
-    def call(self, route, channel, size, sends):
-        """One end of a rendezvous on a channel; the second end to call starts the transfer."""
+    def call(self, channel, size, sends):
+        """One end of a rendezvous on a channel (from, to, ...); the second end to call starts the transfer."""
         others = self.posted[channel, not sends]
         if not others:
             event = Event()
-            self.posted[channel, sends].append((event, route, size))
+            self.posted[channel, sends].append((event, size))
             return event
-        event, other_route, other_size = others.popleft()
-        links, latency = route or other_route
+        event, other_size = others.popleft()
         size = size if sends else other_size
+        links, latency, load, limit = self.message(channel[0], channel[1], size)
         self.messages += 1
         self.sent[channel[0]] += size
         for link in links:
             self.link_bytes[link] += size
         self.count += 1
-        begin = lambda: self.begin(links, size, event)
+        begin = lambda: self.begin(links, load, limit, event)
         heapq.heappush(self.timers, (self.now + latency, self.count, begin))
         return event
 
-    def begin(self, links, size, event):
-        if size == 0 or not links:
+    def begin(self, links, load, limit, event):
+        if load == 0 or not links:
             self.trigger(event)
         else:
-            self.flows.append([size, 0.0, links, event])
+            self.flows.append([load, 0.0, links, event])
+            if limit < float("inf"):  # a flow's own limit is a link of its own
+                self.capacity[id(event)] = limit
+                self.flows[-1][2] = links + [id(event)]
             self.stale = True
 
     def share(self):
@@ -107,6 +110,7 @@ class Clock:
                 flow[0] -= elapsed * flow[1]
             for flow in [flow for flow in self.flows if flow[0] <= flow[1] * 1e-12]:
                 self.flows.remove(flow)
+                self.capacity.pop(id(flow[3]), None)
                 self.stale = True
                 self.trigger(flow[3])
             while self.timers and self.timers[0][0] <= self.now + 1e-13:

@@ -1,6 +1,6 @@
-"""The words of the faults that the oracle of trainings is asked to have, as the program has them.
+"""The words of the faults that an oracle is asked to have, as the program has them.
 
-Written without reading src/. The oracle has such faults, too, so that what else is wrong in a scenario with one of them
+Written without reading src/. An oracle has such faults, too, so that what else is wrong in a scenario with one of them
 shows all the same. All modules look into the one set that is here: nobody binds another to its name, `suppose` changes
 what is in it.
 """

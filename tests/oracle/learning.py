@@ -37,7 +37,12 @@ publications:
   M. Assran et al., Stochastic Gradient Push for Distributed Deep Learning, 2019.
   S. Zhang, A. Choromanska, Y. LeCun, Deep learning with Elastic Averaging SGD, 2015.
   M. Li et al., Scaling Distributed Machine Learning with the Parameter Server, 2014; S. Zheng et al., Asynchronous
-    Stochastic Gradient Descent with Delay Compensation, 2017; W. Zhang et al., Staleness-aware Async-SGD, 2016.
+    Stochastic Gradient Descent with Delay Compensation, 2017; W. Zhang et al., Staleness-aware Async-SGD, 2016; F. Niu
+    et al., HOGWILD!, 2011; J. Tsitsiklis, D. Bertsekas, M. Athans, Distributed Asynchronous Gradient Optimization
+    Algorithms, 1986.
+  S. Gupta et al., Deep Learning with Limited Numerical Precision, 2015; D. Alistarh et al., QSGD, 2017; IEEE 754, 2019;
+    H. Tang et al., DoubleSqueeze, 2019, and 1-bit Adam, 2021 (codes of sums); S. P. Lloyd, Least squares quantization
+    in PCM, 1982.
 
 Some conventions stand in neither. They were found from the results of runs, among forms that are all published or
 equal in the mean, so that the oracle cannot tell whether they are right: the order of the parameters in a file; the
@@ -46,29 +51,33 @@ up, first choices in front of second ones; the weight of a row where ranks have 
 rows and blocks of parameters end; block_sync's average of gradients while replicas are the same; the step of a
 schedule under asynchronous strategies; SlowMo left out of synchronous steps; the order of turns in an undirected
 exponential graph (on a hypercube it is not compared); copies of gossip with compression that begin at the start;
-which parameters weight decay shrinks where a strategy has two candidates.
+which parameters weight decay shrinks where a strategy has two candidates; units of int8 and norms of qsgd rounded up
+to single precision; where the chunks of scattered codes end; a rank of async_broadcast that counts the updates which it
+has for its learning rate. Which rows a drawn partition gives to whom is not known, but asked (learning_runs.py).
 
-The parts are in autograd.py (gradients), models.py and transformer.py, optimizers.py, recursions.py (one model),
-averaging.py (local steps), mixing.py (gossip), asynchrony.py, and known.py (the faults that are asked for). This file
-shows them under one name, and has their own test. They need nothing but Python and numpy.
+The parts are in autograd.py (gradients), models.py and transformer.py, optimizers.py, codes.py (compression),
+recursions.py (one model), averaging.py (local steps), mixing.py (gossip), asynchrony.py, and known.py (the faults that
+are asked for). This file shows them under one name, and has their own test; switch_layer.py holds the layer of experts
+to PyTorch's numbers. They need nothing but Python and numpy.
 """
 
 import numpy as np
 
 import known
-from asynchrony import asynchronous_easgd, asynchronous_server, hogwild
+from asynchrony import async_broadcast, asynchronous_easgd, asynchronous_server, hogwild
 from autograd import gradient_error
 from averaging import block_sync, diloco, easgd, federated_averaging, local_sgd
 from mixing import choco, d2, exponential_turns, gossip, gradient_tracking, mixing_matrix, neighbours, sgp
 from models import Clusters, FactorizationMachine, Linear, MatrixFactorization, Perceptron
 from optimizers import Optimizer
-from recursions import Task, stale_pipeline, stretches, synchronous
+from recursions import Task, lloyd, scattered, stale_pipeline, stretches, synchronous
 from transformer import Transformer
 
 __all__ = ["Clusters", "FactorizationMachine", "Linear", "MatrixFactorization", "Optimizer", "Perceptron", "Task",
-           "Transformer", "asynchronous_easgd", "asynchronous_server", "block_sync", "choco", "d2", "diloco", "easgd",
-           "exponential_turns", "federated_averaging", "gossip", "gradient_tracking", "hogwild", "local_sgd",
-           "mixing_matrix", "neighbours", "self_test", "sgp", "stale_pipeline", "stretches", "synchronous"]
+           "Transformer", "async_broadcast", "asynchronous_easgd", "asynchronous_server", "block_sync", "choco", "d2",
+           "diloco", "easgd", "exponential_turns", "federated_averaging", "gossip", "gradient_tracking", "hogwild",
+           "lloyd", "local_sgd", "mixing_matrix", "neighbours", "scattered", "self_test", "sgp", "stale_pipeline",
+           "stretches", "synchronous"]
 
 
 def gradient_test():
@@ -123,11 +132,18 @@ def compressed_by_one_worker():
     return list(synchronous(task, 1, {"kind": "top_k", "k": 1}))[-1]
 
 
+def broadcast_by_adam():
+    model = Linear("least_squares", np.eye(2), np.ones(2))
+    task = Task(model, np.zeros(2), stretches(2, 2), lambda: Optimizer("adam"))
+    events = [(what, rank) for rank in (0, 1) for what in ("read", "move", "update")]
+    return list(async_broadcast(task, [*events[:3], ("add", 1, 0, 0), *events[3:]]))[-1]
+
+
 def fault_test():
     """Holds each fault that can be asked for to what it changes, in whatever module; the texts of what is wrong."""
     wrong, the_set, before = [], known.FAULTS, set(known.FAULTS)
     for word, result in {"capacity": evaluated_with_experts, "clip_norm": clipped, "count": counted_after_forgetting,
-                         "one_worker": compressed_by_one_worker}.items():
+                         "one_worker": compressed_by_one_worker, "broadcast_count": broadcast_by_adam}.items():
         known.suppose()
         without = result()
         known.suppose({word})

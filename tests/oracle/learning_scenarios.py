@@ -10,12 +10,7 @@ import random
 
 import numpy as np
 
-SYNCHRONOUS = ["single", "allreduce", "mapreduce", "parameter_server", "data_parallel", "zero", "fsdp", "byteps"]
-ALONE = ["local_sgd", "diloco", "federated_averaging", "block_sync", "easgd"]
-MIXED = ["gossip", "d2", "gradient_tracking", "sgp"]
-ASYNCHRONOUS = ["asynchronous_server", "asynchronous_server", "asynchronous_easgd", "hogwild"]
-CUT = ["single", "allreduce", "allreduce", "zero", "fsdp", "local_sgd", "diloco", "gossip", "d2", "gradient_tracking",
-       "sgp"]
+from learning_strategies import ALONE, ASYNCHRONOUS, CUT, MIXED, SYNCHRONOUS, draw_cut, draw_strategy
 
 
 def toml_value(value):
@@ -87,6 +82,7 @@ def write_table(r, case):
         lines.append(",".join([repr(float(v)) for v in a] + [repr(float(b)) if regression else "abcd"[b]]))
     case["file"] = ("data.csv", "\n".join(lines) + "\n")
     case["data"] = {"source": "csv", "path": "data.csv", "target": "y", "standardize": r.random() < 0.7}
+    case["classes"] = 0 if regression or o["kind"] == "k_means" else classes
     if regression:
         case["data"]["standardize_target"] = r.random() < 0.5
     return None
@@ -132,9 +128,9 @@ def write_text(r, case):
     case["data"] = {"source": "text", "path": "data.txt", "tokens": "characters"}
 
 
-def draw_optimizer(r, case, loose):
-    """loose: also optimizers whose update of a parameter depends on others."""
-    kind = r.choice(["sgd", "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"] + ["lamb"] * loose)
+def draw_optimizer(r, case, loose, lamb):
+    """loose: also a limit of the norm, and lamb: also lamb, whose update of a parameter depends on others."""
+    kind = r.choice(["sgd", "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"] + ["lamb"] * lamb)
     o, options = case["model"], {"kind": kind}
     if kind in ("momentum", "nesterov") and r.random() < 0.5:
         options["momentum"] = r.choice([0.5, 0.99])
@@ -161,131 +157,144 @@ def draw_optimizer(r, case, loose):
     return training
 
 
-def draw_graph(r, ranks):
-    graphs = ["ring", "complete", "star", "path", "exponential"]
-    if ranks >= 4:
-        graphs += ["grid_2d", "torus_2d"]
-    if ranks in (2, 4, 8):
-        graphs.append("hypercube")
-    return r.choice(graphs)
+def draw_kinds(r, case, cut, ranks):
+    """The strategies among which one is drawn."""
+    o = case["model"]
+    if cut:
+        pipedream = case["parallel"].get("schedule", "").startswith("pipedream")
+        return ["single", "allreduce"] if pipedream else CUT
+    if o["kind"] in ("sparse_logistic", "factorization_machine") and r.random() < 0.3:
+        return ["sparse_parameter_server"]
+    if o["kind"] == "k_means" and r.random() < 0.4:
+        return ["lloyd"]
+    if o["kind"] == "multitask_perceptron" and ranks > 1 and r.random() < 0.4:
+        return ["multitask"]
+    if o["kind"] in ("perceptron", "multitask_perceptron") and ranks > 1 and r.random() < 0.1:
+        return ["operators"]
+    return r.choice([SYNCHRONOUS, SYNCHRONOUS, ALONE, MIXED, ASYNCHRONOUS])
 
 
-def draw_strategy(r, kind, ranks, whole, cut, sharp):
-    """whole: the optimizer needs all of a gradient at one place; sharp: some gradients are nothing but rounding, whose
-    signs are chance."""
+def draw_other(r, kind, case):
+    """Strategies of some models alone, that train as one worker does."""
     s = {"kind": kind}
-    if kind == "allreduce":
-        s["algorithm"] = r.choice(["ring", "recursive_doubling", "rabenseifner", "tree", "double_binary_tree",
-                                   "bcube", "naive"])
-        if r.random() < 0.3:
-            s["bucket_size"] = r.choice(["64B", "1kB"])
-    if kind in ("allreduce", "zero", "fsdp") and r.random() < 0.2:
-        s.update(micro_batches=2, no_sync=r.random() < 0.5)
-    if kind == "parameter_server":
-        s["servers"] = 1 if whole else r.randint(1, 3)
+    if kind == "lloyd":
+        s = {"kind": r.choice(["single", "mapreduce"]), "job": "k_means"}
+        if s["kind"] == "mapreduce":
+            s.update(combiner=r.random() < 0.7, broadcast=r.choice(["flat", "binomial", "chain"]))
+    if kind == "multitask":
+        s["schedule"] = r.choice(["groups", "gang", "sharing"])
+        if s["schedule"] == "groups":
+            s.update(rows="batch", sizes=r.choice(["equal", "work"]))
+        s["algorithm"] = r.choice(["ring", "tree", "naive"])
+    if kind == "operators":
+        s.update(placement=r.choice(["greedy", "heft", "balanced"]), micro_batches=r.randint(1, 3))
+    if kind == "sparse_parameter_server":
+        s["servers"] = r.randint(1, 3)
         if s["servers"] > 1:
             s["sharding"] = r.choice(["range", "hash"])
-    if kind == "mapreduce":
-        s.update(reducers=1 if whole else r.randint(1, 2), combiner=r.random() < 0.8)
-        if s["reducers"] == 1:
-            s["broadcast"] = r.choice(["flat", "binomial", "chain", "van_de_geijn"])
-    if not cut and (kind in ("allreduce", "data_parallel", "gossip") and ranks > 1
-                    or kind == "parameter_server" and s["servers"] == 1
-                    or kind == "mapreduce" and s["reducers"] == 1) and r.random() < 0.3:
-        s["compression"] = {"kind": "top_k", "k": r.randint(1, 4)} if sharp or r.random() < 0.5 else {"kind": "sign"}
-        s.pop("bucket_size", None)
-        s.pop("combiner", None)
-        s.pop("algorithm", None)
-        s.pop("micro_batches", s.pop("no_sync", None))
-        if kind != "gossip":
-            s["compression"]["error_feedback"] = r.random() < 0.5
-    if kind == "zero":
-        s["stage"] = r.randint(1, 3)
-    if kind == "fsdp":
-        s.update(limit=r.randint(1, 3), reshard_after_forward=r.random() < 0.7)
-    if kind == "byteps":
-        s["spare_hosts"] = r.randint(0, 2)
-    if kind == "local_sgd":
-        s["local_steps"] = r.choice([1, 2, 3, "all"])
-        if s["local_steps"] != "all":
-            if r.random() < 0.4:
-                s["synchronous_steps"] = r.randint(1, 3)
-            if r.random() < 0.4:
-                s.update(slow_momentum=r.choice([0.3, 0.7]), slow_rate=r.choice([0.5, 1.0]))
-        if r.random() < 0.4:
-            s["optimizer_memory"] = r.choice(["keep", "average", "reset"])
-    if kind == "diloco":
-        s.update(local_steps=r.randint(1, 3), outer_rate=r.choice([0.3, 0.7, 1.0]), outer_momentum=r.choice([0.0, 0.9]))
-    if kind == "federated_averaging":
-        s.update(local_steps=r.randint(1, 3), proximal=r.choice([0.0, 0.5]))
-    if kind == "block_sync":
-        s["blocks"] = r.choice([1, 2, 3, "layers"])
-        if r.random() < 0.5 and s["blocks"] != "layers":
-            s.update(schedule="list", periods=[float(r.randint(1, 3)) for _ in range(s["blocks"])])
-        else:
-            s.update(schedule="round_robin", blocks_a_step=1 if s["blocks"] in (1, "layers") else r.randint(1, 2))
-    if kind == "easgd":
-        s.update(period=r.randint(1, 3), moving_rate=r.choice([0.3, 0.9]), synchronous=True)
-    if kind == "asynchronous_easgd":
-        s.update(kind="easgd", period=r.randint(1, 2), moving_rate=r.choice([0.3, 0.9]), synchronous=False)
-    if kind == "asynchronous_server":
-        s.update(kind="parameter_server", consistency=r.choice(["asp", "ssp"]), gradient=r.choice(["sum", "mean"]),
-                 staleness_aware=r.random() < 0.4, delay_compensation=r.choice([0.0, 0.0, 0.5]))
-        if s["consistency"] == "ssp":
-            s["staleness_bound"] = r.randint(1, 2)
-    if kind in MIXED:
-        s["graph"] = draw_graph(r, ranks)
-    if kind in ("gossip", "d2", "gradient_tracking"):
-        s["mixing"] = r.choice(["metropolis", "max_degree"] + (["uniform"] if kind == "gossip" else []))
-        if kind != "d2" and r.random() < 0.5:
-            s["lazy"] = r.random() < 0.5
-    if kind == "gossip":
-        s["update"] = r.choice(["combine_then_adapt", "adapt_then_combine", "gradient_exchange"])
-        if "compression" in s:
-            s["update"] = r.choice(["combine_then_adapt", "adapt_then_combine"])
-            s["consensus_step"] = r.choice([0.2, 0.5])
-        elif s["update"] == "combine_then_adapt" and r.random() < 0.3:
-            s["overlap"] = True
-    if kind == "sgp" and r.random() < 0.4:
-        s["graph"] = {"kind": "exponential", "directed": True}
-    if kind == "sgp":
-        s.update(one_peer=r.random() < 0.5, overlap=r.random() < 0.3)
-        if s["graph"] == "hypercube":
-            s["one_peer"] = False  # nobody says in which order the neighbours have their turns
+        s["dense"] = r.choice(["servers", "allreduce"])
+        if s["dense"] == "allreduce":
+            s["hot_keys"] = r.choice([0, 0, 1, 2])
+        case["model"].pop("l2", None)  # which moves parameters that a batch does not touch
     return s
 
 
-def draw_cut(r, case):
-    """How the model is cut: its shape is changed where a cut needs it."""
-    p, o = {}, case["model"]
-    if o["kind"] == "transformer":
-        p = {"tensor": r.choice([1, 1, 2]), "context": r.choice([1, 1, 2]), "pipeline": r.choice([1, 1, 2, 3]),
-             "expert": r.choice([1, 2]) if o.get("experts") else 1}
-        if p["tensor"] == 2:
-            o.update(heads=max(o["heads"], 2), kv_heads=max(o["kv_heads"], 2), hidden=max(o["hidden"], 4))
-            p["sequence_parallel"] = r.random() < 0.3
-        case["rows"] = 24
-    else:
-        p = {"tensor": r.choice([1, 2]), "pipeline": r.choice([1, 2])}
-        case["rows"] = r.choice([16, 24, 48])
-    p["data"] = r.choice([1, 2, 2, 4])
-    if p["pipeline"] > 1:
-        p["schedule"] = r.choice(["naive", "gpipe", "1f1b", "zb_h1", "zb_h2"])
-        p["micro_batches"] = r.choice([1, 2, 3]) if case["rows"] == 24 else 2
-        p["scatter_gather"] = p["tensor"] > 1 and r.random() < 0.3
-        if o["kind"] == "perceptron" and r.random() < 0.4:
-            p = {"pipeline": 2, "data": 1, "schedule": r.choice(["pipedream", "pipedream_2bw"])}
-            first = r.randint(1, len(o["hidden"]))
-            p["stages"] = [float(first), float(len(o["hidden"]) + 1 - first)]
-            if p["schedule"] == "pipedream_2bw":
-                p["micro_batches"] = 2
-        elif o["kind"] == "transformer" and p["pipeline"] == 2 and r.random() < 0.3:
-            o["layers"] = 4
-            p.update(schedule="interleaved_1f1b", chunks=2, micro_batches=2)
-    case["parallel"] = p
+def draw_optimizer_of(r, case, strategy, cut, listed):
+    loose = strategy not in ("block_sync", "hogwild", "asynchronous_server", "async_broadcast", "operators",
+                             "multitask", "sparse_parameter_server")
+    if cut:  # lamb needs whole matrices
+        p = case["parallel"]
+        tied = case["model"].get("tied") and "tied_lamb" in listed
+        loose = p.get("tensor", 1) == p.get("expert", 1) == 1 and strategy not in ("zero", "fsdp") and not (
+            p.get("pipeline", 1) > 1 and (tied or p["schedule"].startswith("pipedream")))
+    case["training"] = draw_optimizer(r, case, loose, loose and strategy not in ("zero", "fsdp"))
+    if strategy == "lloyd":
+        case["training"] = {"optimizer": "sgd", "learning_rate": 0.1}
+    if strategy == "sparse_parameter_server":
+        case["training"].update(optimizer=r.choice(["sgd", "adagrad"]))
+    options = case["training"]["optimizer"]
+    return "clip_norm" in case["training"] or "lamb" in (options, isinstance(options, dict) and options["kind"])
 
 
-def draw(seed, index, attempt=0):
+def draw_hosts(r, case, strategy, cut, ranks):
+    """How many devices a host has, which are one worker."""
+    if cut or ranks == 1 or 2 * ranks > case["rows"] or r.random() >= 0.15 or strategy not in (
+            "allreduce", "parameter_server", "gossip", "sgp", "d2", "gradient_tracking", "local_sgd", "diloco",
+            "federated_averaging", "easgd"):
+        return 1
+    case["cluster"]["topology"] = {"kind": "star", "devices": 2}
+    case["strategy"]["hosts_first"] = True
+    return 2
+
+
+def draw_surroundings(r, case, strategy, cut, hosts):
+    """What changes times alone: cabling, stragglers, a crash behind which the training goes on as if nothing was."""
+    cluster, s = case["cluster"], case["strategy"]
+    if strategy in ASYNCHRONOUS:
+        return
+    if not cut and hosts == 1 and r.random() < 0.3:
+        cluster["topology"] = r.choice(["ring", "fat_tree", "torus", "shared_memory",
+                                        {"kind": "two_tier", "hosts_per_rack": 2}])
+    if r.random() < 0.25:
+        cluster["stragglers"] = r.choice([{"kind": "log_normal", "sigma": 1.0}, {"kind": "constant", "slowdown": 3.0},
+                                          {"kind": "bimodal", "probability": 0.3, "pause": "1ms"}])
+    lost = any(key in s for key in ("compression", "answer_compression", "splits"))
+    if r.random() < 0.2 and not lost and strategy not in ("single", "federated_averaging", "easgd", "lloyd",
+                                                          "operators", "multitask"):
+        crash = {"rank": r.randrange(cluster["workers"]), "at": r.choice(["150us", "400us", "1ms"]), "repair": "2ms"}
+        # By "wait" a lost replica goes on from the memory of another one, which is the same where all are alike.
+        alike = strategy in SYNCHRONOUS and strategy not in ("zero", "fsdp")
+        recovery = r.choice(["restart", "wait"]) if alike else "restart"
+        cluster["failures"] = {"crash": [crash], "detection": "1ms", "recovery": recovery}
+        case["training"]["checkpoint_every_steps"] = r.randint(1, 3)
+    if r.random() < 0.2:
+        case["evaluate"] = {"every_steps": 2}
+
+
+def draw_batches(r, case, strategy, cut, workers):
+    rows = case["rows"]
+    if r.random() >= 0.3 or rows < 2 * workers or "splits" in case["strategy"]:
+        if not cut and "partition" in case["training"] and case.get("classes") and r.random() < 0.4:
+            case["training"]["partition"] = r.choice([
+                "by_label", {"kind": "by_label", "stretches": 2}, {"kind": "dirichlet", "alpha": r.choice([0.3, 2.0])},
+                {"kind": "quantity", "alpha": r.choice([0.3, 2.0])}])
+            case["dealt"] = workers
+        return
+    batch = workers * r.randint(1, rows // workers - 1)
+    if cut:
+        batch = 12
+    elif r.random() < 0.2:
+        batch = r.randint(1, rows - 1)
+    case["training"]["batch_size"] = case["batch"] = batch
+    if not cut and batch % workers == 0 and r.random() < 0.3:
+        case["training"]["batch_size_per_worker"] = case["training"].pop("batch_size") // workers
+        case["training"]["learning_rate_scaling"] = r.choice(["none", "linear", "sqrt"])
+    if strategy == "async_broadcast":
+        case["stop"]["steps"] = min(case["stop"]["steps"], 3)
+    rounds = 2 if strategy == "async_broadcast" else case["strategy"].get("period", 1)
+    if strategy == "federated_averaging":
+        rounds = case["strategy"]["local_steps"]
+    case["stop"]["steps"] = min(case["stop"]["steps"], 6 // rounds)
+    case["gradients"] = case["stop"]["steps"] * rounds + 1
+    case["probed"] = workers
+
+
+def draw_formats(r, case, strategy):
+    """Numbers of four bytes, everywhere or on the wire alone."""
+    training, s = case["training"], case["strategy"]
+    options = training["optimizer"]
+    kind = options["kind"] if isinstance(options, dict) else options
+    coded = any("compression" in key for key in s)
+    if r.random() < 0.12 and strategy in SYNCHRONOUS + ["diloco", "sgp", "gossip"] and not coded and kind in (
+            "sgd", "momentum", "nesterov"):
+        if case["model"]["kind"] not in ("factorization_machine", "sparse_logistic", "matrix_factorization"):
+            training["precision"] = "float32"
+    elif r.random() < 0.1 and strategy in ("parameter_server", "mapreduce") and not coded:
+        training.update(wire=r.choice(["float32", "float16", "bfloat16"]), partition="contiguous")
+
+
+def draw(seed, index, attempt=0, listed=()):
+    """A scenario. listed: the known faults, as far as scenarios with them cannot be compared."""
     r = random.Random(f"{seed}/{index}/{attempt}")
     case = {"seed": r.randint(1, 1000), "cluster": {}}
     kind = r.choice(["least_squares", "logistic_regression", "softmax_regression", "k_means", "factorization_machine",
@@ -296,62 +305,40 @@ def draw(seed, index, attempt=0):
     cut = kind in ("perceptron", "transformer") and r.random() < 0.5
     if cut:
         draw_cut(r, case)
-        ranks, kinds = case["parallel"]["data"], CUT
-        if case["parallel"].get("schedule", "").startswith("pipedream"):
-            kinds = ["single", "allreduce"]
-    else:
-        ranks = min(r.choice([1, 2, 2, 3, 4, 4, 5, 8]), case["rows"])
-        kinds = r.choice([SYNCHRONOUS, SYNCHRONOUS, ALONE, MIXED, ASYNCHRONOUS])
+    ranks = case["parallel"]["data"] if cut else min(r.choice([1, 2, 2, 3, 4, 4, 5, 8]), case["rows"])
+    kinds = draw_kinds(r, case, cut, ranks)
     (write_text if kind == "transformer" else write_table)(r, case)
-    if kind in ("sparse_logistic", "factorization_machine") and r.random() < 0.3:
-        kinds = ["sparse_parameter_server"]
     strategy = r.choice([k for k in kinds if ranks > 1 or k not in MIXED] or SYNCHRONOUS)
+    workers = ranks
     if strategy == "single":
+        ranks = workers = 1
+    whole = draw_optimizer_of(r, case, strategy, cut, listed)
+    known_kinds = SYNCHRONOUS + ALONE + MIXED + ASYNCHRONOUS
+    case["strategy"] = (draw_strategy(r, strategy, ranks, whole, cut, kind == "transformer", case, listed)
+                        if strategy in known_kinds else draw_other(r, strategy, case))
+    if strategy == "operators":
         ranks = 1
-    loose = strategy not in ("block_sync", "hogwild", "asynchronous_server")
-    if cut:  # lamb needs whole matrices; tied ones in a pipeline are a scenario of their own (tied_lamb)
-        p, o = case["parallel"], case["model"]
-        pipe = p.get("pipeline", 1) > 1
-        loose = p.get("tensor", 1) == p.get("expert", 1) == 1 and strategy not in ("zero", "fsdp") and not (
-            pipe and (o.get("tied") or p["schedule"].startswith("pipedream")))
-    case["training"] = draw_optimizer(r, case, loose)
-    whole = "clip_norm" in case["training"] or case["training"]["optimizer"] in ("lamb",) or isinstance(
-        case["training"]["optimizer"], dict) and case["training"]["optimizer"]["kind"] == "lamb"
-    case["strategy"] = draw_strategy(r, strategy, ranks, whole, cut, kind == "transformer")
-    hosts = 1
-    if not cut and ranks > 1 and r.random() < 0.15 and strategy in (
-            "allreduce", "parameter_server", "gossip", "sgp", "d2", "gradient_tracking", "local_sgd", "diloco",
-            "federated_averaging", "easgd"):
-        hosts = 2
-        case["cluster"]["topology"] = {"kind": "star", "devices": 2}
-        case["strategy"]["hosts_first"] = True
+    hosts = draw_hosts(r, case, strategy, cut, ranks)
+    workers *= hosts
     if cut:
         case["parallel"]["data"] = ranks
-        sizes = (case["parallel"].get(k, 1) for k in ("tensor", "context", "expert", "pipeline", "data"))
-        case["cluster"]["workers"] = math.prod(sizes)
-    else:
-        case["cluster"]["workers"] = ranks * hosts
-    if strategy not in SYNCHRONOUS + ["sparse_parameter_server"] or "compression" in case["strategy"]:
+        workers = math.prod(case["parallel"].get(k, 1) for k in ("tensor", "context", "expert", "pipeline", "data"))
+    if case["strategy"]["kind"] == "single" and not cut:
+        ranks = workers = 1
+    case["cluster"]["workers"] = workers
+    if strategy not in SYNCHRONOUS + ["sparse_parameter_server", "lloyd", "operators", "multitask"] or any(
+            key in case["strategy"] for key in ("compression", "parameter_compression", "answer_compression")):
         case["training"]["partition"] = "contiguous"
     if strategy in ASYNCHRONOUS:
         case["cluster"]["speed"] = "100kF"  # so slow that the printed times tell the order of events
-    if strategy == "hogwild":
-        case["cluster"]["topology"] = "shared_memory"
     if r.random() < 0.15 and kind == "transformer":
         case["training"]["recompute"] = r.choice(["selective", "full"])
     case["ranks"] = ranks
     case["stop"] = {"steps": r.randint(3, 7)}
-    workers = ranks * hosts
-    if r.random() < 0.3 and case["rows"] >= 2 * workers:
-        case["training"]["batch_size"] = workers * r.randint(1, case["rows"] // workers - 1)
-        if cut:
-            case["training"]["batch_size"] = 12
-        elif r.random() < 0.2:
-            case["training"]["batch_size"] = r.randint(1, case["rows"] - 1)
-        rounds = case["strategy"].get("period", 1)
-        if strategy == "federated_averaging":
-            rounds = case["strategy"]["local_steps"]
-        case["stop"]["steps"] = min(case["stop"]["steps"], 6 // rounds)
-        case["gradients"] = case["stop"]["steps"] * rounds + 1
-        case["probed"] = workers
+    if strategy != "operators":
+        draw_batches(r, case, strategy, cut, ranks * hosts)
+    draw_formats(r, case, strategy)
+    draw_surroundings(r, case, strategy, cut, hosts)
+    if strategy == "hogwild":
+        case["cluster"]["topology"] = "shared_memory"
     return case

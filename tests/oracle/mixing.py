@@ -8,11 +8,11 @@ import math
 
 import numpy as np
 
-from recursions import encode
+from codes import encode
 
 
 def neighbours(graph, ranks, rows=None):
-    """The ranks to whom each rank is joined."""
+    """The ranks to whom each rank is joined; graph: its kind, or its edges."""
     joined = [set() for _ in range(ranks)]
 
     def join(a, b):
@@ -20,6 +20,10 @@ def neighbours(graph, ranks, rows=None):
             joined[a].add(b)
             joined[b].add(a)
 
+    if not isinstance(graph, str):
+        for a, b in graph:
+            join(a, b)
+        return joined
     if rows is None:
         rows = max(r for r in range(1, int(math.isqrt(ranks)) + 1) if ranks % r == 0)
     columns = ranks // rows
@@ -59,11 +63,16 @@ def mixing_matrix(joined, mixing="metropolis", lazy=False):
     return (np.eye(ranks) + w) / 2 if lazy else w
 
 
-def _mix(w, vectors):
-    return list(w @ np.array(vectors))
+def _mix(w, vectors, code=None):
+    """Everybody's average. With a code, of whose vectors neighbours have the codes alone, it moves each by the weighted
+    differences of these and its own code, which keeps the mean."""
+    if code is None:
+        return list(w @ np.array(vectors))
+    coded = np.array([encode(v, code) for v in vectors])
+    return list(np.array(vectors) + w @ coded - coded)
 
 
-def gossip(task, steps, matrix, update="combine_then_adapt"):
+def gossip(task, steps, matrix, update="combine_then_adapt", code=None):
     """Lian et al., 2017, Algorithm 1; its order of averaging and stepping is `combine_then_adapt`."""
     replicas = [task.start] * task.ranks
     optimizers = [task.optimizer() for _ in replicas]
@@ -71,12 +80,12 @@ def gossip(task, steps, matrix, update="combine_then_adapt"):
     for _ in range(steps):
         gradients = [task.of_rank(r, w) for r, w in enumerate(replicas)]
         if update == "gradient_exchange":
-            gradients = _mix(matrix, gradients)
+            gradients = _mix(matrix, gradients, code)
         if update == "combine_then_adapt":
-            replicas = _mix(matrix, replicas)
+            replicas = _mix(matrix, replicas, code)
         replicas = [w + o.move(w, g) for o, w, g in zip(optimizers, replicas, gradients)]
         if update == "adapt_then_combine":
-            replicas = _mix(matrix, replicas)
+            replicas = _mix(matrix, replicas, code)
         yield sum(replicas) / task.ranks
 
 
@@ -98,7 +107,7 @@ def choco(task, steps, matrix, code, consensus_step, update="adapt_then_combine"
         yield sum(replicas) / task.ranks
 
 
-def d2(task, steps, matrix):
+def d2(task, steps, matrix, code=None):
     """Tang et al., 2018, Algorithm 1."""
     replicas = [task.start] * task.ranks
     optimizers = [task.optimizer() for _ in replicas]
@@ -111,11 +120,11 @@ def d2(task, steps, matrix):
         else:
             halves = [2 * w - v + m - n for w, m, v, n in zip(replicas, moves, *before)]
         before = (replicas, moves)
-        replicas = _mix(matrix, halves)
+        replicas = _mix(matrix, halves, code)
         yield sum(replicas) / task.ranks
 
 
-def gradient_tracking(task, steps, matrix):
+def gradient_tracking(task, steps, matrix, code=None):
     """Nedic, Olshevsky, Shi, 2017 (DIGing)."""
     replicas = [task.start] * task.ranks
     gradients = [task.of_rank(r, w) for r, w in enumerate(replicas)]
@@ -123,9 +132,9 @@ def gradient_tracking(task, steps, matrix):
     optimizers = [task.optimizer() for _ in replicas]
     yield task.start
     for _ in range(steps):
-        replicas = [w + o.move(w, y) for o, w, y in zip(optimizers, _mix(matrix, replicas), tracked)]
+        replicas = [w + o.move(w, y) for o, w, y in zip(optimizers, _mix(matrix, replicas, code), tracked)]
         fresh = [task.of_rank(r, w) for r, w in enumerate(replicas)]
-        tracked = [y + g - h for y, g, h in zip(_mix(matrix, tracked), fresh, gradients)]
+        tracked = [y + g - h for y, g, h in zip(_mix(matrix, tracked, code), fresh, gradients)]
         gradients = fresh
         yield sum(replicas) / task.ranks
 
@@ -143,10 +152,11 @@ def exponential_turns(ranks, directed):
     return [[(rank + hop) % ranks for hop in hops] for rank in range(ranks)]
 
 
-def sgp(task, steps, outgoing, one_peer=True, overlap=False):
+def sgp(task, steps, outgoing, one_peer=True, overlap=False, code=None):
     """Assran et al., 2019, Algorithm 1; overlap: Algorithm 2, a share counts a step later.
 
-    outgoing: the ranks to which each rank sends, in the order of its turns.
+    outgoing: the ranks to which each rank sends, in the order of its turns. With a code its receivers have codes of the
+    shares, and what these leave out stays with the sender.
     """
     values, weights = [task.start] * task.ranks, np.ones(task.ranks)
     optimizers = [task.optimizer() for _ in values]
@@ -161,9 +171,10 @@ def sgp(task, steps, outgoing, one_peer=True, overlap=False):
         for rank, others in enumerate(outgoing):
             to = [others[step % len(others)]] if one_peer else others
             share = 1 / (1 + len(to))
-            kept[rank], kept_weight[rank] = share * values[rank], share * weights[rank]
+            part = encode(share * values[rank], code) if code else share * values[rank]
+            kept[rank], kept_weight[rank] = values[rank] - len(to) * part, share * weights[rank]
             for peer in to:
-                sent[peer] = sent[peer] + share * values[rank]
+                sent[peer] = sent[peer] + part
                 sent_weight[peer] += share * weights[rank]
         come = late if overlap else (sent, sent_weight)
         values = [a + b for a, b in zip(kept, come[0])]

@@ -15,6 +15,8 @@ class Optimizer:
 
     defaults = {"momentum": 0.9, "decay": 0.99, "beta1": 0.9, "beta2": 0.999, "weight_decay": None, "epsilon": None}
 
+    addend = 0.0  # added to the norm where a gradient is limited: PyTorch has 1e-6, Pascanu et al. (2013) have nothing
+
     def __init__(self, kind="sgd", rate=0.1, schedule=None, warmup=0, clip=None, layers=(), **options):
         self.kind, self.rate, self.clip, self.layers = kind, rate, clip, layers
         self.schedule, self.warmup = schedule or {"kind": "constant"}, warmup
@@ -51,9 +53,8 @@ class Optimizer:
         self.bias_updates += 1
         o = self.o
         if self.clip is not None:
-            norm = np.sqrt(g @ g)
-            if norm > self.clip:
-                g = g * (self.clip / (norm + 1e-6 if "clip_norm" in known.FAULTS else norm))
+            addend = 1e-6 if "clip_norm" in known.FAULTS else self.addend
+            g = g * min(1.0, self.clip / max(np.sqrt(g @ g) + addend, 1e-300))
         if self.kind == "sgd":
             return -rate * g
         if self.kind == "momentum":

@@ -1,41 +1,58 @@
 """The program of a stage of a pipeline."""
 from collectives import ring
+from meshes import meet
 from replicas import drop_gradients, length_of, replica, update
 from sharded import units_of
 
-SCHEDULES = ("naive", "gpipe", "1f1b", "interleaved_1f1b")
+SCHEDULES = ("naive", "gpipe", "1f1b", "interleaved_1f1b", "zb_h1", "zb_h2", "pipedream", "pipedream_2bw")
 
 
 def tasks_of_stage(schedule, stage, stages, parts, chunks_a_stage):
-    """The passes of a stage in their order: (is it forward, micro-batch, chunk)."""
+    """The passes of a stage in their order: (what, micro-batch, chunk).
+
+    The zero-bubble schedules split a backward pass: the gradient of its input goes on to the stage before, and the
+    gradients of its weights follow so many backward passes later that all stages keep equally many micro-batches.
+    """
     count = parts * chunks_a_stage
 
-    def piece(turn, forward):
+    def piece(turn, what):
         if chunks_a_stage == 1:
-            return forward, turn, 0
+            return what, turn, 0
         group, place = divmod(turn, stages * chunks_a_stage)
         chunk = place // stages
-        return forward, group * stages + turn % stages, chunk if forward else chunks_a_stage - 1 - chunk
+        return what, group * stages + turn % stages, chunk if what == "forward" else chunks_a_stage - 1 - chunk
 
-    ahead = {"naive": 1, "gpipe": count, "1f1b": min(count, stages - stage),
-             "interleaved_1f1b": min(count, 2 * (stages - stage - 1) + (chunks_a_stage - 1) * stages + 1)}[schedule]
-    tasks = [piece(turn, True) for turn in range(ahead - 1)]
+    before_end = stages - stage - 1
+    ahead = {"naive": 1, "gpipe": count, "1f1b": before_end + 1, "zb_h1": before_end + 1,
+             "zb_h2": 2 * before_end + 1, "pipedream": before_end + 1, "pipedream_2bw": before_end + 1,
+             "interleaved_1f1b": 2 * before_end + (chunks_a_stage - 1) * stages + 1}[schedule]
+    ahead = min(ahead, count)
+    later = {"zb_h1": stage, "zb_h2": 2 * stage}.get(schedule)
+    tasks = [piece(turn, "forward") for turn in range(ahead - 1)]
     for turn in range(count):
         if turn + ahead - 1 < count:
-            tasks.append(piece(turn + ahead - 1, True))
-        tasks.append(piece(turn, False))
+            tasks.append(piece(turn + ahead - 1, "forward"))
+        tasks.append(piece(turn, "backward" if later is None else "inputs"))
+        if later is not None and turn >= later:
+            tasks.append(piece(turn - later, "weights"))
+    if later is not None:
+        tasks += [piece(turn, "weights") for turn in range(max(0, count - later), count)]
     return tasks
 
 
 def pipeline_stage(t, rank):
-    """A stage of a cut model; hops go on beside the passes, and replicas of a stage sum their gradients at the end."""
-    parallel, memory = t.parallel, t.ledgers[rank]
-    stages, data, per_stage = parallel["pipeline"], t.workers // parallel["pipeline"], parallel["chunks"]
-    stages_first = parallel["order"].index("pipeline") < parallel["order"].index("data")
-    replica, stage = divmod(rank, stages) if stages_first else divmod(rank, data)[::-1]
+    """A stage of a cut model, whose hops go on beside its passes.
 
-    def rank_of(stage, replica):
-        return replica * stages + stage if stages_first else stage * data + replica
+    PipeDream's stages update behind every micro-batch, or behind every so many, without an end of the step, and keep
+    older versions of their parameters for the micro-batches under way (Narayanan et al., 2019 and 2021).
+    """
+    parallel, memory = t.parallel, t.ledgers[rank]
+    stages, per_stage, place = parallel["pipeline"], parallel["chunks"], t.mesh.place(rank)
+    stage = place["pipeline"]
+
+    def rank_of(other):
+        return t.mesh.rank(place | {"pipeline": other})
+    t.twins[rank] = t.mesh.rank(place | {"data": 0})
     units, pieces, at = units_of(t), [], 0
     for count in parallel["stages"]:
         pieces.append([place for unit in units[at:at + int(count)] for place in unit])
@@ -44,42 +61,90 @@ def pipeline_stage(t, rank):
     length = sum(length_of(t, piece) for piece in own)
     memory.hold("parameters", length * t.number)
     memory.hold("optimizer", length * t.vectors * t.number)
-    parts = parallel["micro_batches"]
-    rows = t.rows * t.workers // data // parts
-    tasks = tasks_of_stage(parallel["schedule"], stage, stages, parts, per_stage)
-    for _ in range(t.steps):
+    schedule, parts = parallel["schedule"], parallel.get("micro_batches", 1)
+    rows, flushes = t.rows // parts, schedule not in ("pipedream", "pipedream_2bw")
+    tasks = tasks_of_stage(schedule, stage, stages, parts * (1 if flushes else t.steps), per_stage)
+    stash = Stash(memory, length * t.number, schedule, t.steps)
+    for _ in range(t.steps if flushes else 1):
         arrivals, departures = {}, []
-        for forward, part, chunk in tasks:
-            source = chunk * stages + stage + (-1 if forward else 1)
-            if 0 <= source < len(pieces):
-                peer = rank_of(source % stages, replica)
-                arrivals[forward, part, chunk] = t.receive(peer, rank, (forward, part, source))
+        for what, part, chunk in tasks:
+            source = chunk * stages + stage + (-1 if what == "forward" else 1)
+            if 0 <= source < len(pieces) and what != "weights":
+                peer = rank_of(source % stages)
+                arrivals[what, part, chunk] = t.receive(peer, rank, (what == "forward", part, source))
         for task in tasks:
-            forward, part, chunk = task
+            what, part, chunk = task
             if task in arrivals:
                 yield arrivals[task]
-            memory.read("parameters")
-            for place in own[chunk] if forward else reversed(own[chunk]):
-                layer = t.layers[place]
-                if forward:
-                    yield t.work(rank, rows * layer.forward)
-                    memory.hold(("kept", place, part), rows * layer.kept)
-                else:
-                    memory.read(("kept", place, part))
-                    yield t.work(rank, rows * layer.backward)
-                    if ("gradient", place) not in memory.held:
-                        memory.hold(("gradient", place), layer.parameters * t.number)
-                    memory.drop(("kept", place, part))
+            stash.before(what, part)
+            yield from one_pass(t, rank, own[chunk], what, part, rows)
             here = chunk * stages + stage
-            target = here + (1 if forward else -1)
-            if 0 <= target < len(pieces):
-                peer = rank_of(target % stages, replica)
+            target = here + (1 if what == "forward" else -1)
+            if 0 <= target < len(pieces) and what != "weights":
+                peer = rank_of(target % stages)
                 size = rows * t.layers[pieces[max(here, target)][0]].entrance
-                departures.append(t.send(rank, peer, (forward, part, here), size))
-        for event in departures:
-            yield event
-        if data > 1:
-            yield from ring(t, rank, [rank_of(stage, other) for other in range(data)], length, "sum")
-        yield from update(t, rank, length)
-        drop_gradients(t, rank)
-        t.end_step()
+                departures.append(t.send(rank, peer, (what == "forward", part, here), size))
+            stash.after(what, part)
+            if not flushes and what == "backward" and (part + 1) % parts == 0:
+                yield from end_of_step(t, rank, length)
+                stash.update()
+        if flushes:
+            for event in departures:
+                yield event
+            yield from end_of_step(t, rank, length)
+
+
+class Stash:
+    """Older versions of a stage's parameters: PipeDream's are kept as long as a micro-batch under way has read them;
+    of PipeDream-2BW there is one from the first update on, if another follows."""
+
+    def __init__(self, memory, size, schedule, steps):
+        self.memory, self.size, self.schedule, self.steps = memory, size, schedule, steps
+        self.version, self.read = 0, {}
+
+    def before(self, what, part):
+        if what == "forward":
+            self.read[part] = self.version
+
+    def after(self, what, part):
+        if what == "backward" and self.schedule == "pipedream":
+            version = self.read.pop(part)
+            if version < self.version and version not in self.read.values():
+                self.memory.drop(("version", version))
+
+    def update(self):
+        old, self.version = self.version, self.version + 1
+        if self.schedule == "pipedream" and old in self.read.values() or (
+                self.schedule == "pipedream_2bw" and old == 0 and self.steps > 1):
+            self.memory.hold(("version", old), self.size)
+
+
+def end_of_step(t, rank, length):
+    """The replicas of a stage sum their gradients and make an update."""
+    if len(t.group(rank)) > 1:
+        yield from ring(t, rank, t.group(rank), length, "sum")
+    yield from update(t, rank, length)
+    drop_gradients(t, rank)
+    t.end_step()
+
+
+def one_pass(t, rank, places, what, part, rows):
+    """A pass of one micro-batch through some layers; what was kept goes with the last of its backward passes."""
+    memory = t.ledgers[rank]
+    memory.read("parameters")
+    for place in places if what == "forward" else reversed(places):
+        layer = t.layers[place]
+        if what == "forward":
+            yield t.work(rank, rows * layer.forward)
+            yield from meet(t, rank, layer.sums["forward"], rows)
+            memory.hold(("kept", place, part), rows * layer.kept)
+            continue
+        memory.read(("kept", place, part))
+        share = {"backward": 1, "inputs": 1 - layer.weights, "weights": layer.weights}[what]
+        yield t.work(rank, rows * layer.backward * share)
+        if what != "weights":
+            yield from meet(t, rank, layer.sums["backward"], rows)
+        if what != "inputs":
+            if ("gradient", place) not in memory.held:
+                memory.hold(("gradient", place), layer.parameters * t.number)
+            memory.drop(("kept", place, part))

@@ -7,6 +7,7 @@ parameters that are evaluated: at the start, and after each step.
 import numpy as np
 
 import known
+from codes import Sender, encode
 
 
 class Task:
@@ -21,7 +22,8 @@ class Task:
         self.ranks, self.batches = len(shards), batches
         self.begun = [0] * self.ranks
 
-    def _next(self, rank):
+    def next_rows(self, rank):
+        """The rows of all ranks in this rank's next gradient."""
         self.begun[rank] += 1
         return self.batches[self.begun[rank] - 1] if self.batches is not None else self.shards
 
@@ -33,7 +35,7 @@ class Task:
 
     def share_and_mean(self, rank, w):
         """A rank's share of the rows of a step, and the gradient of the mean loss of its rows."""
-        rows = self._next(rank)
+        rows = self.next_rows(rank)
         if not len(rows[rank]):
             return 0.0, np.zeros_like(w)
         return len(rows[rank]) / sum(map(len, rows)), self.model.gradient(w, rows[rank])
@@ -42,7 +44,7 @@ class Task:
         return self.share_and_mean(rank, w)[1]
 
     def of_all(self, w):
-        return self.model.gradient(w, np.concatenate(self._next(0)))
+        return self.model.gradient(w, np.concatenate(self.next_rows(0)))
 
 
 def stretches(rows, ranks):
@@ -51,44 +53,67 @@ def stretches(rows, ranks):
     return [np.arange(a, b) for a, b in zip(ends, ends[1:])]
 
 
-def synchronous(task, steps, code=None):
+def synchronous(task, steps, code=None, parameter_code=None, answer_code=None):
     """One gradient of all rows a step: single, allreduce, mapreduce, servers with bsp, zero, fsdp, byteps and so on.
 
-    With a code every rank sends the code of its part of the gradient, and remembers what the code leaves out
-    (error_feedback): S. U. Stich, J.-B. Cordonnier, M. Jaggi, Sparsified SGD with Memory, 2018; S. P. Karimireddy et
-    al., Error Feedback Fixes SignSGD, 2019; majority: J. Bernstein et al., signSGD, 2018.
+    With a code every rank sends the code of its part of the gradient; majority: J. Bernstein et al., signSGD, 2018.
+    With a parameter_code all gradients are those at the decoded parameters. With an answer_code the sum travels back
+    encoded: H. Tang et al., DoubleSqueeze, 2019.
     """
     w, optimizer = task.start, task.optimizer()
-    left = [0.0] * task.ranks
     if "one_worker" in known.FAULTS and task.ranks == 1:
         code = None
+    senders, answers = [Sender(code) for _ in range(task.ranks)], Sender(answer_code)
     yield w
     for _ in range(steps):
+        seen = encode(w, parameter_code) if parameter_code else w
         if code is None:
-            gradient = task.of_all(w)
+            gradient = task.of_all(seen)
         else:
             gradient = 0.0
-            for rank in range(task.ranks):
-                share, mean = task.share_and_mean(rank, w)
-                sent = encode(share * mean + left[rank], code)
-                if code.get("error_feedback"):
-                    left[rank] = share * mean + left[rank] - sent
-                gradient = gradient + sent
+            for rank, send in enumerate(senders):
+                share, mean = task.share_and_mean(rank, seen)
+                gradient = gradient + send(share * mean)
             if code.get("scale") == "majority":
                 gradient = np.sign(gradient)
+        w = w + optimizer.move(w, answers(gradient))
+        yield w
+
+
+def scattered(task, steps, code):
+    """Each rank adds up the codes of one stretch of all ranks' gradients, and sends the code of the sum; what codes
+    leave out is remembered on both ways (H. Tang et al., 1-bit Adam, 2021, and DoubleSqueeze, 2019)."""
+    w, optimizer = task.start, task.optimizer()
+    pieces = np.array_split(np.arange(len(w)), task.ranks)
+    senders = [[Sender(code) for _ in pieces] for _ in range(task.ranks)]
+    answers = [Sender(code) for _ in pieces]
+    yield w
+    for _ in range(steps):
+        gradient, parts = np.zeros_like(w), []
+        for rank in range(task.ranks):
+            share, mean = task.share_and_mean(rank, w)
+            parts.append(share * mean)
+        for number, piece in enumerate(pieces):
+            if len(piece):
+                total = sum(senders[rank][number](part[piece]) for rank, part in enumerate(parts))
+                gradient[piece] = answers[number](total)
         w = w + optimizer.move(w, gradient)
         yield w
 
 
-def encode(vector, code):
-    """The numbers that a receiver has; what travels of a number is in single precision."""
-    if code["kind"] == "sign":
-        size = 1.0 if code.get("scale") == "majority" else float(np.float32(np.abs(vector).mean()))
-        return size * np.where(vector < 0, -1.0, 1.0)
-    result = np.zeros_like(vector)
-    largest = np.argsort(-np.abs(vector), kind="stable")[:code["k"]]
-    result[largest] = vector[largest].astype(np.float32)
-    return result
+def lloyd(task, steps, clusters):
+    """S. P. Lloyd, Least squares quantization in PCM, 1982: each centre moves to the mean of the rows that are nearest
+    to it; one without rows stays."""
+    w = task.start
+    yield w
+    for _ in range(steps):
+        x = task.model.x[np.concatenate(task.next_rows(0))]
+        centres = w.reshape(clusters, -1).copy()
+        nearest = ((x[:, None, :] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
+        for centre in set(nearest):
+            centres[centre] = x[nearest == centre].mean(axis=0)
+        w = centres.reshape(-1)
+        yield w
 
 
 def stale_pipeline(task, steps, schedule, stages, layers):

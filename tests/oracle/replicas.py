@@ -1,28 +1,38 @@
 """Programs of ranks that hold the whole model: passes, sums of gradients, averages, gossip."""
 from collectives import allreduce, kind_of
 from fluid import Stream
+from known import FAULTS
+from meshes import meet
 
 
 def passes(t, rank, rows, after_layer=None):
     """A forward and a backward pass through whole layers whose parameters are resident."""
     memory, layers = t.ledgers[rank], t.layers
+    matrix = 0 if "tied_gradient" in FAULTS else layers[-1].tied
     for place, layer in enumerate(layers):
         memory.read("parameters")
         yield t.work(rank, rows * layer.forward)
+        yield from meet(t, rank, layer.sums["forward"], rows)
         memory.hold(("kept", place), rows * layer.kept)
+    added = 0
     for place in reversed(range(len(layers))):
         layer = layers[place]
         memory.read("parameters", ("kept", place))
         yield t.work(rank, rows * layer.backward)
         if ("gradient", place) in memory.held and t.options.get("no_sync"):
-            yield t.work(rank, layer.parameters)
-        own = layer.parameters - (layers[-1].tied if place == 0 else 0)
-        for name, size in [("tied", layer.tied), (place, own)]:
+            added += layer.parameters
+            if t.mesh.sizes["tensor"] == 1:  # the ranks of a mesh add when the pass is over, as simgrad shows it
+                yield t.work(rank, layer.parameters)
+        yield from meet(t, rank, layer.sums["backward"], rows)
+        own = layer.parameters - (matrix if place == 0 else 0)
+        for name, size in [("tied", matrix if place == len(layers) - 1 else 0), (place, own)]:
             if ("gradient", name) not in memory.held and (size or name == place):
                 memory.hold(("gradient", name), size * t.number)
         if after_layer:
             yield from after_layer(place)
         memory.drop(("kept", place))
+    if added and t.mesh.sizes["tensor"] > 1:
+        yield t.work(rank, added)
 
 
 def drop_gradients(t, rank):
@@ -107,7 +117,7 @@ def local_sgd(t, rank):
         yield from passes(t, rank, t.rows)
         yield from update(t, rank, t.parameters)
         drop_gradients(t, rank)
-        if (step + 1) % t.options["local_steps"] == 0 and t.workers > 1:
+        if (step + 1) % t.options["local_steps"] == 0 and len(t.group(rank)) > 1:
             yield from allreduce(t, rank, t.parameters, "main")
             yield t.work(rank, t.parameters)
         t.end_step()

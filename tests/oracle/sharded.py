@@ -3,6 +3,7 @@ from collections import deque
 
 from collectives import all_gather, chunks, reduce_scatter
 from fluid import Event, Stream
+from known import FAULTS
 from replicas import buckets_of, drop_gradients, length_of, passes, update
 
 
@@ -19,7 +20,8 @@ def units_of(t):
 
 def own_chunk(t, rank, length):
     """The chunk that a ring's reduce-scatter leaves on a rank."""
-    return chunks(length, t.workers)[(rank + 1) % t.workers]
+    members = t.group(rank)
+    return chunks(length, len(members))[(members.index(rank) + 1) % len(members)]
 
 
 def zero(t, rank):
@@ -29,7 +31,7 @@ def zero(t, rank):
     through one buffer. Stage 2 reduces by bucket or unit, and keeps its chunk of the sum alone, except of gradients
     that are first added up (no_sync); there a piece waits for the one before it, so that two are in memory at most.
     """
-    stage, memory, stream, members = t.options["stage"], t.ledgers[rank], Stream(t.clock), list(range(t.workers))
+    stage, memory, stream, members = t.options["stage"], t.ledgers[rank], Stream(t.clock), t.group(rank)
     if stage == 3:
         yield from FullySharded(t, rank).program()
         return
@@ -58,7 +60,7 @@ def zero(t, rank):
             def after_layer(place):
                 for piece in pieces if reduces and beside else []:
                     if place == piece[-1]:
-                        if stage == 2:
+                        if frees:
                             yield from end_reductions()
                         chunk = ("gradient", "chunk", place)
                         if frees and chunk not in memory.held:
@@ -91,15 +93,23 @@ class FullySharded:
 
     def __init__(self, t, rank):
         self.t, self.rank, self.memory, self.stream = t, rank, t.ledgers[rank], Stream(t.clock)
-        self.units, self.members = units_of(t), list(range(t.workers))
+        self.units, self.members = units_of(t), t.group(rank)
         self.own = [length_of(t, unit) for unit in self.units]
         self.shards = [own_chunk(t, rank, length) for length in self.own]
-        self.tied = t.layers[-1].tied
+        self.tied = 0 if "tied_gather" in FAULTS else t.layers[-1].tied
+        self.tied_gradient = 0 if "tied_gradient" in FAULTS else t.layers[-1].tied
         self.keeps = not t.options.get("reshard_after_forward", True)
         self.limit = t.options.get("limit", 2) if t.options.get("prefetch", True) else 1
         self.parts = t.micro_batches()
+        adds_up = len(self.parts) > 1 and t.options["no_sync"]
+        self.accumulators_stay = adds_up and "accumulators" in FAULTS
         names = range(len(self.units))
         self.order = [(name, True) for name in names] + [(name, False) for name in reversed(names)]
+
+    def place_of(self, visit):
+        """The name in the ledger of what a visit reads: its own copy of the unit, or the forward one that was kept."""
+        name, forward = self.order[visit]
+        return "unit", self.order.index((name, True)) if self.keeps and not forward else visit
 
     def gathered_length(self, name):
         """A tied head's unit brings the embedding's matrix with it, unless the embedding stays in memory anyway."""
@@ -113,9 +123,10 @@ class FullySharded:
     def gather_ahead(self):
         while self.next < len(self.order) and self.used < self.limit:
             name, forward = self.order[self.next]
-            if name in self.there and (forward or not self.keeps):
+            kept = not forward and self.keeps
+            if name in self.there and not kept and "gathered_twice" not in FAULTS:
                 return
-            if name in self.there:
+            if name in self.there and kept:
                 self.t.clock.trigger(self.gathered[self.next])
             elif not self.gathered_length(name):
                 self.t.clock.trigger(self.gathered[self.next])
@@ -123,21 +134,21 @@ class FullySharded:
                 self.used += 1
                 self.there.add(name)
                 size = self.gathered_length(name) * self.t.number
-                self.memory.hold(("unit", name), size if self.t.workers > 1 else 0)
+                self.memory.hold(self.place_of(self.next), size if len(self.members) > 1 else 0)
                 self.stream.put(self.gather(self.next))
             self.next += 1
 
-    def compute(self, name, forward, rows):
-        t, memory = self.t, self.memory
+    def compute(self, visit, rows):
+        t, memory, (name, forward) = self.t, self.memory, self.order[visit]
         if self.gathered_length(name):
-            memory.read(("unit", name))
+            memory.read(self.place_of(visit))
         if not forward:
             again = ("gradient", name) in memory.held
             if not again:
-                matrix = self.tied if name == 0 else 0
+                matrix = self.tied_gradient if name == 0 else 0
                 memory.hold(("gradient", name), (self.own[name] - matrix) * t.number)
-            if name == len(self.units) - 1 and self.tied and ("gradient", "tied") not in memory.held:
-                memory.hold(("gradient", "tied"), self.tied * t.number)
+            if name == len(self.units) - 1 and self.tied_gradient and ("gradient", "tied") not in memory.held:
+                memory.hold(("gradient", "tied"), self.tied_gradient * t.number)
         for place in self.units[name] if forward else reversed(self.units[name]):
             layer = t.layers[place]
             if forward:
@@ -154,10 +165,14 @@ class FullySharded:
         if self.reduction:
             event, name = self.reduction
             yield event
-            self.memory.drop(("gradient", name))
-            if name == 0 and self.tied:
-                self.memory.drop(("gradient", "tied"))
+            if not self.accumulators_stay:
+                self.drop_gradient(name)
         self.reduction = None
+
+    def drop_gradient(self, name):
+        self.memory.drop(("gradient", name))
+        if name == 0 and self.tied_gradient:
+            self.memory.drop(("gradient", "tied"))
 
     def micro_batch(self, rows, reduces, adds):
         """The visits of one micro-batch; it is over when its shards are reduced, and added to earlier ones."""
@@ -166,10 +181,10 @@ class FullySharded:
         self.gather_ahead()
         for visit, (name, forward) in enumerate(self.order):
             yield self.gathered[visit]
-            yield from self.compute(name, forward, rows)
+            yield from self.compute(visit, rows)
             if self.gathered_length(name):
                 if not (forward and self.keeps):
-                    self.memory.drop(("unit", name))
+                    self.memory.drop(self.place_of(visit))
                     self.there.discard(name)
                 if forward or not self.keeps:
                     self.used -= 1
@@ -184,6 +199,9 @@ class FullySharded:
                     self.memory.drop(("gradient", name))
             self.gather_ahead()
         yield from self.end_reduction()
+        for name in range(len(self.own)) if self.accumulators_stay and reduces else []:
+            if self.own[name]:
+                self.drop_gradient(name)
         if adds:
             yield self.t.work(self.rank, sum(self.shards))
 

@@ -15,12 +15,16 @@ scenario and of results.json, the pages under docs/, what `simgrad explain` says
 * X. Lian et al., Can Decentralized Algorithms Outperform Centralized Algorithms?, 2017 (gossip);
 * S. U. Stich, Local SGD Converges Fast and Communicates Little, 2019;
 * V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023 (layers, activations);
+* M. Shoeybi et al., Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism, 2019;
+* P. Qi et al., Zero Bubble Pipeline Parallelism, 2024 (backward passes in two halves);
+* C. Guo et al., BCube: A High Performance, Server-centric Network Architecture, 2009;
 * D. Bertsekas, R. Gallager, Data Networks, 1992 (max-min fair rates).
 
 A rank is a Python generator that yields the events for which it waits (strategies.py, collectives.py). Messages are
 rendezvous: a transfer begins when both ends have called, pays its route's latency without using bandwidth, and then
-shares links max-min fairly (fluid.py). A ledger of each rank's memory refuses to read what is not resident. This file
-has the layers of a model, the hosts and links of a cluster, and the comparison of
+shares links max-min fairly (fluid.py). A ledger of each rank's memory refuses to read what is not resident. Hosts and
+links are in cables.py, the ranks of a cut model in meshes.py, and lost hosts in crashes.py. known.py has the names of
+simgrad's faults that are imitated on request. This file has a model's layers, what is covered, and the comparison of
 
     tests/oracle/timeline.py out/NAME/results.json [folder of the scenario's files]
 
@@ -32,84 +36,83 @@ simgrad's pages or results show; a comment says so where it is more than a name.
 import csv
 import json
 import os
-import re
 import sys
 
+import crashes
+from cables import KINDS, Cables, quantity
 from collectives import ALLREDUCES, kind_of
 from fluid import Clock, Ledger, StopTraining
+from known import FAULTS
+from meshes import Mesh, cut_transformer
 from strategies import PROGRAMS, SCHEDULES, pipeline_stage
 
-PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "n": 1e-9, "u": 1e-6, "m": 1e-3,
-            "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
 NUMBER_BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 UPDATE_FLOPS = {"sgd": 2, "momentum": 4, "nesterov": 6, "adam": 13, "adamw": 14}
 MODELS = ("profile", "perceptron", "transformer")
 OPTIMIZER_VECTORS = {"sgd": 0, "momentum": 1, "nesterov": 1, "adam": 2, "adamw": 2}
 
 
-def quantity(text):
-    """Turns "1Gbps", "4kB", "50us" or "1GF" into bytes a second, bytes, seconds or flops a second."""
-    number, prefix, unit = re.fullmatch(r"([-+.\de]+?)([KMG]i|[kMGTnum]?)(bps|Bps|B|s|F)", text).groups()
-    return float(number) * PREFIXES[prefix] / (8 if unit == "bps" else 1)
-
-
 class Layer:
-    """Parameters, and for one sample: flops forward and backward, bytes that are kept, bytes that come in."""
+    """Parameters, and for one sample: flops forward and backward, bytes that are kept, bytes that come in.
 
-    def __init__(self, unit, parameters, forward, backward, kept, entrance=0, tied=0):
+    `weights` is the share of the backward pass that the gradients of the weights take: a half in products of an input
+    and a weight, all of it where nobody asks for the gradient of the input, and nothing where there are no weights.
+    """
+
+    def __init__(self, unit, parameters, forward, backward, kept, entrance=0, tied=0, weights=0.5):
         self.unit, self.parameters, self.forward, self.backward = unit, parameters, forward, backward
         self.kept, self.entrance, self.tied = kept, entrance, tied
+        self.weights, self.sums = weights, {"forward": (), "backward": ()}
 
 
 def profile_layers(path):
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
-    return [Layer(row.get("unit") or f"{place} {row['name']}", int(float(row["parameters"])),
-                  float(row["forward_flops"]), float(row["backward_flops"]), float(row.get("activation_bytes") or 0),
-                  float(row.get("entrance_bytes") or 0)) for place, row in enumerate(rows)]
+
+    def share_of_weights(parameters, forward, backward):
+        """A table does not say it; products have twice the work of the forward pass, those at the entrance as much."""
+        if not parameters and "weightless" not in FAULTS:
+            return 0
+        return 0.5 if backward > 1.5 * forward else 1
+    layers = []
+    for place, row in enumerate(rows):
+        numbers = int(float(row["parameters"])), float(row["forward_flops"]), float(row["backward_flops"])
+        layers.append(Layer(row.get("unit") or f"{place} {row['name']}", *numbers,
+                            float(row.get("activation_bytes") or 0), float(row.get("entrance_bytes") or 0),
+                            weights=share_of_weights(*numbers)))
+    return layers
 
 
 def perceptron_layers(model, features, number):
     widths = [features] + [int(width) for width in model["hidden"]] + [1]
     return [Layer(str(place), (inputs + model["bias"]) * outputs, 2 * inputs * outputs,
-                  (4 if place else 2) * inputs * outputs, inputs * number, inputs * number)
+                  (4 if place else 2) * inputs * outputs, inputs * number, inputs * number, 0, 0.5 if place else 1)
             for place, (inputs, outputs) in enumerate(zip(widths, widths[1:]))]
-
-
-def transformer_layers(model, number):
-    """GPT-2's layers, with learned positions, biases, and kept activations as Korthikanti et al. count them."""
-    s, h, v, f = model["sequence"], model["hidden"], model["vocabulary"], model.get("feed_forward", 4 * model["hidden"])
-    heads = model["heads"]
-
-    def product(unit, parameters, flops, numbers, extra=0.0, tied=0):
-        return Layer(unit, parameters, flops, 2 * flops, numbers * number + extra, s * h * number, tied)
-    layers = [product("embedding", (v + s) * h, 0, 0)]
-    for block in range(model["layers"]):
-        unit = f"block {block}"
-        layers += [product(unit, 2 * h + 3 * h * h + 3 * h, 6 * s * h * h + 4 * s * s * h, 5 * s * h + heads * s * s),
-                   product(unit, h * h + h, 2 * s * h * h, s * h),
-                   product(unit, 2 * h + f * h + f, 2 * s * h * f, 2 * s * h + s * f),
-                   product(unit, f * h + h, 2 * s * h * f, s * f)]
-    own = 0 if model["tied"] else v * h
-    return layers + [product("head", 2 * h + own, 2 * s * h * v, 2 * s * h, 4 * s * v, v * h if model["tied"] else 0)]
 
 
 def not_covered(scenario, run):
     """What a scenario or a run asks for that this timeline does not know; nothing is compared then."""
     expected = {
-        "cluster": {"device": "none", "efficiency": 1, "network_model": "ideal", "protocol": "none",
-                    "stragglers": "none", "jitter": "none", "background": [], "slow_links": [], "hosts": [],
-                    "overlap_slowdown": 0, "charge_reductions": True, "flow_limit": None, "platform": None},
+        "cluster": {"device": "none", "stragglers": "none", "jitter": "none", "background": [], "hosts": [],
+                    "overlap_slowdown": 0, "charge_reductions": True, "platform": None},
         "training": {"input": {"from": "memory"}, "recompute": "none", "checkpoint_every_steps": 0, "clip_norm": None},
-        "parallel": {"tensor": 1, "context": 1, "expert": 1, "automatic": False, "copies": "none"},
+        "parallel": {"sequence_parallel": False, "scatter_gather": False, "context": 1, "expert": 1, "automatic": False,
+                     "copies": "none", "tensor_shares": "equal", "refresh_every": 1},
+        "model": {"preset": "none", "config": "", "gated": False, "experts": 0, "bias": True, "qkv_biases": False,
+                  "norm": "layer_norm", "positions": "learned", "embedding_norm": False, "fused_attention": False,
+                  "timed_as": "itself", "kv_heads": None},
+        "topology": {"slice": [], "routing": "destination"},
         "options": {"compression": "none", "parameter_compression": "none", "hosts_first": False, "offload": "none",
                     "shard_group": None, "placement": "dedicated", "sharding": "range", "backup_workers": 0,
                     "k_batch": None, "lazy": False, "update": "combine_then_adapt", "synchronous_steps": 0,
                     "slow_momentum": 0, "optimizer_memory": "keep"}}
+    topology = scenario["cluster"]["topology"]
+    sections = scenario | run | {"topology": topology if isinstance(topology, dict) else {}}
     problems = [f"{section}.{key}" for section, values in expected.items() for key, value in values.items()
-                if kind_of((scenario | run).get(section, {}).get(key, value)) != kind_of(value)]
+                if kind_of(sections.get(section, {}).get(key, value)) != kind_of(value)]
     kinds = {"strategy": (run["strategy"], PROGRAMS), "model": (kind_of(scenario["model"]), MODELS),
-             "topology": (kind_of(scenario["cluster"]["topology"]), ("star", "gpu_hosts")),
+             "network": (scenario["cluster"]["network_model"], ("ideal", "ethernet")),
+             "topology": (kind_of(topology), KINDS),
              "precision": (scenario["training"]["precision"], ("float64", "float32")),
              "optimizer": (kind_of(scenario["training"]["optimizer"]), UPDATE_FLOPS),
              "algorithm": (kind_of(run["options"].get("algorithm", "ring")), ALLREDUCES),
@@ -126,10 +129,22 @@ def not_covered(scenario, run):
     if run["options"].get("consistency") == "asp" and scenario["training"]["desynchronise"]:
         problems.append("training.desynchronise")
     pipeline = scenario["parallel"]
+    if pipeline["tensor"] > 1:
+        # Of zero, fsdp and buckets in a mesh no publication says when their sums begin beside those of the passes, and
+        # of a pipeline's hops not how they meet these. A run may say in a note that it leaves such meetings out.
+        known = kind_of(scenario["model"]) == "transformer" and run["strategy"] in ("single", "allreduce", "local_sgd")
+        apart = any("messages of a rank were on a link of its collectives" in note for note in run["notes"])
+        if not known or "bucket_size" in run["options"] or apart or pipeline["pipeline"] > 1:
+            problems.append("tensor ranks of this kind")
     if pipeline["pipeline"] > 1 and not (pipeline["stages"] and run["strategy"] in ("single", "allreduce")
                                          and pipeline["schedule"] in SCHEDULES and "bucket_size" not in run["options"]):
         problems.append("a pipeline of this kind")
-    return problems
+    if pipeline["pipeline"] > 1 and pipeline["schedule"].startswith("pipedream"):
+        if pipeline["pipeline"] * pipeline["tensor"] < run["workers"]:
+            problems.append("replicas of stages that update by themselves")
+        if scenario["stop"]["steps"] < 3 * pipeline["pipeline"]:
+            problems.append("PipeDream's memory where its first and last steps are all there is")
+    return problems + crashes.not_covered(scenario, run)
 
 
 class Training:
@@ -139,8 +154,10 @@ class Training:
         cluster, training = scenario["cluster"], scenario["training"]
         self.clock, self.kind, self.options = Clock(), kind, options
         self.parallel, self.steps = scenario["parallel"], scenario["stop"]["steps"]
-        alone = kind == "single" and self.parallel["pipeline"] == 1
+        alone = kind == "single" and self.parallel["pipeline"] * self.parallel["tensor"] == 1
         self.workers = 1 if alone else cluster["workers"]
+        algorithm = options.get("algorithm")
+        self.base = algorithm.get("base", 4) if isinstance(algorithm, dict) else 4
         self.bucket = quantity(options["bucket_size"]) if "bucket_size" in options else None
         servers = options.get("servers", 1) if kind == "parameter_server" else 0
         self.ranks = self.workers + servers
@@ -151,33 +168,15 @@ class Training:
         self.wire = self.number if training["wire"] == "precision" else NUMBER_BYTES[training["wire"]]
         self.update_flops = UPDATE_FLOPS[kind_of(training["optimizer"])]
         self.vectors = OPTIMIZER_VECTORS[kind_of(training["optimizer"])]
-        self.rows = training["batch_size_per_worker"] * (cluster["workers"] if alone else 1)
+        self.mesh = Mesh(self.parallel, self.workers)
+        self.rows = training["batch_size_per_worker"] * cluster["workers"] // self.mesh.sizes["data"]
         self.layers = self.layers_of(scenario, folder)
         self.parameters = sum(layer.parameters for layer in self.layers)
-        self.lay_cables(cluster, cluster["topology"])
+        self.cables = Cables(cluster, self.workers, self.ranks)
+        self.hosts, self.devices, self.twins = self.cables.hosts, self.cables.devices, {}
+        self.clock.capacity, self.clock.message = self.cables.capacity, self.message
         self.ledgers = [Ledger() for _ in range(self.ranks)]
-        self.finished, self.ended = 0.0, None
-
-    def lay_cables(self, cluster, topology):
-        """Hosts on a switch that never blocks, their network cards, and the inner links of hosts of several devices.
-
-        On a `star` a host has one card, behind the devices' links. Of `gpu_hosts` a device has the card of its number
-        modulo that of the cards, and messages to other hosts leave its inner link out. Servers have their own hosts.
-        """
-        self.devices, cards = topology.get("devices", 1), topology.get("nics", 1)
-        self.star, ranks = topology["kind"] == "star", range(self.ranks)
-        self.inner = "device" if self.star else "nvlink"
-        self.latency = quantity(cluster["latency"])
-        self.inner_latency = quantity(topology.get(self.inner + "_latency", "2us"))
-        beyond = self.workers if self.star else -(-self.workers // self.devices)
-        self.hosts = [rank // self.devices if rank < self.workers else beyond + rank - self.workers for rank in ranks]
-        self.cards = [self.hosts[rank] * cards + rank % self.devices % cards for rank in range(self.workers)]
-        self.cards += [beyond * cards + server for server in range(self.ranks - self.workers)]
-        for way in ("up", "down"):
-            for rank in ranks:
-                self.clock.capacity["nic", self.cards[rank], way] = quantity(cluster["bandwidth"])
-                inner = quantity(topology.get(self.inner + "_bandwidth", "300GBps"))
-                self.clock.capacity[self.inner, rank, way] = inner
+        self.finished, self.ended, self.ends = 0.0, None, []
 
     def layers_of(self, scenario, folder):
         model = scenario["model"]
@@ -185,20 +184,25 @@ class Training:
             return profile_layers(os.path.join(folder, model["path"]))
         if model["kind"] == "perceptron":
             return perceptron_layers(model, scenario["data"].get("features", 10), self.number)
-        return transformer_layers({"vocabulary": scenario["data"].get("vocabulary")} | model, self.number)
+        tokens = {"vocabulary": scenario["data"].get("vocabulary")}
+        return cut_transformer(tokens | model, self.number, self.mesh.sizes["tensor"], Layer)
 
-    def route(self, source, target):
-        devices = [(self.inner, rank, way) for rank, way in ((source, "up"), (target, "down")) if rank < self.workers]
-        if self.hosts[source] == self.hosts[target]:
-            return devices, self.inner_latency
-        cards = [("nic", self.cards[source], "up"), ("nic", self.cards[target], "down")]
-        return cards + (devices if self.star and self.devices > 1 else []), self.latency
+    def message(self, source, target, size):
+        links, latency, load, rate = self.cables.message(source, target, size)
+        first = self.twins.get(source), self.twins.get(target)  # the same two stages in the first replica
+        if "unlike_routes" in FAULTS and first[0] != first[1]:
+            latency = self.cables.message(*first, size)[1]
+        return links, latency, load, rate
+
+    def group(self, rank):
+        """The ranks with the same part of the model, among which a strategy works."""
+        return self.mesh.along(rank, "data")
 
     def send(self, source, target, stream, size):
-        return self.clock.call(self.route(source, target), (source, target, stream), size, True)
+        return self.clock.call((source, target, stream), size, True)
 
     def receive(self, source, target, stream):
-        return self.clock.call(None, (source, target, stream), 0, False)
+        return self.clock.call((source, target, stream), 0, False)
 
     def work(self, rank, flops):
         return self.clock.after(flops / self.speeds[rank])
@@ -215,12 +219,23 @@ class Training:
         return {"simulated_s": self.finished, "bytes": sum(self.clock.sent.values()),
                 "sent": [self.clock.sent[rank] for rank in range(self.ranks)],
                 "messages": self.clock.messages,
-                "links": {f"{kind}-{number}_{way.upper()}": size
+                "links": {f"{kind}-{number}" + (f"_{way}" if way else ""): size
                           for (kind, number, way), size in self.clock.link_bytes.items() if size},
                 "memory": [ledger.peak for ledger in self.ledgers]}
 
     def end_step(self):
         self.finished = self.clock.now
+        self.ends.append(self.clock.now)
+
+    def ends_of_steps(self):
+        """When all ranks had completed the first step, the second one, and so on."""
+        ends = sorted(self.ends)
+        return ends[self.workers - 1::self.workers]
+
+    def time_of_state(self):
+        """The time in which a rank that lives sends its parameters and the optimizer's vectors to one that is back."""
+        links, latency, load, rate = self.cables.message(0, 1, self.parameters * (1 + self.vectors) * self.number)
+        return latency + load / min([rate] + [self.cables.capacity[link] for link in links])
 
     def micro_batches(self):
         parts = self.options.get("micro_batches", 1)
@@ -235,7 +250,15 @@ def compare(results, folder, tolerance=1e-6):
         if run["status"] != "stopped":
             yield run, "status", run["error"] or run["status"], "stopped"
             continue
-        mine = Training(results["scenario"], run["strategy"], run["options"], folder).result()
+        scenario = results["scenario"]
+
+        def train(steps):
+            training = Training(scenario | {"stop": {"steps": steps}}, run["strategy"], run["options"], folder)
+            training.answer = training.result()
+            return training
+        mine, failures = train(scenario["stop"]["steps"]).answer, scenario["cluster"]["failures"]
+        if failures["crash"]:
+            mine["simulated_s"] = crashes.seconds(train, failures, scenario["stop"]["steps"])
         theirs = [("simulated_s", run["simulated_s"], mine["simulated_s"]), ("bytes", run["bytes"], mine["bytes"]),
                   ("messages", run["messages"], mine["messages"])]
         for rank in run["ranks"]:
@@ -246,10 +269,14 @@ def compare(results, folder, tolerance=1e-6):
         carried = {link["link"]: link["bytes"] for link in run["links"]}
         for link in sorted(carried | mine["links"]):
             theirs.append((link + " bytes", carried.get(link, 0), mine["links"].get(link, 0)))
-        if run["options"].get("consistency") == "asp":
+        if run["options"].get("consistency") == "asp" or failures["crash"]:  # what was lost was sent, too
             theirs = theirs[:1]
         for what, found, expected in theirs:
-            if abs(found - expected) > tolerance * max(abs(found), abs(expected)):
+            # SimGrid's clock takes dates closer than its precision/timing, 1e-9 s by default, for one.
+            least = 1e-8 if what == "simulated_s" else 0
+            # Stages that update by themselves meet ends of messages and of passes in an order that no paper fixes.
+            loose = what == "simulated_s" and scenario["parallel"]["schedule"].startswith("pipedream")
+            if abs(found - expected) > max((1e-2 if loose else tolerance) * max(abs(found), abs(expected)), least):
                 yield run, what, found, expected
 
 

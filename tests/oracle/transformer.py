@@ -121,7 +121,7 @@ class Transformer(Model):
                 outward, outward_bias = read(self.experts, h, self.inner), bias(self.experts * h)
                 if not counting:
                     normed = self._norm(value, gain, shift)
-                    result, penalty = self._route(normed, router, inward, inward_bias, outward, outward_bias, capacity)
+                    result, penalty = self.route(normed, router, inward, inward_bias, outward, outward_bias, capacity)
                     value = value + result
                     penalties.append(penalty)
             else:
@@ -141,7 +141,7 @@ class Transformer(Model):
                 result = result + penalty * self.o.get("auxiliary_loss", 0.01)
         return result
 
-    def _route(self, value, router, inward, inward_bias, outward, outward_bias, capacity):
+    def route(self, value, router, inward, inward_bias, outward, outward_bias, capacity):
         """GShard's groups are sequences: all first choices take their places before the second ones, and the penalty
         counts first choices (Lepikhin et al., Algorithm 1); with one choice its gate is the router's share (Fedus)."""
         samples, places, h = value.shape

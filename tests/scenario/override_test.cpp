@@ -76,11 +76,12 @@ TEST_CASE("option --set makes the tables that are missing") {
 }
 
 TEST_CASE("option --set reaches into a component that was written as a name") {
-  CHECK(settings(with({"cluster.topology.kind=fat_tree", "cluster.topology.levels=3"})).cluster.topology.kind() ==
-        "fat_tree");
+  const auto levels = [](const Settings& read) { return dynamic_cast<const FatTree&>(*read.cluster.topology).levels; };
+  CHECK(levels(settings(with({"cluster.topology.kind=fat_tree", "cluster.topology.levels=3"}))) == 3);
   // The name stays: it is the kind.
-  CHECK(settings(with({"cluster.topology=fat_tree", "cluster.topology.levels=3"})).cluster.topology.kind() ==
-        "fat_tree");
+  CHECK(levels(settings(with({"cluster.topology=fat_tree", "cluster.topology.levels=3"}))) == 3);
+  // The name that the file has is a star's, which has no levels.
+  CHECK(refused("cluster.topology.levels=3").size() == 1);
 }
 
 TEST_CASE("option --set reaches a strategy by its index, its label, or the kind of several") {

@@ -54,6 +54,25 @@ TEST_CASE("an optimizer's memory is sent along") {
   CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + alpha + 3 * M / slow_B + 11 * step_s).epsilon(1e-9));
 }
 
+TEST_CASE("of several ranks that come back each is sent the state by another one that has it, at one time") {
+  Trial trial = fragile(ring_allreduce());
+  trial.training.checkpoint_every_steps = 0;
+  const std::vector<double> undisturbed = trial.run().final_parameters();
+  const double at_s = 9 * ring_s + t_c;
+  for (const auto& [first, second] : {std::pair{2, 3}, {0, 1}, {0, 3}, {1, 2}}) {
+    CAPTURE(first, second);
+    const Outcome outcome = with_crashes(trial, {crash(first, at_s), crash(second, at_s)}, Recovery::wait).run();
+    check_sound(outcome.record);
+    CHECK(outcome.final_parameters() == undisturbed);
+    CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + sent_state_s + 11 * ring_s).epsilon(1e-9));
+  }
+  // One rank that has the state sends it three times through its one link.
+  const Outcome outcome = with_crashes(trial, {crash(0, at_s), crash(1, at_s), crash(3, at_s)}, Recovery::wait).run();
+  check_sound(outcome.record);
+  CHECK(outcome.final_parameters() == undisturbed);
+  CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + alpha + 3 * M / slow_B + 11 * ring_s).epsilon(1e-9));
+}
+
 TEST_CASE("under elastic the others go on after the detection, and with who is back as soon as it is") {
   for (const auto& [name, program, step_s, communicating_s] : synchronous()) {
     CAPTURE(name);

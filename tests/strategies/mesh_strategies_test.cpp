@@ -1,6 +1,8 @@
 // Every strategy that works on a mesh trains there as among uncut replicas.
+#include "scratch.h"
 #include "share.h"
 #include "strategies/gossip/gossip.h"
+#include "strategies/gossip/graphs/edge_list.h"
 #include "strategies/mesh_trial.h"
 #include "strategies/parallel/stages.h"
 #include "strategies/sharded/fsdp.h"
@@ -200,6 +202,17 @@ TEST_CASE("the initial values of every part are the whole model's, also where pa
   }
   CHECK(all[0].size() == all[1].size());
   CHECK(numbers(all[0]) != numbers(all[1]));
+}
+
+TEST_CASE("a graph in a file names the replicas of a part, as other graphs do") {
+  const Scratch scratch;
+  auto edges = std::make_unique<strategies::EdgeList>();
+  edges->path = scratch.write("edges.txt", "0 1\n1 2\n");
+  auto gossip = std::make_shared<strategies::Gossip>();
+  gossip->graph = base::Slot<strategies::Graph>(strategies::graphs(), std::move(edges));
+  MeshTrial trial = transformer_trial(4, false);
+  trial.strategy = gossip;
+  check_equal(trial, cut(1, 1, 2, 2));
 }
 
 TEST_CASE("gossip of compressed differences begins with the copies that uncut replicas have") {

@@ -106,7 +106,7 @@ inline training::MemoryTerms memory_terms(const MeshTrial& trial) {
           .workers = trial.workers,
           .rows = trial.batch / trial.workers,
           .batch = trial.batch,
-          .optimizer_vectors = training::vectors_of(*trial.training.optimizer),
+          .optimizer_vectors = trial.training.optimizer->vectors(),
           .model = trial.model.get(),
           .problem = &trial.problem};
 }

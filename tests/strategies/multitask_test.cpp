@@ -74,26 +74,75 @@ training::Program multitask(std::string_view compression) {
 }
 training::Program multitask() { return strategies::program(std::make_shared<strategies::Multitask>()); }
 
-/// Multitask without ranks: every group's tasks on its own rows, P/s times.
+/// A worker's tasks, first and behind the last, and the size of its group.
+struct Dealt {
+  std::size_t first, end;
+  double workers;
+};
+/// Three tasks among P workers, in groups of nearly equal size.
+std::vector<Dealt> dealt(int P) {
+  switch (P) {
+    case 1:
+      return {{0, 3, 1}};
+    case 2:
+      return {{0, 1, 1}, {1, 3, 1}};
+    case 3:
+      return {{0, 1, 1}, {1, 2, 1}, {2, 3, 1}};
+    case 4:
+      return {{0, 1, 1}, {1, 2, 1}, {2, 3, 2}, {2, 3, 2}};
+    default:
+      return {{0, 1, 2}, {0, 1, 2}, {1, 2, 2}, {1, 2, 2}, {2, 3, 2}, {2, 3, 2}};
+  }
+}
+
+constexpr std::size_t units = 4, inputs = 3, outputs = 3;
+/// w: weights of the hidden layer (4 x 3) and its biases, then the outputs' (3 x 4) and theirs.
+constexpr std::size_t biases_at = units * inputs, outputs_at = biases_at + units, thresholds_at = outputs_at + 12;
+
+/// z_t = V_t tanh(W x + b) + c_t, and the sum of the tasks' losses, log(1 + exp(-z)) of the row's own one and
+/// log(1 + exp(z)) of the others. Adds `scale` times the gradient of the losses of the tasks first .. end - 1 to g.
+double row_by_hand(const double* x, std::size_t own, const std::vector<double>& w, const Dealt& tasks, double scale,
+                   std::vector<double>& g) {
+  double a[units], loss = 0.0;
+  for (std::size_t u = 0; u < units; ++u) {
+    double sum = w[biases_at + u];
+    for (std::size_t j = 0; j < inputs; ++j) sum += w[u * inputs + j] * x[j];
+    a[u] = std::tanh(sum);
+  }
+  for (std::size_t t = 0; t < outputs; ++t) {
+    double z = w[thresholds_at + t];
+    for (std::size_t u = 0; u < units; ++u) z += w[outputs_at + t * units + u] * a[u];
+    loss += std::log(1.0 + std::exp(t == own ? -z : z));
+    if (t < tasks.first || t >= tasks.end) continue;
+    const double slope = scale * (1.0 / (1.0 + std::exp(-z)) - (t == own ? 1.0 : 0.0));
+    g[thresholds_at + t] += slope;
+    for (std::size_t u = 0; u < units; ++u) {
+      g[outputs_at + t * units + u] += slope * a[u];
+      const double below = slope * w[outputs_at + t * units + u] * (1.0 - a[u] * a[u]);
+      g[biases_at + u] += below;
+      for (std::size_t j = 0; j < inputs; ++j) g[u * inputs + j] += below * x[j];
+    }
+  }
+  return loss;
+}
+
+/// Multitask without ranks: each group's tasks on its own rows, times the share of the batch that these are.
 std::vector<double> by_hand(int P) {
-  const auto model = network();
   const data::Dataset set = three_classes()->train;
-  const auto samples = [&](std::int64_t first, std::int64_t count) {
-    return models::Samples{set.features.data(), set.targets.data(), d, first, count, nullptr};
-  };
-  std::vector<double> w(static_cast<std::size_t>(model->parameters(problem)));
-  model->initial_values(problem, 1, w);
+  std::vector<double> w(static_cast<std::size_t>(network()->parameters(problem)));
+  network()->initial_values(problem, 1, w);
+  REQUIRE(w.size() == thresholds_at + outputs);
   std::vector<double> losses;
   for (std::int64_t k = 0; k <= steps; ++k) {
-    losses.push_back(model->score(problem, samples(0, rows), w).loss / rows);
-    std::vector<double> sum(w.size()), g(w.size());
-    for (int r = 0; r < P; ++r) {
-      const strategies::TaskGroup own = task_group(task_groups(T, P), r);
-      model->task_gradient(problem, samples(rows * r / P, rows * (r + 1) / P - rows * r / P), own.tasks, w,
-                           static_cast<double>(P) / own.size / rows, g);
-      for (std::size_t j = 0; j < w.size(); ++j) sum[j] += g[j];
+    std::vector<double> g(w.size());
+    double loss = 0.0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const Dealt its = dealt(P)[static_cast<std::size_t>(i * P / rows)];
+      loss += row_by_hand(set.features.data() + i * d, static_cast<std::size_t>(i % T), w, its,
+                          P / its.workers / static_cast<double>(rows), g);
     }
-    for (std::size_t j = 0; j < w.size(); ++j) w[j] -= rate * sum[j];
+    losses.push_back(loss / rows);
+    for (std::size_t j = 0; j < w.size(); ++j) w[j] -= rate * g[j];
   }
   return losses;
 }

@@ -40,6 +40,22 @@ Trial small(const training::Program& program, std::int64_t features = 9) {
   return trial;
 }
 
+constexpr std::int64_t long_vector = 16 * 60'000;
+
+/// The signs of a chunk, and their scale.
+double code_bytes(int P) { return static_cast<double>(long_vector) / P / 8.0 + 4.0; }
+
+/// A step of scattered signs whose P - 1 sends are posted at once, first all to all and then all-gather. On a star they
+/// share the rank's link: alpha + (P - 1) m beta each. MPICH does so with messages of medium length (R. Thakur,
+/// R. Rabenseifner, W. Gropp, IJHPCA 19, 2005), and NCCL with the sends and receives of one group.
+double step_of_codes_s(int P) {
+  const double n = static_cast<double>(long_vector), chunk = n / P;
+  const double messages_s = 2.0 * (alpha + (P - 1) * code_bytes(P) / B);
+  // An encoding of all, P decodings of a chunk and P - 1 additions, its encoding, a decoding of all, the update.
+  const double flops = 2.0 * n + P * chunk + (P - 1.0) * chunk + 2.0 * chunk + n + 2.0 * n;
+  return messages_s + flops / speed;
+}
+
 /// Signs whose encoder notes, where all processes of the test see it, how many tensors there have been so far.
 struct CountingSign final : training::Sign {
   explicit CountingSign(std::uint64_t& the_tensors) : tensors(the_tensors) {}
@@ -55,17 +71,27 @@ struct CountingSign final : training::Sign {
 
 }  // namespace
 
-TEST_CASE("scattered codes take an all-to-all and an all-gather of one code, and two encodings") {
+TEST_CASE("scattered codes send one code to each other rank, all to all and all-gather") {
   for (const int P : {2, 4, 16}) {
-    const double flop = 1.0 / speed, n = 16 * 60'000;
-    const double chunk = n / P, bytes = chunk / 8.0 + 4.0;  // of the signs of a chunk
-    const double messages_s = 2.0 * (P - 1) * (alpha + bytes / B);
-    const double flops = 2.0 * n + P * chunk + (P - 1.0) * chunk + 2.0 * chunk + n + 2.0 * n;
-    const record::Record record = timed(ring(Compressor("sign"), CodesWay::reduce_scatter), 16 * 60'000, P);
     CAPTURE(P);
-    CHECK(record.simulated_s / 10.0 == Approx(messages_s + flops * flop).epsilon(1e-9));
-    CHECK(static_cast<double>(record.bytes) == Approx(10.0 * 2.0 * P * (P - 1) * bytes).epsilon(1e-12));
+    const record::Record record = timed(ring(Compressor("sign"), CodesWay::reduce_scatter), long_vector, P);
+    CHECK(static_cast<double>(record.bytes) == Approx(10.0 * 2.0 * P * (P - 1) * code_bytes(P)).epsilon(1e-12));
     CHECK(record.messages == 10 * 2 * P * (P - 1));
+    CHECK(record.simulated_s / 10.0 >= step_of_codes_s(P) * (1.0 - 1e-9));
+  }
+}
+
+TEST_CASE("scattered codes of two ranks take two exchanges of one code, and two encodings") {
+  const record::Record record = timed(ring(Compressor("sign"), CodesWay::reduce_scatter), long_vector, 2);
+  CHECK(record.simulated_s / 10.0 == Approx(step_of_codes_s(2)).epsilon(1e-9));
+}
+
+// tests/known_faults.toml, entry T14: the sends of an all-to-all and of an all-gather follow each other.
+TEST_CASE("scattered codes take two latencies and the bytes of all sends, which are posted at once", "[!shouldfail]") {
+  for (const int P : {4, 16}) {
+    CAPTURE(P);
+    const record::Record record = timed(ring(Compressor("sign"), CodesWay::reduce_scatter), long_vector, P);
+    CHECK(record.simulated_s / 10.0 == Approx(step_of_codes_s(P)).epsilon(1e-9));
   }
 }
 

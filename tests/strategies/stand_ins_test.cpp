@@ -142,6 +142,17 @@ TEST_CASE("ranks whose messages may meet on a link are simulated one by one") {
   CHECK_FALSE(stands_in(trial.run().record));
 }
 
+TEST_CASE("ranks whose messages pass over more links than those of the ranks before them are simulated one by one") {
+  // On a torus of 3 x 2 hosts a stage of the first replica sends to the next stage over one cable, and of the second
+  // replica over two.
+  MeshTrial trial = mesh_of(1, 3, 2, in_buckets());
+  trial.cluster.topology.choose("torus");
+  const record::Record one_by_one = trial.run().record;
+  CHECK_FALSE(stands_in(one_by_one));
+  trial.parallel.simulate = Simulate::all;
+  check_equal(one_by_one, trial.run().record);
+}
+
 TEST_CASE("ranks are simulated one by one where numbers are computed, or a host differs") {
   MeshTrial numbers = mesh_of(2, 2, 2, in_buckets());
   numbers.training.numbers = true;

@@ -1,5 +1,8 @@
-// Lloyd's map and reduce as tensors, against the model's own.
+// Lloyd's map and reduce as tensors, against his step in plain loops.
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <span>
 
 #include "base/errors.h"
 #include "base/random.h"
@@ -36,6 +39,24 @@ Learning::Setup setup(std::shared_ptr<const data::Split> data, std::int64_t batc
 
 std::vector<double> numbers(const Tensor& x) { return {x.value().begin(), x.value().end()}; }
 
+/// Each row goes to the nearest of the centres, and each centre to the mean of its rows (S. Lloyd, Least squares
+/// quantization in PCM, 1982), if it has any.
+std::vector<double> lloyds_step(std::span<const double> x, const std::vector<double>& centres) {
+  std::vector<double> sums(k * d), counts(k);
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::vector<double> away(k);
+    for (std::size_t c = 0; c < k; ++c)
+      for (std::size_t j = 0; j < d; ++j) away[c] += std::pow(x[i * d + j] - centres[c * d + j], 2);
+    const auto own = static_cast<std::size_t>(std::ranges::min_element(away) - away.begin());
+    for (std::size_t j = 0; j < d; ++j) sums[own * d + j] += x[i * d + j];
+    ++counts[own];
+  }
+  std::vector<double> moved = centres;
+  for (std::size_t c = 0; c < k; ++c)
+    for (std::size_t j = 0; j < d && counts[c] > 0; ++j) moved[c * d + j] = sums[c * d + j] / counts[c];
+  return moved;
+}
+
 }  // namespace
 
 TEST_CASE("Lloyd's steps by the parts of several ranks are those of the whole") {
@@ -43,7 +64,6 @@ TEST_CASE("Lloyd's steps by the parts of several ranks are those of the whole") 
   values::Dispatcher dispatcher({.label = {}});
   const Learning learning(setup(data), dispatcher);
   REQUIRE(learning.clusters());
-  const auto& model = dynamic_cast<const models::KMeans&>(learning.model());
   Tensor w = learning.initial_values();
   std::vector<double> expected = numbers(w);
   for (std::int64_t step = 0; step < 8; ++step) {
@@ -51,16 +71,22 @@ TEST_CASE("Lloyd's steps by the parts of several ranks are those of the whole") 
     for (int part = 1; part < 3; ++part) sums += learning.assignments(w, {step, part, 3});
     CHECK(sums.size() == k * (d + 1));
     w = learning.centres(w, sums);
-
-    std::vector<double> whole(k * (d + 1)), centres(k * d);
-    model.assign(
-        learning.problem(),
-        {.features = data->train.features.data(), .targets = data->train.targets.data(), .columns = d, .count = rows},
-        expected, whole);
-    models::centres_of(expected, whole, centres);
-    expected = centres;
+    expected = lloyds_step(data->train.features, expected);
     for (std::size_t i = 0; i < expected.size(); ++i) CHECK(w.value()[i] == Approx(expected[i]).epsilon(1e-12));
   }
+}
+
+TEST_CASE("a centre without rows stays where it is") {
+  const auto data = normal_data();
+  values::Dispatcher dispatcher({.label = {}});
+  const Learning learning(setup(data), dispatcher);
+  std::vector<double> far = numbers(learning.initial_values());
+  std::fill_n(far.begin() + d, d, 1e3);  // the second of four
+  const Tensor w = dispatcher.constant(std::vector<double>(far));
+  const Tensor centres = learning.centres(w, learning.assignments(w, {0, 0, 1}));
+  const std::vector<double> expected = lloyds_step(data->train.features, far);
+  for (std::size_t j = 0; j < d; ++j) CHECK(expected[d + j] == 1e3);
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(centres.value()[i] == Approx(expected[i]).epsilon(1e-12));
 }
 
 TEST_CASE("an assignment passes over a rank's share of the batch, at 3 d k + d flops a row") {

@@ -42,6 +42,26 @@ std::vector<double> after_five_updates(const training::Optimizer& optimizer) {
 
 }  // namespace
 
+TEST_CASE("adam's correction counts the updates in its averages, whatever the step: Kingma and Ba, 2015, Algorithm 1") {
+  // The first update from empty averages has m / (1 - beta1) = g and s / (1 - beta2) = g^2, and moves w by
+  // lr g / (|g| + epsilon).
+  values::Dispatcher dispatcher({.label = {}});
+  for (const char* kind : {"adam", "adamw", "lamb"}) {
+    CAPTURE(kind);
+    const auto optimizer = training::optimizers().find(kind)->make();
+    State fresh{.w = dispatcher.constant({0.5, -1.0})}, late{.w = fresh.w, .step = 40};
+    for (State* state : {&fresh, &late}) {
+      optimizer->start(*state);
+      optimizer->update(*state, dispatcher.constant({2.0, -0.25}), 0.125, {{{.count = 2}}});
+      CHECK(state->optimizer_updates == 1);
+    }
+    CHECK(numbers(fresh.w) == numbers(late.w));
+    if (kind != std::string("adam")) continue;
+    CHECK(numbers(late.w)[0] == Approx(0.5 - 0.125 * 2.0 / (2.0 + 1e-8)).epsilon(1e-12));
+    CHECK(numbers(late.w)[1] == Approx(-1.0 + 0.125 * 0.25 / (0.25 + 1e-8)).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("sgd: w <- w - lr g, 2 flops a parameter") {
   values::Dispatcher dispatcher({.label = {}});
   const auto sgd = training::optimizers().find("sgd")->make();

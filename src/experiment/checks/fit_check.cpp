@@ -129,6 +129,7 @@ class FitCheck {
                                            .rows = rows_,
                                            .rows_come_in = settings_.training.partition->inflow().has_value(),
                                            .rows_by_rank = !settings_.training.partition->shared(),
+                                           .rows_uneven = settings_.training.partition->uneven(),
                                            .keys = problem_.features,
                                            .numbers = settings_.training.numbers,
                                            .fits_memory = settings_.training.memory == training::MemoryCheck::refuse,

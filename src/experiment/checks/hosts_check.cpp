@@ -81,6 +81,14 @@ void check_overlap(const Settings& settings, const Document& document, Faults& f
 
 }  // namespace
 
+bool devices_multiply(const Settings& settings) {
+  const cluster::ProductFormat format = training::multiplies_in(settings.training.precision);
+  for (int host = 0; host < settings.cluster.workers; ++host)
+    if (const cluster::Device* const device = settings.cluster.device_of(host); device && !device->peak(format))
+      return false;
+  return true;
+}
+
 void check_hosts(const Settings& settings, const Document& document, Faults& faults) {
   if (settings.cluster.platform.empty())
     if (const std::string why = settings.cluster.topology->refusal(settings.cluster.host_spec, settings.hosts_needed());

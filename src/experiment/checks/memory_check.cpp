@@ -192,7 +192,7 @@ MemoryTerms memory_terms(const Settings& settings, const strategies::Strategy& s
   terms.rows = rows_of_worker(settings, terms.workers, rows);
   terms.batch = settings.batch(rows);
   terms.training_rows = rows;
-  terms.optimizer_vectors = training::vectors_of(*settings.training.optimizer);
+  terms.optimizer_vectors = settings.training.optimizer->vectors();
   terms.precision = settings.training.precision;
   terms.update_flops = settings.training.optimizer->flops();
   terms.fits_memory = settings.training.memory == training::MemoryCheck::refuse;

@@ -193,7 +193,7 @@ void check_fitness(const Settings& settings, const Document& document, Faults& f
   check_desynchronise(settings, document, faults);
   check_tokens(settings, document, faults);
   check_shares(settings, document, faults);
-  check_data(settings, faults);
+  if (devices_multiply(settings)) check_data(settings, faults);
   check_proxy(settings, document, faults);
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/errors.h"
+#include "experiment/plan/echo_of_grid.h"
 #include "experiment/plan/equal_points.h"
 #include "experiment/plan/job_training.h"
 #include "experiment/plan/kept_timelines.h"
@@ -86,10 +87,13 @@ void add_axes(nlohmann::ordered_json& table, const std::vector<Axis>& axes) {
 }
 
 /// The resolved scenario with the grid: read back, it gives an equal plan.
-nlohmann::ordered_json resolved(const Settings& first, const Plan& plan, const std::string& directory) {
+nlohmann::ordered_json resolved(const std::vector<Point>& points, const AllSettings& settings, const Plan& plan,
+                                const std::string& directory) {
+  const Settings& first = *settings.front();
   nlohmann::ordered_json tree = scenario::echo(first, directory);
   for (std::size_t j = 0; j < first.jobs.size(); ++j) tree["job"][j].update(echo_of_own(first, j, directory));
   leave_out_what_is_void(tree);
+  if (!plan.grid.empty()) leave_out_what_axes_change(tree, plan.grid, points, settings, directory);
   leave_out_capacity(tree, first.capacity);
   leave_out_serving(tree, first.serving);
   if (plan.document->contains("plan") || !plan.space.empty())
@@ -250,7 +254,9 @@ nlohmann::ordered_json resolved(const SearchSpace& space) {
   document.erase("plan");
   plan.document = std::make_shared<const Document>(std::move(document));
   plan.grid = space.axes;
-  return resolved(*space.reads.front().settings, plan, space.directory);
+  AllSettings settings;
+  for (const PointRead& read : space.reads) settings.push_back(read.settings);
+  return resolved(space.points, settings, plan, space.directory);
 }
 
 nlohmann::ordered_json resolved_alone(const Settings& settings, std::size_t strategy, const std::string& directory) {
@@ -290,7 +296,7 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   plan.title = settings.front()->title;
   plan.all_ranks = selection.all_ranks;
   plan.document = std::make_shared<const Document>(document);
-  plan.scenario = resolved(*settings.front(), plan, std::filesystem::path(file).parent_path().string());
+  plan.scenario = resolved(points, settings, plan, std::filesystem::path(file).parent_path().string());
   add_runs(plan, points, settings, selection);
   mark_kept_timelines(plan.runs, timelines);
   return plan;

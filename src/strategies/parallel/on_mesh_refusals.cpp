@@ -38,6 +38,20 @@ std::optional<Refusal> tied_shares_refusal(const Parallel& parallel, const model
                  "\"equal\""};
 }
 
+/// The last stage would scale its copy of the tied embedding by another norm than the first one, which has the
+/// positions in the same layer.
+std::optional<Refusal> tied_norm_refusal(const Parallel& parallel, const models::CutModel& cut, const Circumstances& of,
+                                         std::int64_t units) {
+  if (of.optimizer.elementwise() || parallel.pipeline == 1) return {};
+  const std::int64_t tied = cut.tied(*of.problem, {.first_unit = units - 1, .end_unit = units}).count;
+  if (tied == 0 || tied == of.layers().front().count) return {};
+  return Refusal{"kind", fmt::format("optimizer = \"{}\" scales an update by the norm of its whole layer, but the last "
+                                     "stage has the tied embedding without the learned positions beside it; set "
+                                     "model.tied = false, or take model.positions = \"rotary\", pipeline = 1, or an "
+                                     "optimizer that works element by element",
+                                     of.optimizer_kind)};
+}
+
 }  // namespace
 
 std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
@@ -58,6 +72,13 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
                     parallel_.schedule.kind())};
   if (const std::string why = stages_refusal(parallel_, units); !why.empty()) return Refusal{"parallel.pipeline", why};
   if (auto why = tied_shares_refusal(parallel_, *cut, *of.problem, units)) return why;
+  if (auto why = tied_norm_refusal(parallel_, *cut, of, units)) return why;
+  if (of.rows_uneven && parallel_.expert > 1 && replicas(of.workers) > 1)
+    return Refusal{
+        "parallel.expert",
+        fmt::format("the partition leaves to chance how many rows a replica has, but expert = {} ranks share "
+                    "these in equal parts; take partition = \"iid\", \"contiguous\" or \"by_label\"",
+                    parallel_.expert)};
   const std::int64_t accumulated = strategy_->traits(static_cast<int>(replicas(of.workers))).micro_batches;
   // Shares by speed are dealt in whole micro-batches, whatever the number of replicas.
   const std::int64_t alike = of.shares_by_speed ? 1 : replicas(of.workers);

@@ -18,6 +18,7 @@ StreamRule stream_rule(const Parallel& parallel) {
 void StagePasses::work_on_stream() {
   const int m = shape_.micro_batches, ahead = shape_.stages - stage_;
   const auto first_micro = static_cast<int>(step_) * m;
+  count_versions();  // the update has made another one
   for (int micro = first_micro; micro < first_micro + m; ++micro) {
     while (forwards_done_ < micro + ahead && !worker_.ends_after(forwards_done_ / m)) {
       const PipelineTask task{Piece::forward, forwards_done_++, 0};

@@ -84,7 +84,10 @@ void StageWalk::backward(std::size_t layer, const PipelineTask& task) {
 void StageWalk::count_gradient(std::size_t layer, int chunk) {
   if (done_[static_cast<std::size_t>(chunk)] != micro_batches_) return;
   const std::size_t unit = units_.of_layer(terms_.layers[layer]);
-  if (--layers_left_[unit] == 0) now_.complete += static_cast<double>(units_[unit].count);
+  const auto numbers = static_cast<double>(units_[unit].count);
+  if (--layers_left_[unit] > 0 || numbers == 0.0) return;
+  now_.complete += numbers;
+  now_.reducing = numbers;
 }
 
 }  // namespace simgrad::strategies

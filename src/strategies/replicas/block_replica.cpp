@@ -12,7 +12,9 @@ using cluster::Communicator;
 namespace {
 
 State block_of(const State& state, const Block& place) {
-  State block{.w = values::slice(state.w, place.first, place.count), .step = state.step};
+  State block{.w = values::slice(state.w, place.first, place.count),
+              .step = state.step,
+              .optimizer_updates = state.optimizer_updates};
   for (const Tensor& vector : state.optimizer)
     block.optimizer.push_back(values::slice(vector, place.first, place.count));
   return block;
@@ -80,6 +82,7 @@ void BlockReplica::finish_step() {
     state_.optimizer[v] = values::concatenate(vectors);
   }
   state_.step = blocks_.front().step;
+  state_.optimizer_updates = blocks_.front().optimizer_updates;
   schedule_.step(movements);
   schedule_.keep(state_);
 }

@@ -104,10 +104,9 @@ void LocalSgd::average(Worker& worker, State& state, CompressedSum& moves) const
 
 void LocalSgd::conclude_average(Worker& worker, State& state) const {
   using collectives::Reduction;
-  for (Tensor& m : state.optimizer) {
-    if (optimizer_memory == MemoryAtAverage::average) m = (*algorithm)(worker.comm(), m, Reduction::mean);
-    if (optimizer_memory == MemoryAtAverage::reset) m = 0.0 * m;
-  }
+  if (optimizer_memory == MemoryAtAverage::average)
+    for (Tensor& m : state.optimizer) m = (*algorithm)(worker.comm(), m, Reduction::mean);
+  if (optimizer_memory == MemoryAtAverage::reset) worker.optimizer().start(state);
   if (slow()) move_slowly(worker, state);
 }
 

@@ -71,6 +71,7 @@ std::optional<Refusal> Multitask::groups_refusal(const Circumstances& circumstan
 }
 
 record::MemoryParts Multitask::memory(const MemoryTerms& terms) const {
+  if (!terms.model->task_model()) return training::replica_memory(terms, {});  // of a model that is refused
   const models::TaskModel& model = *terms.model->task_model();
   record::MemoryParts peak;
   if (schedule == Schedule::groups) {

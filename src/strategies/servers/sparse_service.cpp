@@ -42,7 +42,7 @@ State own_state(const SparseLearning& learning, const Server& server, const Stat
     if (start.step == 0) return learning.part_of(x, j);
     return j == 0 && learning.replicated() > 0 ? values::slice(x, 0, x.size() - learning.replicated()) : x;
   };
-  State own{.w = part(start.w), .step = start.step};
+  State own{.w = part(start.w), .step = start.step, .optimizer_updates = start.optimizer_updates};
   for (const Tensor& each : start.optimizer) own.optimizer.push_back(part(each));
   return own;
 }

@@ -29,6 +29,7 @@ class Pieces {
 
   const std::vector<Stretch>& stretches() const { return pieces_; }
   std::size_t count() const { return pieces_.size(); }
+  int members() const { return members_; }
   const Stretch& operator[](std::size_t i) const { return pieces_[i]; }
   /// The member's chunk of each piece, in its shard.
   std::vector<Stretch> chunks(int member) const;

@@ -39,6 +39,8 @@ UnitStream::UnitStream(Worker& worker, const Pieces& units, const UnitOptions& o
       units_(units),
       options_(options),
       visits_(worker.unit_visits()),
+      ends_(visits_.ends_of_gathers(static_cast<std::size_t>(options.limit), options.reshard_after_forward,
+                                    worker.learning().units())),
       member_(worker.rank() % options.group),
       chunks_(units.chunks(member_)),
       beside_(std::make_shared<Beside>()),
@@ -53,12 +55,13 @@ UnitStream::UnitStream(Worker& worker, const Pieces& units, const UnitOptions& o
 
 Communicator UnitStream::sharers(const Communicator& all) const { return group_of(all, options_.group); }
 
-void UnitStream::begin(const Tensor& shard) {
+void UnitStream::begin(const Tensor& shard, bool first) {
   shard_ = shard;
+  earlier_bytes_ = first ? 0.0 : std::max(earlier_bytes_, shard_bytes_);
   entered_ = started_ = 0;
   last_sum_ = -1;
   reduces_ = false;
-  made_bytes_ = bucket_bytes_ = shard_bytes_ = 0.0;
+  made_bytes_ = bucket_bytes_ = shard_bytes_ = reducing_bytes_ = 0.0;
   gather_tasks_.assign(visits_.count(), -1);
   latest_visit_.assign(units_.count(), 0);
   const Tensor nothing = values::slice(shard_, 0, 0);  // of units without parameters
@@ -83,20 +86,11 @@ void UnitStream::gather(std::size_t visit) {
       gathers, [beside = beside_, u](Tensor unit) { return beside->gathered[u] = std::move(unit); });
 }
 
-/// The first visit that is not gathered yet while this one goes on. Units without parameters take no place in the
-/// limit.
-std::size_t UnitStream::end_of_gathers(std::size_t visit) const {
-  auto places = options_.limit;
-  while (visit < visits_.count() && (!has_parameters(visit) || places-- > 0)) ++visit;
-  return visit;
-}
-
 void UnitStream::enter(std::size_t unit) {
   const std::size_t visit = entered_++;
   base::check(visits_[visit] == unit, "units are visited in the order that was told");
   latest_visit_[unit] = visit;
-  const std::size_t end = end_of_gathers(visit);
-  for (; started_ < end; ++started_)
+  for (; started_ < ends_[visit]; ++started_)
     if (gathers(started_) && has_parameters(started_)) gather(started_);
   if (gather_tasks_[visit] >= 0) stream_.wait_until_over(gather_tasks_[visit]);
 }
@@ -109,7 +103,7 @@ void UnitStream::leave(std::size_t unit) {
 
 void UnitStream::keep_whole_gradient() {
   whole_gradient_bytes_ = worker_.number_bytes().gradient * static_cast<double>(worker_.learning().parameters());
-  worker_.memory().raise(MemoryPart::gradients, whole_gradient_bytes_);
+  worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
 }
 
 void UnitStream::make_gradient(std::size_t unit) {
@@ -117,9 +111,12 @@ void UnitStream::make_gradient(std::size_t unit) {
   worker_.memory().hold(MemoryPart::buckets, made_bytes_);
 }
 
-/// Blocks until the last sum is done. Its bucket is free then.
+/// Blocks until the last sum is done. The gradient that went into it is free then.
 void UnitStream::end_sum() {
   if (last_sum_ >= 0) stream_.wait_until_over(last_sum_);
+  const double summed = std::exchange(reducing_bytes_, 0.0);
+  whole_gradient_bytes_ -= summed;
+  worker_.memory().release(MemoryPart::gradients, summed);
   worker_.memory().release(MemoryPart::buckets, std::exchange(bucket_bytes_, std::exchange(made_bytes_, 0.0)));
 }
 
@@ -128,8 +125,10 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
   if (g.size() == 0) return;
   end_sum();
   const bool in_place = options_.group == 1 && whole_gradient_bytes_ > 0.0;
-  if (!in_place) shard_bytes_ += worker_.number_bytes().gradient * static_cast<double>(chunks_[unit].count);
-  worker_.memory().raise(MemoryPart::gradients, shard_bytes_ + whole_gradient_bytes_);
+  const double a_number = worker_.number_bytes().gradient;
+  if (!in_place) shard_bytes_ += a_number * static_cast<double>(chunks_[unit].count);
+  worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
+  if (!in_place && whole_gradient_bytes_ > 0.0) reducing_bytes_ = a_number * static_cast<double>(units_[unit].count);
   const auto keep = [beside = beside_, unit](Tensor chunk) { return beside->reduced[unit] = std::move(chunk); };
   last_sum_ = stream_.start_collective(
       [beside = beside_, g](const Communicator&) { return collectives::sum_shard(*beside->inside, g); }, keep);

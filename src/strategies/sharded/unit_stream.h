@@ -3,6 +3,7 @@
 /// All collectives go one after the other, in the order in which they are started, as on one communicator of NCCL.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,8 +22,8 @@ class UnitStream {
   int member() const { return member_; }
   /// The members of that group, of all.
   cluster::Communicator sharers(const cluster::Communicator& all) const;
-  /// Begins the passes of a micro-batch.  shard: this member's parameters.
-  void begin(const Tensor& shard);
+  /// Begins the passes of a micro-batch.  shard: this member's parameters.  first: of the step.
+  void begin(const Tensor& shard, bool first);
   /// The next visit, which is to that unit. Blocks until it is gathered; meanwhile, those of the next visits are, as
   /// far as the limit allows.
   void enter(std::size_t unit);
@@ -30,7 +31,7 @@ class UnitStream {
   void leave(std::size_t unit);
   /// Those of a unit that has been entered.
   const Tensor& parameters(std::size_t unit) const { return beside_->gathered[unit]; }
-  /// The gradient of all parameters is in memory: that of micro-batches which are not reduced.
+  /// The gradient of all parameters is in memory: that of micro-batches which are not reduced. A unit's is until it is.
   void keep_whole_gradient();
   /// The unit's gradient, which its backward pass is about to make, is in memory until it is reduced.
   void make_gradient(std::size_t unit);
@@ -48,14 +49,15 @@ class UnitStream {
   };
   bool gathers(std::size_t visit) const { return visits_.first(visit) || options_.reshard_after_forward; }
   bool has_parameters(std::size_t visit) const { return units_[visits_[visit]].count > 0; }
-  std::size_t end_of_gathers(std::size_t visit) const;
   void gather(std::size_t visit);
   void end_sum();
+  double gradient_bytes() const { return std::max(earlier_bytes_, shard_bytes_) + whole_gradient_bytes_; }
 
   const Worker& worker_;
   const Pieces& units_;
   UnitOptions options_;
   training::UnitVisits visits_;
+  std::vector<std::size_t> ends_;  ///< by visit: the first one that is not gathered while it goes on
   int member_;
   std::vector<Stretch> chunks_;  ///< this member's, by unit, in its shard
   std::shared_ptr<Beside> beside_;
@@ -70,8 +72,10 @@ class UnitStream {
   bool reduces_ = false;                   ///< the micro-batch's gradients are reduced
   double bucket_bytes_ = 0.0;              ///< its gradient's
   double made_bytes_ = 0.0;                ///< of the gradient that is being made
-  double whole_gradient_bytes_ = 0.0;
-  double shard_bytes_ = 0.0;  ///< of the micro-batch's gradient
+  double whole_gradient_bytes_ = 0.0;      ///< of all parameters but those whose sums are done
+  double reducing_bytes_ = 0.0;            ///< of these, those that are being summed
+  double shard_bytes_ = 0.0;               ///< of the micro-batch's gradient
+  double earlier_bytes_ = 0.0;             ///< of the shards that the step's earlier micro-batches have left
 };
 
 }  // namespace simgrad::strategies

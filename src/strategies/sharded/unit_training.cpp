@@ -30,7 +30,7 @@ class StepUnits final : public training::UnitVisitor {
   void begin(const Tensor& shard, MicroBatch micro) {
     if (micro.part == 0) not_summed_ = {};
     reduces_ = !sums_once_ || micro.last();
-    stream_.begin(shard);
+    stream_.begin(shard, micro.part == 0);
     if (keeps_whole_) stream_.keep_whole_gradient();
   }
   /// Returns this member's shard of the sum over all workers; nothing where it is left to a later micro-batch.

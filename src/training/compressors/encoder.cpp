@@ -20,7 +20,7 @@ const None nothing;
 }  // namespace
 
 Encoder::Encoder(const Compressor& compressor, const Participant& rank)
-    : compressor_(rank.workers() == 1 ? nothing : compressor), learning_(rank.learning()) {}
+    : compressor_(rank.comm().size() == 1 ? nothing : compressor), learning_(rank.learning()) {}
 
 Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
   Occasion occasion{.dispatcher = learning_.dispatcher(),

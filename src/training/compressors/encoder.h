@@ -19,7 +19,7 @@ class Encoder {
   /// The compressor and the learning problem must outlive the encoder; the rank itself need not.
   Encoder(const Compressor& compressor, const Participant& rank);
 
-  /// The compressor in use: `none` for a single worker.
+  /// The compressor in use: `none` for a rank that has nobody to send to.
   const Compressor& compressor() const { return compressor_; }
 
   /// The code of x, whose numbers belong to the parameters from `first` on.  comm: of the actor that encodes.

@@ -33,6 +33,24 @@ UnitVisits UnitVisits::there_and_back(std::size_t units) {
   return UnitVisits(std::move(all));
 }
 
+std::vector<std::size_t> UnitVisits::ends_of_gathers(std::size_t limit, bool again,
+                                                     std::span<const ModelUnit> units) const {
+  std::vector<std::size_t> ends;
+  for (std::size_t visit = 0; visit < count(); ++visit) {
+    std::vector<bool> in_memory(units.size());
+    std::size_t places = limit, end = visit;
+    for (; end < count(); ++end) {
+      const std::size_t unit = units_[end];
+      if (units[unit].count == 0) continue;
+      if (places == 0 || (again && in_memory[unit])) break;
+      --places;
+      in_memory[unit] = true;
+    }
+    ends.push_back(end);
+  }
+  return ends;
+}
+
 bool recomputed_as_a_whole(std::span<const models::Layer> layers, std::size_t layer, bool passes_on) {
   const std::int64_t unit = layers[layer].unit;
   if (unit == layers.back().unit) return passes_on && layer + 1 == layers.size();
@@ -50,6 +68,7 @@ double recomputed_flops(std::span<const models::Layer> layers, std::size_t layer
 }
 
 double weight_flops(const models::Layer& layer) {
+  if (layer.count == 0 && layer.products.empty()) return 0.0;
   if (!of_both_factors(layer)) return layer.backward_flops;
   if (layer.products.empty()) return layer.backward_flops / 2.0;
   double flops = 0.0;

@@ -44,6 +44,11 @@ class UnitVisits {
   /// Whether it is the unit's first visit of all; its last one.
   bool first(std::size_t visit) const { return first_[visit]; }
   bool last(std::size_t visit) const { return last_[visit]; }
+  /// For each visit the first one behind it whose unit is not gathered yet while it goes on, where at most `limit`
+  /// units are gathered at a time, that of the visit included. A unit that is in memory is gathered again once it has
+  /// been dropped. Units without parameters take no place in the limit. again: every visit gathers its unit, which is
+  /// dropped behind it; false: the first visit alone.
+  std::vector<std::size_t> ends_of_gathers(std::size_t limit, bool again, std::span<const ModelUnit> units) const;
 
  private:
   std::vector<std::size_t> units_;

@@ -50,7 +50,9 @@ double chunk(double numbers, std::int64_t members) { return std::ceil(numbers / 
 class GatheredUnits {
  public:
   GatheredUnits(const UnitVisits& visits, const std::vector<ModelUnit>& units, const ShardMemory& its)
-      : limit_(static_cast<std::size_t>(its.limit)), gathered_(visits.count() + 1), dropped_(visits.count() + 1) {
+      : ends_(visits.ends_of_gathers(static_cast<std::size_t>(its.limit), its.reshard_after_forward, units)),
+        gathered_(visits.count() + 1),
+        dropped_(visits.count() + 1) {
     for (std::size_t k = 0; k < visits.count(); ++k) {
       const auto count = static_cast<double>(units[visits[k]].count);
       gathered_[k + 1] = gathered_[k] + (its.reshard_after_forward || visits.first(k) ? count : 0.0);
@@ -59,12 +61,11 @@ class GatheredUnits {
   }
   /// begun: visits.  in_use: units of the last ones.
   double numbers(std::size_t begun, std::size_t in_use) const {
-    const std::size_t started = begun == 0 ? 0 : std::min(begun - 1 + limit_, gathered_.size() - 1);
-    return gathered_[std::max(started, begun)] - dropped_[begun - in_use];
+    return begun == 0 ? 0.0 : gathered_[ends_[begun - 1]] - dropped_[begun - in_use];
   }
 
  private:
-  std::size_t limit_;
+  std::vector<std::size_t> ends_;
   std::vector<double> gathered_, dropped_;  ///< parameters until a visit
 };
 
@@ -91,8 +92,10 @@ void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, double fir
   now[MemoryPart::gradients] = gradients(reduced);
 }
 
-/// Bytes of gradients.  complete: parameters whose gradients have been summed.  whole: that of all is in memory, too.
-using GradientBytes = std::function<double(double complete, bool whole)>;
+/// Bytes of gradients, not counting the buckets of units that make theirs as they are reduced.
+/// complete: parameters whose gradients are complete; of those, `reducing` are being reduced, and the others are
+/// reduced. whole: gradients that are not reduced are in memory, too, of all parameters.
+using GradientBytes = std::function<double(double complete, double reducing, bool whole)>;
 
 MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, MemoryParts now,
                             const GradientBytes& gradients) {
@@ -108,7 +111,7 @@ MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, Me
     const auto own = static_cast<double>(units[u].count);
     const double above = u + 1 < U ? static_cast<double>(units[u + 1].count) : 0.0;
     now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (own + above);
-    now[MemoryPart::gradients] = gradients(complete, whole);
+    now[MemoryPart::gradients] = gradients(complete, above, whole);
     for (std::size_t i = units[u].first_layer; i < units[u].first_layer + units[u].layers; ++i) {
       now[MemoryPart::activations] = activations[i];
       take_larger(peak, now);
@@ -127,7 +130,7 @@ MemoryParts shards_on_mesh(const MemoryTerms& terms, const ShardMemory& its, Mem
     now[MemoryPart::activations] = moment.activations;
     now[MemoryPart::gathered] =
         its.group > 1 ? terms.bytes.parameter * gathered.numbers(moment.visits, moment.in_use) : 0.0;
-    now[MemoryPart::gradients] = gradients(moment.complete, true);
+    now[MemoryPart::gradients] = gradients(moment.complete, moment.reducing, true);
     take_larger(peak, now);
   }
   return peak;
@@ -172,10 +175,10 @@ MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its) {
   MemoryParts states;
   states[MemoryPart::parameters] = its.parameters_on_host ? 0.0 : chunk(N, its.group) * terms.bytes.parameter;
   states[MemoryPart::optimizer] = its.optimizer_on_host ? 0.0 : chunk(N, its.group) * terms.optimizer_bytes();
-  const auto gradients = [&](double complete, bool whole) {
+  const auto gradients = [&](double complete, double reducing, bool whole) {
     const bool all_shards = its.micro_batches > 1 && !its.no_sync;
     if (whole && its.group == 1) return g * N;  // the shard is the gradient
-    return g * ((all_shards ? chunk(N, its.group) : chunk(complete, its.group)) + (whole ? N : 0.0));
+    return g * (chunk(all_shards ? N : complete, its.group) + (whole ? N - (complete - reducing) : 0.0));
   };
   return terms.mesh ? shards_on_mesh(terms, its, states, gradients) : shards_of_whole(terms, its, states, gradients);
 }

@@ -28,6 +28,7 @@ struct PassMoment {
   double activations = 0.0;  ///< bytes
   double made = 0.0;         ///< the share of its part's gradient that is in memory
   double complete = 0.0;     ///< parameters of the units whose gradients all micro-batches have been added to
+  double reducing = 0.0;     ///< of the last one of these, whose gradient is in memory until the next one is complete
   std::size_t visits = 0;    ///< to units whose parameters are gathered, that have begun
   std::size_t in_use = 0;    ///< units that are read: those of the last visits
 };

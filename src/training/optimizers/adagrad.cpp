@@ -11,8 +11,6 @@ void Adagrad::describe(base::Describer& d) {
   d.number("epsilon", epsilon, "added to the divisor, so that it is never zero", divisor_least);
 }
 
-void Adagrad::start(State& state) const { state.optimizer = {0.0 * state.w}; }
-
 void Adagrad::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const {
   values::Tensor& s = state.optimizer.front();
   s = values::map<2>("sum of squares", {}, {s, g}, [](double s_i, double g_i) { return s_i + g_i * g_i; });

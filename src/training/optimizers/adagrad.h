@@ -21,7 +21,7 @@ struct Adagrad : Optimizer {
   void describe(base::Describer& d) override;
   double flops() const override { return 7.0; }
   std::optional<RowUpdate> row_update() const override { return RowUpdate{epsilon}; }
-  void start(State& state) const override;
+  int vectors() const override { return 1; }
   void update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const override;
 };
 

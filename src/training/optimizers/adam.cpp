@@ -13,14 +13,12 @@ void Adam::describe(base::Describer& d) {
   d.number("epsilon", epsilon, "added to the divisor, so that it is never zero", divisor_least);
 }
 
-void Adam::start(State& state) const { state.optimizer = {0.0 * state.w, 0.0 * state.w}; }
-
 void Adam::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const {
   values::Tensor& m = state.optimizer[0];
   values::Tensor& s = state.optimizer[1];
   m = averaged(m, g, beta1);
   s = squares_averaged(s, g, beta2);
-  const auto t = static_cast<double>(state.step + 1);
+  const auto t = static_cast<double>(++state.optimizer_updates);
   const double rate = lr / (1.0 - std::pow(beta1, t));
   const double root = std::sqrt(1.0 - std::pow(beta2, t));
   state.w = values::map<3>("adam", {{rate, root, epsilon}}, {state.w, m, s},

@@ -21,7 +21,7 @@ struct Adam : Optimizer {
 
   void describe(base::Describer& d) override;
   double flops() const override { return 13.0; }
-  void start(State& state) const override;
+  int vectors() const override { return 2; }
   void update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const override;
 };
 

@@ -58,8 +58,6 @@ void Lamb::describe(base::Describer& d) {
            base::Bounds::at_least(0.0));
 }
 
-void Lamb::start(State& state) const { state.optimizer = {0.0 * state.w, 0.0 * state.w}; }
-
 void Lamb::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer> layers) const {
   base::check(!layers.empty() && layers.back().first + layers.back().count == state.w.size(),
               "lamb updates all layers of w at once");
@@ -67,7 +65,7 @@ void Lamb::update(State& state, const values::Tensor& g, double lr, std::span<co
   values::Tensor& s = state.optimizer[1];
   m = averaged(m, g, beta1);
   s = squares_averaged(s, g, beta2);
-  const auto t = static_cast<double>(state.step + 1);
+  const auto t = static_cast<double>(++state.optimizer_updates);
   const double unbias_m = 1.0 - std::pow(beta1, t), unbias_s = 1.0 - std::pow(beta2, t);
   const values::Tensor u =
       values::map<3>("lamb direction", {{unbias_m, unbias_s, epsilon, weight_decay}}, {m, s, state.w},

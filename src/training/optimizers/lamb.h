@@ -24,7 +24,7 @@ struct Lamb : Optimizer {
   void describe(base::Describer& d) override;
   double flops() const override { return 20.0; }
   bool elementwise() const override { return false; }
-  void start(State& state) const override;
+  int vectors() const override { return 2; }
   void update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer> layers) const override;
 };
 

@@ -6,8 +6,6 @@ void Momentum::describe(base::Describer& d) {
   d.number("momentum", momentum, "the share of the last direction that an update keeps", base::Bounds::between(0, 1));
 }
 
-void Momentum::start(State& state) const { state.optimizer = {0.0 * state.w}; }
-
 void Momentum::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const {
   values::Tensor& v = state.optimizer.front();
   v = values::add_scaled(g, momentum, v);

@@ -16,7 +16,7 @@ struct Momentum : Optimizer {
 
   void describe(base::Describer& d) override;
   double flops() const override { return 4.0; }
-  void start(State& state) const override;
+  int vectors() const override { return 1; }
   void update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const override;
 };
 

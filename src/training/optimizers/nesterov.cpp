@@ -8,8 +8,6 @@ void Nesterov::describe(base::Describer& d) {
   d.number("momentum", momentum, "the share of the last direction that an update keeps", base::Bounds::between(0, 1));
 }
 
-void Nesterov::start(State& state) const { state.optimizer = {0.0 * state.w}; }
-
 void Nesterov::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const {
   values::Tensor& v = state.optimizer.front();
   v = values::add_scaled(g, momentum, v);

@@ -19,7 +19,7 @@ struct Nesterov : Optimizer {
 
   void describe(base::Describer& d) override;
   double flops() const override { return 6.0; }
-  void start(State& state) const override;
+  int vectors() const override { return 1; }
   void update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const override;
 };
 

@@ -27,16 +27,16 @@ class Optimizer : public base::Described {
   virtual bool elementwise() const { return true; }
   /// The update of single rows; nothing where parameters without a gradient move, too.
   virtual std::optional<RowUpdate> row_update() const { return {}; }
-  /// The state's vectors before the first update.
-  virtual void start(State& state) const;
+  /// How many vectors the state has besides w, each as long as w: averages of gradients, sums of squares. All begin at
+  /// 0.
+  virtual int vectors() const { return 0; }
+  /// The vectors, and the count of their updates, as they are before a first one.
+  void start(State& state) const;
   /// state.w and state.optimizer after one update with gradient g at learning rate lr; the step is the caller's.
   /// layers: of the whole w. Element-wise optimizers ignore them, and take a part of w with its part of g.
   virtual void update(State& state, const values::Tensor& g, double lr,
                       std::span<const models::Layer> layers) const = 0;
 };
-
-/// The number of vectors in an optimizer's state, each as long as w.
-std::int64_t vectors_of(const Optimizer& optimizer);
 
 /// The optimizers a scenario can name.
 const base::Registry<Optimizer>& optimizers();

@@ -7,17 +7,12 @@
 #include "training/optimizers/nesterov.h"
 #include "training/optimizers/rmsprop.h"
 #include "training/optimizers/sgd.h"
-#include "values/dispatcher.h"
 
 namespace simgrad::training {
 
-void Optimizer::start(State&) const {}
-
-std::int64_t vectors_of(const Optimizer& optimizer) {
-  values::Dispatcher dispatcher({.numbers = false, .label = {}});
-  State state{.w = dispatcher.zeros(1)};
-  optimizer.start(state);
-  return static_cast<std::int64_t>(state.optimizer.size());
+void Optimizer::start(State& state) const {
+  state.optimizer.assign(static_cast<std::size_t>(vectors()), 0.0 * state.w);
+  state.optimizer_updates = 0;
 }
 
 const base::Registry<Optimizer>& optimizers() {

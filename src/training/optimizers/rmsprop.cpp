@@ -12,8 +12,6 @@ void Rmsprop::describe(base::Describer& d) {
   d.number("epsilon", epsilon, "added to the divisor, so that it is never zero", divisor_least);
 }
 
-void Rmsprop::start(State& state) const { state.optimizer = {0.0 * state.w}; }
-
 void Rmsprop::update(State& state, const values::Tensor& g, double lr, std::span<const models::Layer>) const {
   values::Tensor& s = state.optimizer.front();
   s = squares_averaged(s, g, decay);

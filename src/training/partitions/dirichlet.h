@@ -20,6 +20,7 @@ struct Dirichlet : Partition {
   double alpha = 0.5;
 
   void describe(base::Describer& d) override;
+  bool uneven() const override { return true; }
   bool by_class() const override { return true; }
   bool sizes_by_class() const override { return true; }
   DataShards shards(const Owned& owned, int parts) const override;

@@ -52,6 +52,8 @@ class Partition : public base::Described {
   virtual bool by_class() const { return false; }
   /// Whether even the shards' sizes depend on the classes, which a timing-only run does not read.
   virtual bool sizes_by_class() const { return false; }
+  /// Whether a rank's share of a step's batch is in proportion to its shard, whose size is left to chance.
+  virtual bool uneven() const { return false; }
   /// Whether a rank's share of a step's batch is in proportion to its speed.
   virtual bool by_speed() const { return false; }
   /// The rows of each of P ranks, P at most their number; each has at least one.

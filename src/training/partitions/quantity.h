@@ -17,6 +17,7 @@ struct Quantity : Partition {
   double alpha = 0.5;
 
   void describe(base::Describer& d) override;
+  bool uneven() const override { return true; }
   DataShards shards(const Owned& owned, int parts) const override;
 };
 

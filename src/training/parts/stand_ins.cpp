@@ -1,7 +1,10 @@
 #include "training/parts/stand_ins.h"
 
+#include <cmath>
+#include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "cluster/computed/network_routes.h"
 #include "cluster/ranks/world.h"
@@ -58,7 +61,10 @@ class LinksApart {
     if (size == 1) return true;
     MeshPlace place = mesh_.place(rank);
     place[along] = (place[along] + step + size) % size;
-    for (const int link : cluster::route_of_ranks(world_, rank, mesh_.rank(place), numbers_).links) {
+    const int target = mesh_.rank(place);
+    const cluster::MemberRoute route = cluster::route_of_ranks(world_, rank, target, numbers_);
+    if (!as_represented(route, rank, target, along)) return false;
+    for (const int link : route.links) {
       Users& users = users_[link];
       std::optional<std::pair<int, int>>& its = users.*kind;
       if (its && *its != user) return false;
@@ -68,10 +74,28 @@ class LinksApart {
     return true;
   }
 
+  /// Whether a message takes as long on this route as on that of the ranks which are simulated for these two.
+  bool as_represented(const cluster::MemberRoute& route, int source, int target, Dimension along) {
+    MeshPlace from = mesh_.place(source), to = mesh_.place(target);
+    for (const Dimension each : {Dimension::tensor, Dimension::data})
+      if (each != along) from[each] = to[each] = 0;
+    const std::pair<int, int> simulated{mesh_.rank(from), mesh_.rank(to)};
+    auto found = simulated_.find(simulated);
+    if (found == simulated_.end())
+      found =
+          simulated_.emplace(simulated, cluster::route_of_ranks(world_, simulated.first, simulated.second, numbers_))
+              .first;
+    const cluster::MemberRoute& its = found->second;
+    return std::abs(route.latency_s - its.latency_s) <= 1e-12 * its.latency_s &&
+           route.bandwidth_bytes_per_s == its.bandwidth_bytes_per_s &&
+           route.flow_limit_bytes_per_s == its.flow_limit_bytes_per_s;
+  }
+
   const Mesh& mesh_;
   const cluster::World& world_;
   cluster::LinkNumbers numbers_;
-  std::unordered_map<int, Users> users_;  ///< by the links that flows share
+  std::map<std::pair<int, int>, cluster::MemberRoute> simulated_;  ///< by source and target
+  std::unordered_map<int, Users> users_;                           ///< by the links that flows share
 };
 
 /// The pairs that send as a pair of simulated ranks does, or a pair of a group that one of them stands for.

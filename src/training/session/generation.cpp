@@ -61,7 +61,7 @@ void Generation::deal_again(Snapshots::States& kept, const Shards& before) const
   };
   std::vector<State> states;
   for (const Tensor& part : dealt_again([](const State& state) { return state.w; }))
-    states.push_back({.w = part, .step = start_step_});
+    states.push_back({.w = part, .step = start_step_, .optimizer_updates = kept.begin()->second.optimizer_updates});
   for (const auto vectors : {&State::optimizer, &State::own})
     for (std::size_t m = 0; m < (kept.begin()->second.*vectors).size(); ++m) {
       const std::vector<Tensor> parts = dealt_again([&](const State& state) { return (state.*vectors)[m]; });

@@ -53,7 +53,7 @@ MemoryTerms memory_terms(const cluster::Cluster& cluster, const Learning& learni
           .rows = (batch + workers - 1) / workers,
           .batch = batch,
           .training_rows = learning.rows(),
-          .optimizer_vectors = vectors_of(*options.optimizer),
+          .optimizer_vectors = options.optimizer->vectors(),
           .model = &learning.model(),
           .problem = &learning.problem(),
           .precision = learning.precision(),

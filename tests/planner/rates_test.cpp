@@ -1,0 +1,49 @@
+// The hosts that a plan says are to be rented.
+#include "planner/rates.h"
+
+#include "catch.h"
+#include "planner/variants.h"
+#include "scratch.h"
+
+namespace rates_test {
+
+using namespace simgrad;
+using namespace simgrad::planner;
+
+namespace {
+
+/// The hosts of sixteen workers on a topology.
+std::string hosts_of(const std::string& topology) {
+  const tests::Scratch scratch;
+  const std::string scenario = "[cluster]\nworkers = 16\ntopology = " + topology + R"(
+[data]
+samples = 640
+features = 50
+[model]
+kind = "least_squares"
+[training]
+batch_size = 64
+numbers = false
+[stop]
+samples = 640
+[plan]
+objective = "fastest"
+[[strategy]]
+kind = "allreduce"
+)";
+  const experiment::SearchSpace space = experiment::make_search_space(scratch.write("x.toml", scenario), {});
+  const Candidates candidates = candidates_of(space, {});
+  REQUIRE(candidates.all.size() == 1);
+  return hosts_text(candidates.all.front());
+}
+
+}  // namespace
+
+TEST_CASE("Workers that have a host each are as many hosts") { CHECK(hosts_of("\"star\"") == "16 hosts"); }
+
+// tests/known_faults.toml, entry F4: devices are counted as hosts.
+TEST_CASE("Workers that are devices of a host are as many hosts as hold them", "[!shouldfail]") {
+  CHECK_THAT(hosts_of("{ kind = \"gpu_hosts\", devices = 8 }"), StartsWith("2 hosts"));
+}
+
+}  // namespace rates_test
