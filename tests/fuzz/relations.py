@@ -102,8 +102,9 @@ def by_file(case):
 
 
 def own_times(case):
-    """Whether all times of a run stand in the scenario, and none in a file, a device's table or a protocol."""
+    """Whether all times of a run stand in the scenario, and none in a file, a device's table, a protocol or NCCL's."""
     return (has_steps(case) and not by_file(case) and case.kind("cluster.device") == "none"
+            and "'nccl'" not in str(case.tree)
             and case.kind("cluster.protocol") in ("none", "smpi")
             and all(host.get("device", "none") == "none" for host in case.at("cluster.hosts", [])))
 
