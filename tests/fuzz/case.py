@@ -101,7 +101,8 @@ def same(one, other, names, what, factor=1.0, rel=1e-9):
             a, b = run[name], twin[name]
             if a is None or b is None:
                 continue
-            tolerance = 2 * factor * clock_tolerance(run) if name.endswith("_s") else 1e-9
+            # SimGrid takes dates within a nanosecond (precision/timing) for one.
+            tolerance = 2 * factor * clock_tolerance(run) + 5e-9 if name.endswith("_s") else 1e-9
             if not math.isclose(a * factor, b, rel_tol=rel, abs_tol=tolerance):
                 raise Fault(f"{run['label']}: {name} is {a}, and {b} {what}"
                             + (f", which is {b / a} times as much, not {factor}" if a else ""))
