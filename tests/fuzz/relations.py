@@ -201,7 +201,7 @@ def order_of_ranks(case):
     rows = {"data__samples": 8 * workers, "training__batch_size": None, "training__batch_size_per_worker": 2,
             "training__partition": None}  # as many for each rank
     one, other = (case.changed(cluster__relative_speeds=order, **rows) for order in (speeds, speeds[::-1]))
-    # Parts of a sum differ by a number where there are not as many numbers as ranks times parts, and each hop with them.
+    # Parts of a sum, and so its hops, differ by a number where there are not as many numbers as ranks times parts.
     same(one, other, ("simulated_s",), "when the last rank is slow instead of the first", rel=1e-2)
 
 
