@@ -132,7 +132,7 @@ def main():
         print(f"FAULT {file}: {fault}")
     accepted = sum(end is True for end in ends)
     print(f"echoes: {len(found)} texts, {accepted} accepted, {len(faults)} faults")
-    return 1 if faults or accepted < len(found) / 2 else 0
+    return 1 if faults or accepted < len(found) / 4 else 0  # a share of them may have more of those that are refused
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
   if (of.rows_uneven && parallel_.expert > 1 && replicas(of.workers) > 1)
     return Refusal{
         "parallel.expert",
-        fmt::format("the partition leaves to chance how many rows a replica has, but expert = {} ranks share "
-                    "these in equal parts; take partition = \"iid\", \"contiguous\" or \"by_label\"",
+        fmt::format("the partition leaves to chance how many rows a replica has, which the {} ranks of expert "
+                    "share in equal parts; take partition = \"iid\", \"contiguous\" or \"by_label\"",
                     parallel_.expert)};
   const std::int64_t accumulated = strategy_->traits(static_cast<int>(replicas(of.workers))).micro_batches;
   // Shares by speed are dealt in whole micro-batches, whatever the number of replicas.

@@ -6,10 +6,11 @@
 /// where parameters stay after the forward pass) and reduce-scatter.  Time: collectives go one after the other beside
 /// the passes. A pass through a unit waits for its all-gather, which begins when at most `limit` units are gathered; a
 /// reduce-scatter begins after its unit's backward pass, which waits for the reduce-scatter before. If passes are
-/// longer than collectives: t_c + T_all_gather(P, M_1) + T_reduce_scatter(P, M_1) + t_update/P a step; without
-/// prefetching, all three collectives of every unit but reductions are added.  Hybrid (shard_group = H, the devices
-/// of a host): (H-1)/H M each, and an allreduce of M/H among the hosts.  Under clip_norm and
-/// in float16: + T_recursive_doubling(H, 8 bytes), as in zero.
+/// longer than collectives: t_c + T_all_gather(P, M_1) + T_all_gather(P, M_U) + T_reduce_scatter(P, M_1) + t_update/P a
+/// step, since the last unit is gathered again for its backward pass once it has been dropped; without prefetching, all
+/// three collectives of every unit but reductions are added.  Hybrid (shard_group = H, the devices of a host): (H-1)/H
+/// M each, and an allreduce of M/H among the hosts.  Under clip_norm and in float16: + T_recursive_doubling(H, 8
+/// bytes), as in zero.
 #pragma once
 
 #include "strategies/sharded/unit_options.h"

@@ -12,8 +12,8 @@ class Learning;
 class Participant;
 
 /// Encodes the vectors that one rank sends. Each range of the parameters has its own memory. After a restart, in a new
-/// generation, a rank has a new encoder and so an empty memory; its draws depend on its step. A single worker sends
-/// nothing, so nothing is encoded: it is the sequential algorithm.
+/// generation, a rank has a new encoder and so an empty memory; its draws depend on its step. A worker that is
+/// alone, without a server, sends nothing, so nothing is encoded: it is the sequential algorithm.
 class Encoder {
  public:
   /// The compressor and the learning problem must outlive the encoder; the rank itself need not.

@@ -92,6 +92,10 @@ void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, double fir
   now[MemoryPart::gradients] = gradients(reduced);
 }
 
+/// Whether micro-batches are reduced together, so that the gradient of all parameters is in memory during each of them
+/// but the last, which gives up what it has reduced.
+bool keeps_whole(const ShardMemory& its) { return its.no_sync && its.micro_batches > 1; }
+
 /// Bytes of gradients, not counting the buckets of units that make theirs as they are reduced.
 /// complete: parameters whose gradients are complete; of those, `reducing` are being reduced, and the others are
 /// reduced. whole: gradients that are not reduced are in memory, too, of all parameters.
@@ -103,20 +107,24 @@ MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, Me
   const std::size_t U = units.size();
   const GatheredUnits gathered(UnitVisits::there_and_back(U), units, its);
   const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
-  const bool whole = its.no_sync && its.micro_batches > 1;
+  const bool whole = keeps_whole(its);
   MemoryParts peak;
-  double complete = 0.0;
+  double complete = 0.0, reducing = 0.0;
   for (std::size_t u = U; u-- > 0;) {
     now[MemoryPart::gathered] = its.group > 1 ? terms.bytes.parameter * gathered.numbers(2 * U - u, 1) : 0.0;
     const auto own = static_cast<double>(units[u].count);
-    const double above = u + 1 < U ? static_cast<double>(units[u + 1].count) : 0.0;
-    now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (own + above);
-    now[MemoryPart::gradients] = gradients(complete, above, whole);
+    now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (own + reducing);
+    now[MemoryPart::gradients] = gradients(whole ? 0.0 : complete, reducing, whole);
     for (std::size_t i = units[u].first_layer; i < units[u].first_layer + units[u].layers; ++i) {
       now[MemoryPart::activations] = activations[i];
       take_larger(peak, now);
+      if (!whole) continue;
+      MemoryParts last = now;
+      last[MemoryPart::gradients] = gradients(complete, reducing, whole);
+      take_larger(peak, last);
     }
     complete += own;
+    if (own > 0.0) reducing = own;
   }
   return peak;
 }
@@ -131,6 +139,9 @@ MemoryParts shards_on_mesh(const MemoryTerms& terms, const ShardMemory& its, Mem
     now[MemoryPart::gathered] =
         its.group > 1 ? terms.bytes.parameter * gathered.numbers(moment.visits, moment.in_use) : 0.0;
     now[MemoryPart::gradients] = gradients(moment.complete, moment.reducing, true);
+    take_larger(peak, now);
+    if (!keeps_whole(its)) continue;
+    now[MemoryPart::gradients] = gradients(0.0, 0.0, true);
     take_larger(peak, now);
   }
   return peak;
@@ -178,7 +189,8 @@ MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its) {
   const auto gradients = [&](double complete, double reducing, bool whole) {
     const bool all_shards = its.micro_batches > 1 && !its.no_sync;
     if (whole && its.group == 1) return g * N;  // the shard is the gradient
-    return g * (chunk(all_shards ? N : complete, its.group) + (whole ? N - (complete - reducing) : 0.0));
+    const double waiting = whole ? N - std::max(0.0, complete - reducing) : 0.0;
+    return g * (chunk(all_shards ? N : complete, its.group) + waiting);
   };
   return terms.mesh ? shards_on_mesh(terms, its, states, gradients) : shards_of_whole(terms, its, states, gradients);
 }
