@@ -153,8 +153,9 @@ def memory_of_shards(case):
         return
     peaks = [run["memory_bytes_max"] or 0 for run in found["runs"]]
     shard = max((rank["memory_parameters_bytes"] for rank in found["runs"][2]["ranks"]), default=0)
-    # A model of one unit is there as a whole in the middle of a step, and its rank's shard beside it.
-    if peaks[1] > peaks[0] + shard or peaks[2] > peaks[1] + shard or peaks[3] > peaks[2]:
+    # A model of one unit is there as a whole in the middle of a step, and its rank's shard beside it. Stage 3 has two
+    # units at a time, which are more than it saves where the model has few.
+    if peaks[1] > peaks[0] + shard or peaks[2] > peaks[1] + 2 * shard or peaks[3] > peaks[2]:
         raise Fault(f"stages 1, 2, 3 and fsdp hold {peaks} bytes; a shard has {shard}")
 
 
