@@ -198,7 +198,7 @@ TEST_CASE("every strategy under every kind of straggler and every recovery it al
 }
 
 TEST_CASE("a kill at random times leaves every strategy with a sensible result") {
-  kills(Share().whole() ? 40 : 12);  // the gate, which has a share of the strategies, looks at fewer times
+  kills(Share().whole() ? 24 : 12);  // the gate, which has a share of the strategies, looks at fewer times
 }
 
 TEST_CASE("with a recovery that keeps all data the excess loss is the undisturbed run's") {
