@@ -192,7 +192,8 @@ TEST_CASE("a layout is predicted for the first strategy, and told for all, cut o
 
 TEST_CASE("a layout that a later check refuses is left out, and the resolved scenario gives the run again") {
   // Ranks that share products cannot use lamb with sequence_parallel; one rank can.
-  const std::string lamb = with(two_hosts, "\"adam\"", "\"lamb\"") + "sequence_parallel = true\n" + allreduce();
+  const std::string untied = with(two_hosts, "kind = \"transformer\"", "kind = \"transformer\"\ntied = false");
+  const std::string lamb = with(untied, "\"adam\"", "\"lamb\"") + "sequence_parallel = true\n" + allreduce();
   const Scratch scratch;
   scratch.write("x.toml", lamb);
   const Called resolved = program("validate x.toml", scratch);
