@@ -30,6 +30,8 @@ void JoinedStretches::add(std::int64_t first, std::int64_t count) {
     all.push_back({first, count});
 }
 
+std::string CutModel::padding_note(const Problem&, std::int64_t) const { return {}; }
+
 std::vector<SharedUnits> CutModel::tensor_units(const Problem&, const Chunk&) const { return {}; }
 
 std::vector<ParameterStretch> CutModel::partial(const Problem& problem, const Chunk& chunk, Among among) const {

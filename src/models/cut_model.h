@@ -147,6 +147,8 @@ class CutModel {
 
   /// The reason why units cannot be shared among so many ranks, with what would do; or empty.
   virtual std::string refusal(const Problem& problem, const Shares& shares) const = 0;
+  /// A sentence on numbers that do not divide among tensor ranks, and are shared all the same; or empty.
+  virtual std::string padding_note(const Problem& problem, std::int64_t tensor) const;
   /// The units that tensor ranks share whole, as many as this rank has; of a chunk with one tensor rank, all.
   virtual std::vector<SharedUnits> tensor_units(const Problem& problem, const Chunk& chunk) const;
   /// As Model::layers, of what this rank holds and computes. `first` and `unit` count from 0.

@@ -139,6 +139,10 @@ std::vector<Layer> Transformer::layers(const Problem& problem, const Chunk& chun
   return models::layers(options.shape(problem.vocabulary), chunk);
 }
 
+std::string Transformer::padding_note(const Problem& problem, std::int64_t tensor) const {
+  return models::padding_note(options.shape(problem.vocabulary), tensor);
+}
+
 std::vector<SharedUnits> Transformer::tensor_units(const Problem& problem, const Chunk& chunk) const {
   const TransformerShare share = share_of(options.shape(problem.vocabulary), chunk);
   return {{"heads", share.heads}, {"columns", share.feed_forward.count}, {"tokens", share.vocabulary.count}};

@@ -62,6 +62,7 @@ class Transformer final : public Model, public CutModel {
 
   const CutModel* cut() const override { return this; }
   std::string refusal(const Problem& problem, const Shares& shares) const override;
+  std::string padding_note(const Problem& problem, std::int64_t tensor) const override;
   /// Heads, columns of a feed-forward part, and tokens of the vocabulary.
   std::vector<SharedUnits> tensor_units(const Problem& problem, const Chunk& chunk) const override;
   std::vector<Layer> layers(const Problem& problem, const Chunk& chunk) const override;

@@ -179,12 +179,21 @@ std::string cut_refusal(const TransformerShape& shape, const Shares& shares) {
     return fmt::format(
         "feed_forward = {} does not divide among tensor = {} ranks; give feed_forward = {}, or take tensor from {}",
         shape.feed_forward, t, next(shape.feed_forward), fewer());
-  if (shape.vocabulary % t != 0)
+  if (padded_vocabulary(shape.vocabulary, t) / t * (t - 1) >= shape.vocabulary)
     return fmt::format(
-        "a vocabulary of {} does not divide among tensor = {} ranks; give vocabulary = {}: the tokens beyond the "
-        "text's never come",
+        "a vocabulary of {} leaves some of tensor = {} ranks without a token; give vocabulary = {}: the tokens beyond "
+        "the text's never come",
         shape.vocabulary, t, next(shape.vocabulary));
   return tokens_refusal(shape, shares);
+}
+
+std::string padding_note(const TransformerShape& shape, std::int64_t tensor) {
+  const std::int64_t padded = padded_vocabulary(shape.vocabulary, tensor);
+  if (padded == shape.vocabulary) return {};
+  return fmt::format(
+      "the vocabulary of {} tokens is padded to {}, so that each of tensor = {} ranks has {}; the padding itself is "
+      "neither stored nor computed",
+      shape.vocabulary, padded, tensor, padded / tensor);
 }
 
 PartRange parts_of(const TransformerShape& shape, const Chunk& chunk) {

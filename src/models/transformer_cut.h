@@ -81,6 +81,8 @@ std::vector<GradientStretch> gradients_of(const TransformerShape& shape, const C
 
 /// The functions of CutModel.
 std::string cut_refusal(const TransformerShape& shape, const Shares& shares);
+/// A sentence on a vocabulary that tensor ranks share padded; or empty.
+std::string padding_note(const TransformerShape& shape, std::int64_t tensor);
 std::vector<Segment> segments(const TransformerShape& shape, const Chunk& chunk);
 std::vector<ParameterStretch> parameters_of(const TransformerShape& shape, const Chunk& chunk);
 std::vector<ParameterStretch> replicated(const TransformerShape& shape, const Chunk& chunk, Among among);

@@ -209,10 +209,30 @@ class LayersOfTransformer {
 
 }  // namespace
 
+std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor) {
+  if (vocabulary % tensor == 0) return vocabulary;
+  const auto above = [&](std::int64_t multiple) { return (vocabulary + multiple - 1) / multiple * multiple; };
+  constexpr std::int64_t tokens_a_rank = 128;
+  const std::int64_t padded = above(tokens_a_rank * tensor);
+  return padded / tensor * (tensor - 1) < vocabulary ? padded : above(tensor);
+}
+
+namespace {
+
+/// Of a padded vocabulary every rank has as many tokens, but the last ones are padding alone.
+ParameterStretch vocabulary_share(std::int64_t vocabulary, const Chunk& chunk) {
+  if (!chunk.tensor_weights.empty()) return tensor_share(chunk, vocabulary);
+  const ParameterStretch padded = tensor_share(chunk, padded_vocabulary(vocabulary, chunk.tensor));
+  const std::int64_t first = std::min(padded.first, vocabulary);
+  return {first, std::min(padded.count, vocabulary - first)};
+}
+
+}  // namespace
+
 TransformerShare share_of(const TransformerShape& shape, const Chunk& chunk) {
   TransformerShare share{.kv_heads = tensor_share(chunk, shape.kv_heads),
                          .feed_forward = tensor_share(chunk, shape.feed_forward),
-                         .vocabulary = tensor_share(chunk, shape.vocabulary)};
+                         .vocabulary = vocabulary_share(shape.vocabulary, chunk)};
   share.heads = share.kv_heads.count * (shape.heads / shape.kv_heads);
   return share;
 }

@@ -78,6 +78,12 @@ struct TransformerShare {
 };
 TransformerShare share_of(const TransformerShape& shape, const Chunk& chunk);
 
+/// The vocabulary that tensor ranks share in equal parts: the model's, if it divides; else the next multiple of 128
+/// tokens a rank, or of one token a rank where a rank would have nothing but padding. Padding is neither stored nor
+/// computed: the last ranks have so many tokens fewer, and wait for the others. Source: M. Shoeybi et al.,
+/// "Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism", 2019, section 5.1.
+std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
+
 /// All layers in forward order, with names, units, products and what is kept of a sequence.
 ///
 /// Flops are those of the products: forward 2 a token and parameter of a matrix, 4 s h a token and layer for

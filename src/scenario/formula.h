@@ -9,7 +9,7 @@
 namespace simgrad::scenario {
 
 /// The most values of one formula.
-inline constexpr std::int64_t formula_values_most = 50'000;
+inline constexpr std::int64_t formula_values_most = 20'000;
 
 /// True if the text begins as a formula does, sound or not: "range(", "logspace(".
 bool is_formula(std::string_view text);

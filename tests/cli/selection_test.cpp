@@ -257,11 +257,11 @@ TEST_CASE("a grid of too many points is refused with its exact size before it fi
       "the whole experiment\n";
   CHECK(refused("--grid 'seed=range(1,1000)' --grid 'training.checkpoint_every_steps=range(1,1000)'") ==
         "x.toml: the grid has 1000000 points (seed: 1000 values, training.checkpoint_every_steps: 1000 values), which "
-        "with 1 strategy and 1 seed are 1000000 runs; at most 50000 points are planned: " +
+        "with 1 strategy and 1 seed are 1000000 runs; at most 20000 points are planned: " +
             remedy);
   CHECK(refused("--seeds 1..100000 --grid 'zip(cluster.workers=range(1,3); data.samples=100,200,300)'") ==
         "x.toml: the grid has 3 points (cluster.workers with data.samples: 3 values), which with 1 strategy and 100000 "
-        "seeds are 300000 runs; at most 200000 runs are planned: " +
+        "seeds are 300000 runs; at most 100000 runs are planned: " +
             remedy);
   std::string axes;  // 10^21 points are more than 2^64
   for (const char* key :

@@ -138,12 +138,12 @@ TEST_CASE("a model that does not fit is refused with its place") {
   refused(serving(key, "[model]\n" + shape + "[training]\nnumbers = false\n"), 2,
           "serving.model beside training.numbers = false");
   refused(with(serving(key), "tokens = \"characters\"", "tokens = \"bytes\""), 1, "was trained on 8 characters");
-  // Nine tokens, which two ranks cannot share.
-  const Scratch nine;
-  const std::string of_nine = trained(nine, "[model]\n" + shape + "vocabulary = 9\n");
-  scratch.write("nine.model", contents(nine.path() + "/" + of_nine));
-  refused(serving("model = \"nine.model\"\n", "[model]\n" + shape + "vocabulary = 9\n"), 2,
-          "nine.model cannot be cut in this way: a vocabulary of 9 does not divide among tensor = 2 ranks");
+  // One head, which two ranks cannot share.
+  const Scratch one;
+  const std::string one_head = "[model]\n" + with(shape, "heads = 2", "heads = 1");
+  scratch.write("one.model", contents(one.path() + "/" + trained(one, one_head)));
+  refused(serving("model = \"one.model\"\n", one_head), 2,
+          "one.model cannot be cut in this way: heads = 1 do not divide among tensor = 2 ranks");
   const Scratch other;
   other.write("house.toml", "save_model = true\n" + small);
   REQUIRE(program("run house.toml --quiet --no-why", other).exit_code == 0);

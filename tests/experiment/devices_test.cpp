@@ -42,6 +42,8 @@ TEST_CASE("a device of the catalogue gives its hosts their NICs unless the scena
   CHECK(nics("device = \"v100_32gb\"\ntopology = \"gpu_hosts\"") == 4);  // 100 Gbit/s for two GPUs
   CHECK(nics("device = \"v100_32gb\"\ntopology = { kind = \"gpu_hosts\", devices = 1 }") == 1);
   CHECK(nics("device = \"h100\"\ntopology = { kind = \"gpu_hosts\", nics = 2 }") == 2);
+  CHECK(nics("device = \"a10g\"\ntopology = \"gpu_hosts\"") == 1);  // 100 Gbit/s for eight GPUs
+  CHECK(nics("device = \"l40s\"\ntopology = \"gpu_hosts\"") == 4);  // 400 Gbit/s for eight GPUs
   CHECK(nics("device = { kind = \"tpu_v4\", float64 = \"1TF\" }\ntopology = \"gpu_hosts\"") == 1);  // no source tells
   CHECK(nics("device = { kind = \"custom\", float64 = \"1TF\", memory_bandwidth = \"1TB/s\" }\ntopology = "
              "\"gpu_hosts\"") == 1);
@@ -72,7 +74,8 @@ TEST_CASE("a host of each device of the catalogue does a multiply-add as fast as
   // GB/s, as in cluster/device_catalogue_test.cpp, from the data sheets.
   const std::map<std::string_view, double> memory_bandwidth{
       {"v100_32gb", 900}, {"a100_40gb", 1555}, {"a100_80gb", 2039}, {"h100", 3350},     {"h200", 4800},
-      {"b200", 8000},     {"mi300x", 5300},    {"tpu_v4", 1200},    {"cpu_host", 409.6}};
+      {"b200", 8000},     {"mi300x", 5300},    {"rtx_3090", 936},   {"rtx_4090", 1008}, {"a10g", 600},
+      {"l4", 300},        {"l40s", 864},       {"t4", 320},         {"tpu_v4", 1200},   {"cpu_host", 409.6}};
   std::size_t seen = 0;
   for (const auto& entry : cluster::devices().entries()) {
     const auto found = memory_bandwidth.find(entry.about.kind);

@@ -181,10 +181,9 @@ TEST_CASE("numbers that ranks cannot share are refused with those that they can"
   CHECK(cut_refusal(shape, {.tensor = 8, .sequence_parallel = false})
             .starts_with("kv_heads = 4 do not divide among tensor = 8 ranks"));
   CHECK(cut_refusal(shape, {.tensor = 8, .sequence_parallel = false}).ends_with("take tensor from 1, 2, 4"));
-  shape.vocabulary = 101;
+  shape.vocabulary = 5;  // shares of two: the last rank would have none
   CHECK(cut_refusal(shape, {.tensor = 4, .sequence_parallel = false})
-            .starts_with("a vocabulary of 101 does not divide among tensor = 4 ranks; give "
-                         "vocabulary = 104"));
+            .starts_with("a vocabulary of 5 leaves some of tensor = 4 ranks without a token; give vocabulary = 8"));
   shape.vocabulary = 100;
   shape.sequence = 22;
   CHECK(cut_refusal(shape, {.tensor = 4, .sequence_parallel = false}).empty());
@@ -231,6 +230,25 @@ TEST_CASE("a model by layers is cut between its units") {
              ContainsSubstring("set tensor, context and expert to 1"));
   CHECK(model.cut()->refusal(problem, {.tensor = 1, .sequence_parallel = false}).empty());
   CHECK_THROWS_AS(model.run(problem, {0, 18}, 0, false, 0, {}, {}), simgrad::base::InvariantError);
+}
+
+TEST_CASE("a vocabulary is padded as Megatron-LM pads it, and the padding is neither stored nor computed") {
+  // GPT-2's vocabulary among eight ranks: Shoeybi et al. 2019, section 5.1.
+  CHECK(padded_vocabulary(50257, 8) == 51200);
+  CHECK(padded_vocabulary(50257, 1) == 50257);
+  CHECK(padded_vocabulary(32000, 8) == 32000);
+  // Shares of 128 would leave ranks without a token.
+  CHECK(padded_vocabulary(101, 4) == 104);
+  TransformerShape shape = small_llama();
+  shape.vocabulary = 50257;
+  const auto tokens = [&](int rank) {
+    return share_of(shape, {.end_unit = shape.layers + 2, .tensor = 8, .tensor_rank = rank}).vocabulary;
+  };
+  CHECK((tokens(0).first == 0 && tokens(0).count == 6400));
+  CHECK((tokens(6).first == 38400 && tokens(6).count == 6400));
+  CHECK((tokens(7).first == 44800 && tokens(7).count == 5457));
+  CHECK(padding_note(shape, 8).starts_with("the vocabulary of 50257 tokens is padded to 51200, so that each of "));
+  CHECK(padding_note(shape, 1).empty());
 }
 
 }  // namespace cut_layers_test

@@ -25,7 +25,7 @@ struct Device : base::Described {
   double memory_bytes = 0.0;
   double memory_bandwidth_bytes_per_s = 0.0;
   std::optional<double> host_link_bytes_per_s;  ///< each direction, between the device and its host's memory
-  std::optional<double> nvlink_bytes_per_s;     ///< each direction, to the other devices of its host
+  std::optional<double> nvlink_bytes_per_s;     ///< each direction, to its host's other devices, NVLink or PCI Express
   std::optional<double> nic_bytes_per_s;        ///< each direction, to other hosts
   double efficiency = 0.8;                      ///< the share of a peak that large products reach
   double half_size = 0.0;                       ///< the size at which products reach half of it; 0: all sizes are alike
@@ -47,7 +47,8 @@ struct Device : base::Described {
   std::string formats() const;
 };
 
-/// none, v100_32gb, a100_40gb, a100_80gb, h100, h200, b200, mi300x, tpu_v4, cpu_host, custom
+/// none, v100_32gb, a100_40gb, a100_80gb, h100, h200, b200, mi300x, rtx_3090, rtx_4090, a10g, l4, l40s, t4, tpu_v4,
+/// cpu_host, custom
 const base::Registry<Device>& devices();
 
 }  // namespace simgrad::cluster

@@ -171,6 +171,117 @@ constexpr Sheet mi300x{.about = {.kind = "mi300x",
                        .devices_per_nic = 1,
                        .efficiency = 0.51};
 
+// Cards without NVLink reach the other devices of their host through PCI Express. Their peaks are those of products
+// that are summed up in float32.
+
+constexpr Sheet rtx_3090{
+    .about = {.kind = "rtx_3090",
+              .summary = "NVIDIA GeForce RTX 3090, 24 GB, behind PCI Express; its efficiency is assumed",
+              .cost = "",
+              .source = "NVIDIA Ampere GA102 GPU Architecture, white paper, 2021; it names no NIC"},
+    .float64 = 0.56 * TF,
+    .float32 = 35.6 * TF,
+    .float16 = 71.0 * TF,
+    .bfloat16 = 71.0 * TF,
+    .float8 = 0.0,
+    .memory_bytes = 24.0 * GB,
+    .memory_bandwidth = 936.0 * GB,
+    .host_link = 32.0 * GB,
+    .nvlink = 32.0 * GB,
+    .nic = 0.0,
+    .devices_per_nic = 0,
+    .efficiency = 0.8};
+
+constexpr Sheet rtx_4090{
+    .about = {.kind = "rtx_4090",
+              .summary = "NVIDIA GeForce RTX 4090, 24 GB, behind PCI Express; its efficiency is assumed",
+              .cost = "",
+              .source = "NVIDIA Ada GPU Architecture, white paper, 2022; it names no NIC"},
+    .float64 = 1.29 * TF,
+    .float32 = 82.6 * TF,
+    .float16 = 165.2 * TF,
+    .bfloat16 = 165.2 * TF,
+    .float8 = 330.3 * TF,
+    .memory_bytes = 24.0 * GB,
+    .memory_bandwidth = 1008.0 * GB,
+    .host_link = 32.0 * GB,
+    .nvlink = 32.0 * GB,
+    .nic = 0.0,
+    .devices_per_nic = 0,
+    .efficiency = 0.8};
+
+constexpr Sheet a10g{
+    .about = {.kind = "a10g",
+              .summary = "NVIDIA A10G, 24 GB, behind PCI Express; its efficiency is assumed",
+              .cost = "",
+              .source = "NVIDIA A10G data sheet, 2022; NIC: Amazon EC2 g5.48xlarge, 100 Gbit/s for eight GPUs"},
+    .float64 = 0.55 * TF,
+    .float32 = 35.0 * TF,
+    .float16 = 70.0 * TF,
+    .bfloat16 = 70.0 * TF,
+    .float8 = 0.0,
+    .memory_bytes = 24.0 * GB,
+    .memory_bandwidth = 600.0 * GB,
+    .host_link = 32.0 * GB,
+    .nvlink = 32.0 * GB,
+    .nic = 12.5 * GB,
+    .devices_per_nic = 8,
+    .efficiency = 0.8};
+
+constexpr Sheet l4{
+    .about = {.kind = "l4",
+              .summary = "NVIDIA L4, 24 GB, behind PCI Express; its efficiency is assumed",
+              .cost = "",
+              .source = "NVIDIA L4 data sheet, 2023; NIC: Amazon EC2 g6.48xlarge, 100 Gbit/s for eight GPUs"},
+    .float64 = 0.47 * TF,
+    .float32 = 30.3 * TF,
+    .float16 = 121.0 * TF,
+    .bfloat16 = 121.0 * TF,
+    .float8 = 242.5 * TF,
+    .memory_bytes = 24.0 * GB,
+    .memory_bandwidth = 300.0 * GB,
+    .host_link = 32.0 * GB,
+    .nvlink = 32.0 * GB,
+    .nic = 12.5 * GB,
+    .devices_per_nic = 8,
+    .efficiency = 0.8};
+
+constexpr Sheet l40s{
+    .about = {.kind = "l40s",
+              .summary = "NVIDIA L40S, 48 GB, behind PCI Express; its efficiency is assumed",
+              .cost = "",
+              .source = "NVIDIA L40S data sheet, 2023; NIC: Amazon EC2 g6e.48xlarge, 400 Gbit/s for eight GPUs"},
+    .float64 = 1.43 * TF,
+    .float32 = 91.6 * TF,
+    .float16 = 362.05 * TF,
+    .bfloat16 = 362.05 * TF,
+    .float8 = 733.0 * TF,
+    .memory_bytes = 48.0 * GB,
+    .memory_bandwidth = 864.0 * GB,
+    .host_link = 32.0 * GB,
+    .nvlink = 32.0 * GB,
+    .nic = 12.5 * GB,
+    .devices_per_nic = 2,
+    .efficiency = 0.8};
+
+constexpr Sheet t4{
+    .about = {.kind = "t4",
+              .summary = "NVIDIA T4, 16 GB, behind PCI Express; its efficiency is assumed",
+              .cost = "",
+              .source = "NVIDIA T4 data sheet, 2019; NIC: Amazon EC2 g4dn.metal, 100 Gbit/s for eight GPUs"},
+    .float64 = 0.25 * TF,
+    .float32 = 8.1 * TF,
+    .float16 = 65.0 * TF,
+    .bfloat16 = 0.0,
+    .float8 = 0.0,
+    .memory_bytes = 16.0 * GB,
+    .memory_bandwidth = 320.0 * GB,
+    .host_link = 16.0 * GB,
+    .nvlink = 16.0 * GB,
+    .nic = 12.5 * GB,
+    .devices_per_nic = 8,
+    .efficiency = 0.8};
+
 constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                                  .summary = "Google TPU v4 chip, 32 GiB; products of bfloat16 only, six links to "
                                             "neighbours, each of 50 GB/s, as a torus has them; its efficiency is "
@@ -210,8 +321,21 @@ constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
                          .devices_per_nic = 1,
                          .efficiency = 0.8};
 
-constexpr std::array sheets{v100,   a100_40gb, a100_80gb_of(a100_40gb), h100, h200_of(h100), b200, mi300x,
-                            tpu_v4, cpu_host};
+constexpr std::array sheets{v100,
+                            a100_40gb,
+                            a100_80gb_of(a100_40gb),
+                            h100,
+                            h200_of(h100),
+                            b200,
+                            mi300x,
+                            rtx_3090,
+                            rtx_4090,
+                            a10g,
+                            l4,
+                            l40s,
+                            t4,
+                            tpu_v4,
+                            cpu_host};
 
 }  // namespace
 

@@ -148,10 +148,18 @@ double longest_passes_s(const std::vector<TensorBalance>& balance) {
 std::vector<std::string> notes_on_tensor_shares(const Settings& settings, const strategies::Strategy& strategy,
                                                 const models::Problem& problem, std::int64_t rows) {
   const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
-  if (!on_mesh || settings.parallel.tensor_shares != strategies::TensorShares::speed) return {};
-  if (!on_mesh->parallel().shares_by_speed())
-    return {
-        "tensor_shares = \"speed\" changes nothing: the devices of every group of ranks that share products are alike"};
+  if (!on_mesh) return {};
+  if (!on_mesh->parallel().shares_by_speed()) {
+    std::vector<std::string> notes;
+    if (std::string padding = settings.model.model->cut()->padding_note(problem, on_mesh->parallel().tensor);
+        !padding.empty())
+      notes.push_back(std::move(padding));
+    if (settings.parallel.tensor_shares == strategies::TensorShares::speed)
+      notes.emplace_back(
+          "tensor_shares = \"speed\" changes nothing: the devices of every group of ranks that share products are "
+          "alike");
+    return notes;
+  }
   const std::vector<TensorBalance> own = tensor_balance(settings, *on_mesh, problem, rows, false);
   const std::vector<TensorBalance> equal = tensor_balance(settings, *on_mesh, problem, rows, true);
   std::vector<std::pair<std::string, int>> groups;  // neighbours with as many units

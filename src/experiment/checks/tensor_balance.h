@@ -32,7 +32,7 @@ std::vector<TensorBalance> tensor_balance(const Settings& settings, const strate
 /// The longest passes of a stage, of the one with the longest.
 double longest_passes_s(const std::vector<TensorBalance>& balance);
 
-/// A sentence for the notes of a run with tensor shares by speed; none without.
+/// Sentences for the notes of a run whose tensor ranks have shares by speed, or share a padded vocabulary.
 std::vector<std::string> notes_on_tensor_shares(const Settings& settings, const strategies::Strategy& strategy,
                                                 const models::Problem& problem, std::int64_t rows);
 

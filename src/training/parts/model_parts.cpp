@@ -54,6 +54,15 @@ Tensor ModelParts::of_whole(int rank, const Tensor& w) const {
       });
 }
 
+bool ModelParts::tensor_ranks_are_alike() const {
+  for (int rank = 0; rank < mesh().ranks(); ++rank) {
+    MeshPlace first = mesh().place(rank);
+    first[Dimension::tensor] = 0;
+    if (learning(rank).parameters() != learning(mesh().rank(first)).parameters()) return false;
+  }
+  return true;
+}
+
 Tensor ModelParts::whole(std::span<const Tensor> states, const OfPart& of_part) const {
   if (!parts_.front().stretches) return whole_.dispatcher().zeros(whole_.parameters());
   std::vector<Tensor> w;

@@ -27,6 +27,8 @@ class ModelParts {
   /// The learning of that rank's part: its parameters and layers, on the data of the whole.
   const Learning& learning(int rank) const { return *part(rank).learning; }
   const models::ModelPart& model(int rank) const { return *part(rank).model; }
+  /// Whether all tensor ranks of a chunk hold as many parameters: of a padded vocabulary, the last ones hold fewer.
+  bool tensor_ranks_are_alike() const;
   /// The ranks that hold the same part, ascending by their place in the mesh; one list for all of them.
   const std::shared_ptr<const std::vector<int>>& data_group(int rank) const { return part(rank).ranks; }
 

@@ -121,7 +121,8 @@ bool Training::times_alone() const { return !learning_.dispatcher().numbers() &&
 bool Training::all_are_alike() const {
   const cluster::Options& options = cluster_.options();
   return times_alone() && world_.computes_collectives() && options.undisturbed() && options.slow_links.empty() &&
-         setup_.options.input.from == InputFrom::memory && !setup_.options.checkpoints() && !setup_.turns;
+         setup_.options.input.from == InputFrom::memory && !setup_.options.checkpoints() && !setup_.turns &&
+         parts_->tensor_ranks_are_alike();
 }
 
 void Training::let_ranks_stand_in() {
