@@ -20,6 +20,9 @@ constexpr Translation note_texts[] = {
      "在最后一次评估时，token 对专家的选择中有 {} % 没有位置；最忙的专家被选中的次数是平均值的 {} 倍"},
     {"tensor_shares = \"speed\" changes nothing: the devices of every group of ranks that share products are alike",
      "tensor_shares = \"speed\" 不起作用：每一组共享乘积的节点的设备都相同"},
+    {"the vocabulary of {} tokens is padded to {}, so that each of tensor = {} ranks has {}; the padding itself is "
+     "neither stored nor computed",
+     "{} 个词元的词表补齐到 {} 个，使 tensor = {} 个 rank 各有 {} 个；补齐的部分既不存储，也不计算"},
     {"source {}: loss {}, {} {} at the last evaluation", "来源 {}：最后一次评估时损失 {}，{} {}"},
     {"no model's expected loss is below {}, the entropy of the next token",
      "任何模型的期望损失都不低于 {}，即下一个 token 的熵"},
