@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "capacity/workload.h"
 #include "experiment/plan/changes.h"
 #include "experiment/plan/read_settings.h"
 #include "experiment/run/data_cache.h"
@@ -72,8 +73,8 @@ Step step_of(const experiment::Observed& seen, std::int64_t steps, const experim
 }
 
 /// The scenario's training on each number of hosts, for so many steps, under these values besides. In the same order.
-std::vector<experiment::Observed> observed(const experiment::Plan& plan, const std::vector<Training>& trainings,
-                                           const Asked& asked, int jobs, int threads) {
+std::vector<experiment::RunPlan> planned(const experiment::Plan& plan, const std::vector<Training>& trainings,
+                                         const Asked& asked) {
   const experiment::Plan changed = undisturbed(plan);
   const experiment::CapacitySection& capacity = plan.runs.front().settings->capacity;
   std::vector<experiment::RunPlan> runs;
@@ -87,6 +88,13 @@ std::vector<experiment::Observed> observed(const experiment::Plan& plan, const s
       refuse(plan, each.hosts, workers, fmt::format("the scenario refuses ({})", first_fault(changed, sets)), asked);
     runs.push_back(std::move(*run));
   }
+  return runs;
+}
+
+/// What is seen of these trainings, in the same order.
+std::vector<experiment::Observed> observed(const experiment::Plan& plan, const std::vector<Training>& trainings,
+                                           const Asked& asked, int jobs, int threads) {
+  const std::vector<experiment::RunPlan> runs = planned(plan, trainings, asked);
   std::vector<const experiment::RunPlan*> pointers;
   for (const experiment::RunPlan& run : runs) pointers.push_back(&run);
   experiment::TrialStore store("", false);
@@ -97,13 +105,42 @@ std::vector<experiment::Observed> observed(const experiment::Plan& plan, const s
   std::vector<experiment::Observed> all;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!outcomes[i] || !(outcomes[i]->simulated_s > 0.0))
-      refuse(plan, trainings[i].hosts, trainings[i].hosts * capacity.workers_per_host, "fails", asked);
+      refuse(plan, trainings[i].hosts, runs[i].workers, "fails", asked);
     all.push_back(*outcomes[i]);
   }
   return all;
 }
 
+std::vector<Training> trainings_of_steps(const std::vector<int>& hosts, std::int64_t steps) {
+  std::vector<Training> all;
+  for (const int each : hosts) all.push_back({.hosts = each, .steps = steps});
+  return all;
+}
+
+/// For each number of hosts one without checkpoints, and one with a checkpoint between its two steps.
+std::vector<Training> trainings_of_checkpoints(const std::vector<int>& hosts) {
+  std::vector<Training> all;
+  for (const int each : hosts) {
+    all.push_back({.hosts = each, .steps = 2});
+    all.push_back({.hosts = each, .steps = 2, .sets = {"training.checkpoint_every_steps=1"}});
+  }
+  return all;
+}
+
 }  // namespace
+
+bool simulates_checkpoints(const experiment::Settings& settings) {
+  const experiment::CapacitySection& capacity = settings.capacity;
+  return capacity.checkpoints() && !capacity.checkpoint_s && settings.cluster.storage_bandwidth_bytes_per_s;
+}
+
+void check_trainings(const experiment::Plan& plan) {
+  const experiment::Settings& settings = *plan.runs.front().settings;
+  const experiment::CapacitySection& capacity = settings.capacity;
+  if (simulates_checkpoints(settings))
+    planned(plan, trainings_of_checkpoints(hosts_with_checkpoints(capacity)), of_checkpoints);
+  planned(plan, trainings_of_steps(hosts_to_simulate(capacity), capacity.simulated_steps), of_steps);
+}
 
 std::map<int, Step> simulated_steps(const experiment::Plan& plan, const std::vector<int>& hosts, int jobs,
                                     int threads) {
@@ -111,9 +148,8 @@ std::map<int, Step> simulated_steps(const experiment::Plan& plan, const std::vec
   if (hosts.empty()) return all;
   const experiment::Settings& settings = *plan.runs.front().settings;
   const std::int64_t steps = settings.capacity.simulated_steps;
-  std::vector<Training> trainings;
-  for (const int each : hosts) trainings.push_back({.hosts = each, .steps = steps});
-  const std::vector<experiment::Observed> seen = observed(plan, trainings, of_steps, jobs, threads);
+  const std::vector<experiment::Observed> seen =
+      observed(plan, trainings_of_steps(hosts, steps), of_steps, jobs, threads);
   for (std::size_t i = 0; i < hosts.size(); ++i) all[hosts[i]] = step_of(seen[i], steps, settings);
   return all;
 }
@@ -132,13 +168,8 @@ CheckpointTimes times_of(double write_s, const experiment::Settings& settings) {
 
 std::map<int, CheckpointTimes> simulated_checkpoints(const experiment::Plan& plan, const std::vector<int>& hosts,
                                                      int jobs, int threads) {
-  constexpr std::int64_t steps = 2;  // with a checkpoint between them
-  std::vector<Training> trainings;
-  for (const int each : hosts) {
-    trainings.push_back({.hosts = each, .steps = steps});
-    trainings.push_back({.hosts = each, .steps = steps, .sets = {"training.checkpoint_every_steps=1"}});
-  }
-  const std::vector<experiment::Observed> seen = observed(plan, trainings, of_checkpoints, jobs, threads);
+  const std::vector<experiment::Observed> seen =
+      observed(plan, trainings_of_checkpoints(hosts), of_checkpoints, jobs, threads);
   std::map<int, CheckpointTimes> all;
   for (std::size_t i = 0; i < hosts.size(); ++i)
     all[hosts[i]] = times_of(seen[2 * i + 1].simulated_s - seen[2 * i].simulated_s, *plan.runs.front().settings);

@@ -16,6 +16,13 @@ struct Step {
   double tokens = 0.0;  ///< 0 where samples are not text
 };
 
+/// Whether the time of a checkpoint is that of the scenario's training.
+bool simulates_checkpoints(const experiment::Settings& settings);
+
+/// Plans all trainings that the section needs, and simulates none of them.  plan: of one run.
+/// Errors: ScenarioError for a number of workers that the scenario refuses.
+void check_trainings(const experiment::Plan& plan);
+
 /// A checkpoint of the scenario's training on each number of hosts, from two timing-only runs, with and without
 /// checkpoints: the largest part of the state over cluster.storage_bandwidth. Under training.checkpoint_async it holds
 /// the training up for the same bytes over cluster.host_memory_bandwidth.  Errors: as simulated_steps().

@@ -97,10 +97,8 @@ std::optional<double> server_usd_per_h(const experiment::Settings& settings) {
 Study study(const experiment::Plan& plan, const std::vector<std::uint64_t>& seeds, int jobs, int threads) {
   const experiment::Settings& settings = *plan.runs.front().settings;
   CapacitySection capacity = settings.capacity;
-  const bool simulated =
-      capacity.checkpoints() && !capacity.checkpoint_s && settings.cluster.storage_bandwidth_bytes_per_s;
   Checkpoints checkpoints;
-  if (simulated) {
+  if (simulates_checkpoints(settings)) {
     checkpoints = simulated_checkpoints(plan, hosts_with_checkpoints(capacity), jobs, threads);
     capacity.checkpoint_s = checkpoints.rbegin()->second.held_up_s;
     capacity.checkpoint_write_s = checkpoints.rbegin()->second.write_s;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "capacity/step_times.h"
 #include "capacity/workload.h"
 
 namespace simgrad::capacity {
@@ -14,9 +15,7 @@ namespace {
 
 /// Whether any training is simulated, of a step or of a checkpoint.
 bool simulates(const experiment::Settings& settings) {
-  const experiment::CapacitySection& capacity = settings.capacity;
-  return !hosts_to_simulate(capacity).empty() || (capacity.checkpoints() && !capacity.checkpoint_s &&
-                                                  settings.cluster.storage_bandwidth_bytes_per_s.has_value());
+  return !hosts_to_simulate(settings.capacity).empty() || simulates_checkpoints(settings);
 }
 
 /// Whether the scenario, as a training, is one of a job's: its workers are then right, though no fleet reads them.

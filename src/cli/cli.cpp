@@ -80,33 +80,6 @@ void refuse_empty_texts(CLI::App& app) {
         });
 }
 
-/// Becomes `simgrad-plan`, which lies beside this program and has the command argv[1].  Errors: EnvironmentError.
-[[noreturn]] void hand_over(char** argv) {
-  namespace fs = std::filesystem;
-  std::error_code unread, unfound;
-  const fs::path self = fs::read_symlink("/proc/self/exe", unread);
-  if (unread)
-    throw base::EnvironmentError(fmt::format(
-        "simgrad {}: where this program lies is not known, for /proc cannot be read; call simgrad-plan itself",
-        argv[1]));
-  const fs::path program = self.parent_path() / "simgrad-plan";
-  execv(program.c_str(), argv);
-  const int error = errno;
-  const std::string shown = base::printable(program.string());
-  if (error != ENOENT)
-    throw base::EnvironmentError(fmt::format("simgrad {}: cannot start {}: {}", argv[1], shown, std::strerror(error)));
-  const std::string directory = base::printable(base::shell_word(self.parent_path().string()));
-  throw base::EnvironmentError(
-      fs::exists(self.parent_path() / "CMakeCache.txt", unfound)
-          ? fmt::format("simgrad {}: the program {}, which has this command, is not built yet; to build it, type: "
-                        "cmake --build {} --target simgrad-plan",
-                        argv[1], shown, directory)
-          : fmt::format(
-                "simgrad {}: there is no {}, which has this command; copy it from the build directory to there, "
-                "or make simgrad a symbolic link to the one that is built",
-                argv[1], shown));
-}
-
 /// Parses the command line and calls the subcommand.
 int call(int argc, char** argv, const PlanCommands& plan_commands) {
   CLI::App app{
@@ -124,7 +97,7 @@ int call(int argc, char** argv, const PlanCommands& plan_commands) {
     command->callback([argv] { hand_over(argv); });
   };
   add_run(app, exit_code);
-  add_validate(app, exit_code);
+  add_validate(app, exit_code, plan_commands, argv);
   add_if_here(plan_commands.plan, "plan", plan_summary);
   add_check(app, exit_code);
   add_merge(app, exit_code);
@@ -144,6 +117,32 @@ int call(int argc, char** argv, const PlanCommands& plan_commands) {
 }
 
 }  // namespace
+
+void hand_over(char** argv) {
+  namespace fs = std::filesystem;
+  std::error_code unread, unfound;
+  const fs::path self = fs::read_symlink("/proc/self/exe", unread);
+  if (unread)
+    throw base::EnvironmentError(fmt::format(
+        "simgrad {}: where this program lies is not known, for /proc cannot be read; call simgrad-plan itself",
+        argv[1]));
+  const fs::path program = self.parent_path() / "simgrad-plan";
+  execv(program.c_str(), argv);
+  const int error = errno;
+  const std::string shown = base::printable(program.string());
+  if (error != ENOENT)
+    throw base::EnvironmentError(fmt::format("simgrad {}: cannot start {}: {}", argv[1], shown, std::strerror(error)));
+  const char* const has = argv[1] == std::string_view("validate") ? "checks [plan] and [capacity]" : "has this command";
+  const std::string directory = base::printable(base::shell_word(self.parent_path().string()));
+  throw base::EnvironmentError(
+      fs::exists(self.parent_path() / "CMakeCache.txt", unfound)
+          ? fmt::format("simgrad {}: the program {}, which {}, is not built yet; to build it, type: "
+                        "cmake --build {} --target simgrad-plan",
+                        argv[1], shown, has, directory)
+          : fmt::format("simgrad {}: there is no {}, which {}; copy it from the build directory to there, "
+                        "or make simgrad a symbolic link to the one that is built",
+                        argv[1], shown, has));
+}
 
 void flush_output() {
   errno = 0;

@@ -9,7 +9,13 @@ namespace CLI {
 class App;
 }
 
+namespace simgrad::experiment {
+struct Plan;
+}
+
 namespace simgrad::cli {
+
+struct Chosen;
 
 /// Exit codes of the contract.
 enum Exit {
@@ -28,10 +34,14 @@ void flush_output();
 /// A subcommand adds itself to the application and, once called, sets `exit_code`.
 using Add = void (*)(CLI::App& app, int& exit_code);
 
-/// The subcommands that are in `simgrad-plan` alone, so that `simgrad` is built sooner.
+/// What is in `simgrad-plan` alone, so that `simgrad` is built sooner: two subcommands, and what `validate` says of
+/// scenarios that are theirs.
 struct PlanCommands {
   Add plan = nullptr;
   Add capacity = nullptr;
+  /// Raise what the subcommand refuses in a scenario with its section before it simulates anything.
+  void (*check_plan)(const Chosen& chosen) = nullptr;
+  void (*check_capacity)(const experiment::Plan& plan) = nullptr;
 };
 inline constexpr const char* plan_summary =
     "The cheapest, the fastest or the most frugal way to the goal of [plan], out of a space of strategies, hosts and "
@@ -45,7 +55,10 @@ int run(int argc, char** argv, const PlanCommands& plan_commands = {});
 
 // The other subcommands.
 void add_run(CLI::App& app, int& exit_code);
-void add_validate(CLI::App& app, int& exit_code);
+/// argv: handed over to `simgrad-plan` where a scenario has a section that plan_commands cannot check.
+void add_validate(CLI::App& app, int& exit_code, const PlanCommands& plan_commands, char** argv);
+/// Becomes `simgrad-plan`, which lies beside this program and takes the same words.  Errors: EnvironmentError.
+[[noreturn]] void hand_over(char** argv);
 void add_check(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);

@@ -181,6 +181,22 @@ cli::Exit plan(PlanCommand& command) {
 
 }  // namespace
 
+void check_plan(const cli::Chosen& chosen) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto passed_s = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  double limit_s = 0.0;
+  const auto goes_on = [&] { return passed_s() < limit_s; };
+  experiment::Selection selection = chosen.selection;
+  selection.seeds.clear();  // of the runs; a plan has its own
+  const experiment::SearchSpace space =
+      experiment::make_search_space(chosen.scenario, selection, [&](const experiment::Settings& first) {
+        limit_s = first.goal.real_s;
+        return goes_on();
+      });
+  limit_s = space.reads.front().settings->goal.real_s;
+  planner::candidates_of(space, selection.strategies, goes_on);
+}
+
 void add_plan(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("plan", cli::plan_summary);
   auto options = std::make_shared<PlanCommand>();
