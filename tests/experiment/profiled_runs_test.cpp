@@ -187,6 +187,30 @@ TEST_CASE("a proxied run ends where the small model reaches the target, at the l
   CHECK(found[2] == Approx(found[1] / 3.0 * simulated(planned(resnet(ring_allreduce)))[0]).epsilon(1e-9));
 }
 
+TEST_CASE("a proxied run's clock is the large model's: the small model's may pass the watchdog's limit") {
+  const tests::Scratch scratch;
+  scratch.write("layers.csv", "name,parameters,forward_s,backward_s\na,1,0.1,0.2\n");
+  const std::string slow_hosts = "[cluster]\nworkers = 1\nspeed = \"1F\"\nwatchdog = { simulated = \"1s\" }\n";
+  const std::string training = "[training]\nbatch_size = 1\n[stop]\nsteps = 3\n";
+  const auto found = [&](const std::string& model) {
+    const std::string text = slow_hosts + training + small_model + model + "[[strategy]]\nkind = \"single\"\n";
+    const Plan plan = make_plan(scratch.write("x.toml", text), {});
+    return tests::numbers_of_child([&] {
+      const RunPlan& run = plan.runs.front();
+      const bool proxied = run.settings->model.proxied();
+      const record::Record record =
+          proxied ? simulate_proxy(run, load_data(run), 0, nullptr, {}) : simulate(run, load_data(run), 0, nullptr);
+      return std::vector{record.status == record::Status::failed ? 1.0 : 0.0, record.simulated_s,
+                         record.curve.back().loss.value_or(-1.0)};
+    });
+  };
+  CHECK(found("")[0] == 1.0);
+  const std::vector<double> proxied = found("timed_as = { kind = \"profile\", path = \"layers.csv\" }\n");
+  CHECK(proxied[0] == 0.0);
+  CHECK(proxied[1] == Approx(3 * (0.1 + 0.2)).epsilon(1e-9));
+  CHECK(proxied[2] > 0.0);
+}
+
 TEST_CASE("times of another model are refused where numbers depend on times") {
   const std::string training = "[training]\nbatch_size_per_worker = 2\n[stop]\nsteps = 3\n";
   const std::string asp = "[[strategy]]\nkind = \"parameter_server\"\nconsistency = \"asp\"\n";

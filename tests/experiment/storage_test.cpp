@@ -34,6 +34,21 @@ TEST_CASE("a host is not busy while its disk is") {
   CHECK(seconds[2] == Approx(10 * disk_s).epsilon(1e-9));
 }
 
+TEST_CASE("a shared storage gives each reader its share, whatever else happens meanwhile") {
+  // Seven rows of 47 B at 0.1 B/s. The traffic looks up at 3600 s, in the middle of a byte of the second step.
+  const Plan plan = planned(
+      "[cluster]\nworkers = 7\nbackground = [{ rate = \"1kbps\" }]\n[data]\nsamples = 70\nfeatures = 4\n[model]\nkind "
+      "= "
+      "\"least_squares\"\n[training]\nnumbers = false\nbatch_size_per_worker = 1\ninput = { from = \"shared\", "
+      "bandwidth = \"0.8bps\", bytes_per_sample = 47, prefetch = 0 }\n[stop]\nsteps = 2\n"
+      "[[strategy]]\nkind = \"allreduce\"\n");
+  const auto seconds = tests::numbers_of_child([&] {
+    const record::Record record = simulated(plan.runs.front());
+    return std::vector{record.ranks[0].parts[TimePart::communicate_input]};
+  });
+  CHECK(seconds[0] == Approx(2 * 7 * 47 / 0.1).epsilon(1e-9));
+}
+
 TEST_CASE("a job that takes turns with another waits for its turn, and for nothing else") {
   const std::string jobs = job("a", "strategy = \"allreduce\"\nworkers = 4\nhosts = [0, 1, 2, 3]") +
                            job("b", "strategy = \"allreduce\"\nworkers = 4\nhosts = [0, 1, 2, 3]");

@@ -20,7 +20,6 @@ KNOWN = {
     "times of cut models": ("numbers or none", cut),
     "memory of cut models": ("memory of shards", cut),
     "hosts of devices": ("hosts and devices", lambda case: True),
-    "operators on a platform": ("a link in two", lambda case: "operators" in case.strategies()),
 }
 
 

@@ -1,5 +1,6 @@
 // Computed collectives in which members die, or which are broken off by a recovery.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,7 +57,7 @@ MembersReplay ComputedCollectives::replay(const CollectiveGroup& all, const Coll
                        .rank = rank,
                        .arrival_s = collective.arrivals[m],
                        .until_s = std::min(now, death_s),
-                       .dies = death_s <= now,
+                       .dies = death_s < Until::never,
                        .followed_s = in_it ? in_it->followed_in_collective_s().value_or(Until::never) : Until::never});
   }
   return MembersReplay(std::move(members));
@@ -132,17 +133,27 @@ void ComputedCollectives::crash(int rank) {
     walk_again(rank);
   }
   if (!world_.ranks().running(rank)) return;
-  death = {.at_s = world_.now()};
+  const auto some_collective = [&](const auto& holds) {
+    return std::ranges::any_of(groups_, [&](const auto& entry) {
+      const CollectiveGroup& all = *entry.second;
+      return std::ranges::any_of(all.live, [&](const auto& collective) { return bool(holds(all, *collective)); });
+    });
+  };
+  // Actors call at the very moment of a crash where a training begins: then it comes after them, and finds their first
+  // messages under way.
+  const bool called = some_collective([now = world_.now()](const CollectiveGroup&, const Collective& collective) {
+    bool any = false;
+    for (std::size_t m = 0; m < collective.actors.size(); ++m)
+      any |= collective.actors[m] && !collective.after[m] && collective.arrivals[m] == now;
+    return any;
+  });
+  death = {.at_s = called ? std::nextafter(world_.now(), Until::never) : world_.now()};
   const auto in_it = [&](const CollectiveGroup& all, const Collective& collective) {
     const auto found = std::ranges::find(*all.members, rank);
     const auto member = static_cast<std::size_t>(found - all.members->begin());
     return found != all.members->end() && collective.actors[member] ? std::optional(member) : std::nullopt;
   };
-  const bool any = std::ranges::any_of(groups_, [&](const auto& entry) {
-    const CollectiveGroup& all = *entry.second;
-    return std::ranges::any_of(all.live, [&](const auto& collective) { return in_it(all, *collective).has_value(); });
-  });
-  if (!any) return;
+  if (!some_collective(in_it)) return;
   for (const Replayed& replayed : replay_all([](const auto&...) {}))
     if (const auto member = in_it(*replayed.all, *replayed.collective)) {
       if (replayed.collective->times) end_with_deaths(*replayed.all, *replayed.collective);

@@ -2,13 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "cluster/ranks/communicator.h"
 #include "record/time_part.h"
-
-namespace simgrid::s4u {
-class Disk;
-}
 
 namespace simgrad::cluster {
 
@@ -23,6 +20,7 @@ class Storage {
   };
   /// part: that of a rank's time which reads and writes are.
   Storage(Cluster& cluster, Place place, double bandwidth_bytes_per_s, double latency_s, record::TimePart part);
+  ~Storage();
 
   /// Blocks the calling actor.  Virtual time: latency + bytes / its share of the bandwidth.
   void read(const Communicator& comm, std::int64_t bytes) const;
@@ -33,7 +31,8 @@ class Storage {
   double bandwidth_bytes_per_s_;
   double latency_s_;
   record::TimePart part_;
-  simgrid::s4u::Disk* shared_ = nullptr;
+  class SharedDisk;
+  std::unique_ptr<SharedDisk> shared_;  ///< null: each rank has its own
 };
 
 /// The calling actor reads or writes its host's disk for so long.  part: of its time.

@@ -1,6 +1,10 @@
 #include "experiment/run/simulate_proxy.h"
 
+#include <algorithm>
+#include <limits>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "base/child_process.h"
 #include "base/errors.h"
@@ -13,13 +17,22 @@ namespace simgrad::experiment {
 
 namespace {
 
+/// The run with a clock that may go on for ever: the small model's times are those of no run.
+RunPlan without_limit_of_time(const RunPlan& run) {
+  RunPlan same = run;
+  Settings settings = *run.settings;
+  settings.cluster.watchdog.simulated_s = std::numeric_limits<double>::infinity();
+  same.settings = std::make_shared<const Settings>(std::move(settings));
+  return same;
+}
+
 /// The run with numbers, in a child. Its times are the small model's.
 record::Record with_numbers(const RunPlan& run, const Data& data, int threads, training::Pulse* pulse,
                             ModelKeeper* keeper) {
   const base::ChildEnd end = base::run_in_child([&] {
     outputs::Run computed = described(run);
     try {
-      computed.record = simulate(run, data, threads, pulse, {}, {.keeper = keeper});
+      computed.record = simulate(without_limit_of_time(run), data, threads, pulse, {}, {.keeper = keeper});
     } catch (const CollectivesMeet& meet) {
       return outputs::compact({{"meet", meet.what()}});
     }
@@ -54,6 +67,7 @@ void take_numbers(record::Record& of_large, const record::Record& computed) {
   of_large.sources = computed.sources;
   of_large.diverged_step = computed.diverged_step;
   of_large.status = computed.status;
+  of_large.error = computed.error;
   if (computed.time_to_target_s && !of_large.curve.empty())
     of_large.time_to_target_s = of_large.curve.back().simulated_s;
 }
@@ -64,9 +78,9 @@ record::Record simulate_proxy(const RunPlan& run, const Data& data, int threads,
                               const std::vector<cluster::TimelineLimits>& limits, const Numbers& numbers) {
   base::check(data != nullptr, "a run with numbers has data");
   const record::Record computed = with_numbers(run, data, threads, pulse, numbers.keeper);
-  if (computed.status == record::Status::failed) return computed;
-  record::Record of_large =
-      simulate(timed_plan(run, data->train.rows, computed.steps), nullptr, threads, pulse, limits);
+  // Where the numbers end in an error, the run has the times of their steps.
+  const std::int64_t steps = std::max<std::int64_t>(computed.steps, 1);
+  record::Record of_large = simulate(timed_plan(run, data->train.rows, steps), nullptr, threads, pulse, limits);
   const Settings& settings = *run.settings;
   of_large.notes.insert(of_large.notes.begin(),
                         note_on_proxy(settings, settings.model.model->parameters(problem_of(*data))));

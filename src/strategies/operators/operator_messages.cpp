@@ -10,7 +10,6 @@ using training::AlongScope;
 using training::Dimension;
 using values::Tensor;
 
-/// Waits for the messages of the step before, which may have been under way beside the update.
 void OperatorPasses::finish_sends() {
   const AlongScope timed(worker_.mesh_time(), everyone_, Dimension::pipeline);
   cluster::wait_for_sends(sent_);

@@ -33,6 +33,8 @@ class OperatorPasses final : public training::GradientMaker {
   values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const override;
   std::vector<models::ParameterStretch> counted_elsewhere() const override { return {}; }
   bool adds_up_micro_batches() const override { return true; }
+  /// Waits for the messages of the last step, which may be under way beside the update.
+  void finish_sends();
 
  private:
   /// The place of a unit in this rank's part.
@@ -43,7 +45,6 @@ class OperatorPasses final : public training::GradientMaker {
   using Key = std::pair<int, int>;  ///< chunk, micro-batch
 
   void find_places();
-  void finish_sends();
   void post_receives();
   MicroBatchPass& under_way(int chunk, int micro);
   void forward(std::size_t number, const StepOperator& op);

@@ -100,6 +100,7 @@ void Operators::operator()(Worker& worker) const {
     worker.note("the exhaustive search ended before it was complete; the placement is the best one that it found");
   State state = worker.start();
   while (worker.continues(state)) worker.update(state, worker.gradient(state.w));
+  passes.finish_sends();  // SimGrid cancels the transfers of a rank that ends
 }
 
 }  // namespace simgrad::strategies
