@@ -101,18 +101,17 @@ void check_both(const MeshTrial& trial, double numbers) {
 
 /// A head whose gradient is whole: of its own matrix, or of the embedding's. Stage 2 sums what is complete at once, and
 /// holds its chunk of the sum beside it. The gradient of a tied matrix is complete with the embedding's backward pass.
-void check_replicated_head(bool tied) {
+void check_replicated_head(bool tied, int stage) {
+  std::shared_ptr<const strategies::Strategy> strategy = std::make_shared<strategies::Allreduce>();
+  if (stage > 0) strategy = zero(stage);
   for (const int data : {2, 4})
-    for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}})
-      for (const int stage : {0, 1, 2}) {
-        CAPTURE(data, optimizer, stage);
-        std::shared_ptr<const strategies::Strategy> strategy = std::make_shared<strategies::Allreduce>();
-        if (stage > 0) strategy = zero(stage);
-        const double D = parameters_of_large_head(tied);
-        const double chunk = stage < 2 ? 0.0 : (tied ? 2 * h : head_parameters) / data;
-        check_both(large_head(strategy, data, optimizer, tied),
-                   D + vectors * D / (stage > 0 ? data : 1) + head_parameters + chunk + kept_at_large_head);
-      }
+    for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
+      CAPTURE(data, optimizer);
+      const double D = parameters_of_large_head(tied);
+      const double chunk = stage < 2 ? 0.0 : (tied ? 2 * h : head_parameters) / data;
+      check_both(large_head(strategy, data, optimizer, tied),
+                 D + vectors * D / (stage > 0 ? data : 1) + head_parameters + chunk + kept_at_large_head);
+    }
 }
 
 /// A way to shard parameters, and what a rank holds beside its shards at the head's backward pass.
@@ -143,16 +142,27 @@ std::vector<Sharded> ways_to_shard(double D) {
 }
 
 /// A head whose matrix is gathered for it, be it its own or the embedding's.
-void check_gathered_head(bool tied) {
+void check_gathered_head(bool tied, std::size_t way) {
   const double D = parameters_of_large_head(tied);
-  for (const Sharded& its : ways_to_shard(D))
-    for (const int data : {2, 4})
-      for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
-        CAPTURE(its.name, data, optimizer);
-        check_both(large_head(its.strategy, data, optimizer, tied), (1 + vectors + its.shards_of_gradients) * D / data +
-                                                                        its.gathered + its.gradients +
-                                                                        kept_at_large_head / its.micro_batches);
-      }
+  const Sharded its = ways_to_shard(D)[way];
+  for (const int data : {2, 4})
+    for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
+      CAPTURE(its.name, data, optimizer);
+      check_both(large_head(its.strategy, data, optimizer, tied), (1 + vectors + its.shards_of_gradients) * D / data +
+                                                                      its.gathered + its.gradients +
+                                                                      kept_at_large_head / its.micro_batches);
+    }
+}
+
+/// A shard that is all of the parameters.
+MeshTrial whole_in_halves(bool on_mesh, bool no_sync, const char* optimizer) {
+  auto strategy = fsdp(1, true);
+  strategy->shard_group = 1;
+  strategy->micro_batches = 2;
+  strategy->no_sync = no_sync;
+  MeshTrial trial = large_head(strategy, 2, optimizer, false);
+  if (on_mesh) trial.parallel.micro_batches = 2;
+  return trial;
 }
 
 }  // namespace
@@ -210,18 +220,33 @@ TEST_CASE("the gradient of a tied copy is in memory from the head's first backwa
 }
 
 TEST_CASE("at the backward pass of its head a rank holds its own matrix of the head and that matrix's gradient") {
-  check_replicated_head(false);
-  check_gathered_head(false);
+  for (const int stage : {0, 1, 2}) check_replicated_head(false, stage);
+  for (const std::size_t way : {0, 1, 2, 3, 4, 5}) check_gathered_head(false, way);
 }
 
 // tests/known_faults.toml, entry F2 (tied_gradient).
-TEST_CASE("at the backward pass of a tied head a rank holds the gradient of the embedding", "[!shouldfail]") {
-  check_replicated_head(true);
+TEMPLATE_TEST_CASE_SIG("at the backward pass of a tied head a rank holds the gradient of the embedding",
+                       "[!shouldfail]", ((int stage), stage), 0, 1, 2) {
+  check_replicated_head(true, stage);
 }
 
 // tests/known_faults.toml, entry F2 (tied_gather).
-TEST_CASE("at the backward pass of a tied head a rank has gathered the embedding", "[!shouldfail]") {
-  check_gathered_head(true);
+TEMPLATE_TEST_CASE_SIG("at the backward pass of a tied head a rank has gathered the embedding", "[!shouldfail]",
+                       ((std::size_t way), way), 0, 1, 2, 3, 4, 5) {
+  check_gathered_head(true, way);
+}
+
+// A sum of all of a gradient may take its place. The next one is added to it, and so is beside it.
+TEST_CASE("a rank that has all parameters holds the sums of earlier micro-batches beside a gradient") {
+  const double D = parameters_of_large_head(false);
+  for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
+    CAPTURE(optimizer);
+    const double states = (1 + vectors) * D, of_half = kept_at_large_head / 2, of_quarter = kept_at_large_head / 4;
+    check_both(whole_in_halves(false, false, optimizer), states + D + head_parameters + of_half);
+    check_both(whole_in_halves(false, true, optimizer), states + D + of_half);
+    check_both(whole_in_halves(true, false, optimizer), states + 2 * D + of_quarter);
+    check_both(whole_in_halves(true, true, optimizer), states + D + of_quarter);
+  }
 }
 
 TEST_CASE("the formula of a cut model whose units are gathered is what its fullest rank holds, within 1 %") {

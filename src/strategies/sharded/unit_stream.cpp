@@ -124,11 +124,15 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
   reduces_ = true;
   if (g.size() == 0) return;
   end_sum();
-  const bool in_place = options_.group == 1 && whole_gradient_bytes_ > 0.0;
   const double a_number = worker_.number_bytes().gradient;
-  if (!in_place) shard_bytes_ += a_number * static_cast<double>(chunks_[unit].count);
+  const double unit_bytes = a_number * static_cast<double>(units_[unit].count);
+  shard_bytes_ += a_number * static_cast<double>(chunks_[unit].count);
+  const bool in_place = options_.group == 1 && earlier_bytes_ == 0.0;  // else it is added to earlier sums
+  if (whole_gradient_bytes_ > 0.0 && in_place)
+    whole_gradient_bytes_ -= unit_bytes;
+  else if (whole_gradient_bytes_ > 0.0)
+    reducing_bytes_ = unit_bytes;
   worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
-  if (!in_place && whole_gradient_bytes_ > 0.0) reducing_bytes_ = a_number * static_cast<double>(units_[unit].count);
   const auto keep = [beside = beside_, unit](Tensor chunk) { return beside->reduced[unit] = std::move(chunk); };
   last_sum_ = stream_.start_collective(
       [beside = beside_, g](const Communicator&) { return collectives::sum_shard(*beside->inside, g); }, keep);

@@ -188,7 +188,7 @@ MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its) {
   states[MemoryPart::optimizer] = its.optimizer_on_host ? 0.0 : chunk(N, its.group) * terms.optimizer_bytes();
   const auto gradients = [&](double complete, double reducing, bool whole) {
     const bool all_shards = its.micro_batches > 1 && !its.no_sync;
-    if (whole && its.group == 1) return g * N;  // the shard is the gradient
+    if (whole && its.group == 1 && !all_shards) return g * N;  // the shard is the gradient
     const double waiting = whole ? N - std::max(0.0, complete - reducing) : 0.0;
     return g * (chunk(all_shards ? N : complete, its.group) + waiting);
   };
