@@ -87,12 +87,10 @@ TEST_CASE("scattered codes of two ranks take two exchanges of one code, and two 
 }
 
 // tests/known_faults.toml, entry T14: the sends of an all-to-all and of an all-gather follow each other.
-TEST_CASE("scattered codes take two latencies and the bytes of all sends, which are posted at once", "[!shouldfail]") {
-  for (const int P : {4, 16}) {
-    CAPTURE(P);
-    const record::Record record = timed(ring(Compressor("sign"), CodesWay::reduce_scatter), long_vector, P);
-    CHECK(record.simulated_s / 10.0 == Approx(step_of_codes_s(P)).epsilon(1e-9));
-  }
+TEMPLATE_TEST_CASE_SIG("scattered codes take two latencies and the bytes of all sends, which are posted at once",
+                       "[!shouldfail]", ((int P), P), 4, 16) {
+  const record::Record record = timed(ring(Compressor("sign"), CodesWay::reduce_scatter), long_vector, P);
+  CHECK(record.simulated_s / 10.0 == Approx(step_of_codes_s(P)).epsilon(1e-9));
 }
 
 TEST_CASE("scattered int8 sends about a quarter of float32's bytes, whatever the number of ranks") {
