@@ -22,12 +22,13 @@ struct SessionParts {
                               dispatcher};
   training::Traits traits;
   training::Sgd optimizer;
+  const training::ModelParts* model_parts = nullptr;  ///< of a mesh
 
   training::Generation generation(const std::vector<bool>& alive, int workers, training::Holder holder,
                                   training::Snapshots* source = nullptr, const training::Generation* before = nullptr,
                                   bool lost_stay = false) {
     const training::Generation::Terms terms{.learning = learning,
-                                            .parts = nullptr,
+                                            .parts = model_parts,
                                             .traits = traits,
                                             .optimizer = optimizer,
                                             .workers = workers,
