@@ -1,5 +1,6 @@
 """The program of a stage of a pipeline."""
 from collectives import ring
+from known import FAULTS
 from meshes import meet
 from replicas import drop_gradients, length_of, replica, update
 from sharded import units_of
@@ -50,8 +51,20 @@ def pipeline_stage(t, rank):
     stages, per_stage, place = parallel["pipeline"], parallel["chunks"], t.mesh.place(rank)
     stage = place["pipeline"]
 
-    def rank_of(other):
-        return t.mesh.rank(place | {"pipeline": other})
+    def rank_of(piece):
+        return t.mesh.rank(place | {"pipeline": piece % stages})
+
+    def beside(what, chunk):
+        """The pieces of the model before and behind a pass, where something comes from or goes to them."""
+        here, ahead = chunk * stages + stage, {"forward": 1, "weights": len(pieces)}.get(what, -1)
+        return [piece if 0 <= piece < len(pieces) else None for piece in (here - ahead, here + ahead)]
+
+    def post(tasks):
+        for what, part, chunk in tasks:
+            source = beside(what, chunk)[0]
+            if source is not None:
+                channel = rank_of(source), rank, (what == "forward", part, source)
+                arrivals[what, part, chunk] = t.receive(*channel)
     t.twins[rank] = t.mesh.rank(place | {"data": 0})
     units, pieces, at = units_of(t), [], 0
     for count in parallel["stages"]:
@@ -67,23 +80,20 @@ def pipeline_stage(t, rank):
     stash = Stash(memory, length * t.number, schedule, t.steps)
     for _ in range(t.steps if flushes else 1):
         arrivals, departures = {}, []
-        for what, part, chunk in tasks:
-            source = chunk * stages + stage + (-1 if what == "forward" else 1)
-            if 0 <= source < len(pieces) and what != "weights":
-                peer = rank_of(source % stages)
-                arrivals[what, part, chunk] = t.receive(peer, rank, (what == "forward", part, source))
+        late = [task for task in tasks if task[0] == "backward" and not flushes and "late_gradients" in FAULTS]
+        post([task for task in tasks if task not in late])
         for task in tasks:
             what, part, chunk = task
+            if late and task == late[0]:
+                post(late)
             if task in arrivals:
                 yield arrivals[task]
             stash.before(what, part)
             yield from one_pass(t, rank, own[chunk], what, part, rows)
-            here = chunk * stages + stage
-            target = here + (1 if what == "forward" else -1)
-            if 0 <= target < len(pieces) and what != "weights":
-                peer = rank_of(target % stages)
+            here, target = chunk * stages + stage, beside(what, chunk)[1]
+            if target is not None:
                 size = rows * t.layers[pieces[max(here, target)][0]].entrance
-                departures.append(t.send(rank, peer, (what == "forward", part, here), size))
+                departures.append(t.send(rank, rank_of(target), (what == "forward", part, here), size))
             stash.after(what, part)
             if not flushes and what == "backward" and (part + 1) % parts == 0:
                 yield from end_of_step(t, rank, length)

@@ -274,9 +274,7 @@ def compare(results, folder, tolerance=1e-6):
         for what, found, expected in theirs:
             # SimGrid's clock takes dates closer than its precision/timing, 1e-9 s by default, for one.
             least = 1e-8 if what == "simulated_s" else 0
-            # Stages that update by themselves meet ends of messages and of passes in an order that no paper fixes.
-            loose = what == "simulated_s" and scenario["parallel"]["schedule"].startswith("pipedream")
-            if abs(found - expected) > max((1e-2 if loose else tolerance) * max(abs(found), abs(expected)), least):
+            if abs(found - expected) > max(tolerance * max(abs(found), abs(expected)), least):
                 yield run, what, found, expected
 
 

@@ -217,7 +217,8 @@ def draw_strategy(draw, scenario, place):
     return strategy
 
 
-def fault_scenario(layers, strategy, workers=2, model=None, parallel=None, topology="star", **training):
+def fault_scenario(layers, strategy, workers=2, model=None, parallel=None, topology="star", steps=1,
+                   **training):
     """A small scenario: layers as (parameters, forward flops, backward flops)."""
     lines = ["name,parameters,forward_flops,backward_flops,activation_bytes,entrance_bytes"]
     lines += [f"l{place},{layer[0]},{layer[1]},{layer[2]},80,80" for place, layer in enumerate(layers)]
@@ -225,7 +226,7 @@ def fault_scenario(layers, strategy, workers=2, model=None, parallel=None, topol
     scenario = {"seed": 1, "cluster": {"workers": workers, "speed": "1GF", "bandwidth": "1Gbps", "latency": "50us",
                                        "topology": topology},
                 "model": model or {"kind": "profile", "path": path},
-                "training": {"batch_size_per_worker": 2, "numbers": False} | training, "stop": {"steps": 1},
+                "training": {"batch_size_per_worker": 2, "numbers": False} | training, "stop": {"steps": steps},
                 "strategy": [strategy]} | ({"parallel": parallel} if parallel else {})
     return scenario, None if model else "\n".join(lines) + "\n"
 
@@ -246,6 +247,8 @@ FAULTS = {
     "unlike_routes": fault_scenario([(6000, 2e4, 6e4), (10, 4e4, 1.9e5), (4000, 2e2, 4e2)], {"kind": "allreduce"},
                                     workers=6, topology="torus", batch_size_per_worker=6,
                                     parallel={"pipeline": 3, "micro_batches": 6, "stages": [1, 1, 1]}),
+    "late_gradients": fault_scenario([(10, 1e6, 2e6), (10, 1e4, 2e4)], {"kind": "single"},
+                                     parallel={"pipeline": 2, "schedule": "pipedream", "stages": [1, 1]}, steps=6),
     "accumulators": fault_scenario([(90000, 1e6, 2e6), (500, 1e6, 2e6), (600, 1e6, 2e6)],
                                    {"kind": "fsdp", "limit": 1, "micro_batches": 2, "no_sync": True}),
 }
