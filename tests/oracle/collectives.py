@@ -179,8 +179,11 @@ ALLREDUCES = {"ring": ring, "recursive_doubling": in_powers_of_two(doubling), "t
               "bcube": bcube, "rabenseifner": in_powers_of_two(halving_doubling), "hierarchical": hierarchical}
 
 
+def algorithm_of(t):
+    return ALLREDUCES[kind_of(t.options.get("algorithm", "ring"))]
+
+
 def allreduce(t, rank, length, stream):
     members = t.group(rank)
     if len(members) > 1:
-        algorithm = ALLREDUCES[kind_of(t.options.get("algorithm", "ring"))]
-        yield from algorithm(t, rank, members, length, stream)
+        yield from algorithm_of(t)(t, rank, members, length, stream)

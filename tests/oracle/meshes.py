@@ -5,8 +5,12 @@ Written without reading src/, from
 * M. Shoeybi et al., Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism, 2019 (a
   block sums once behind attention and once behind the feed-forward part, and as often in the backward pass; embedding
   and head are cut by the vocabulary, and the loss sums numbers of each token);
-* V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023 (what a rank keeps).
+* V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023 (what a rank keeps);
+* D. Lepikhin et al., GShard: Scaling Giant Models with Conditional Computation and Automatic Sharding, 2021 (experts).
 """
+from itertools import product
+from math import ceil, prod
+
 from collectives import ring
 
 
@@ -14,9 +18,10 @@ class Mesh:
     """The ranks of a cluster along the dimensions of [parallel], the innermost dimension first."""
 
     def __init__(self, parallel, workers):
-        sizes = {"tensor": parallel["tensor"], "pipeline": parallel["pipeline"]}
-        sizes["data"] = workers // (sizes["tensor"] * sizes["pipeline"])
-        self.sizes, self.order = sizes, [name for name in parallel["order"] if name in sizes]
+        self.sizes = {name: parallel[name] for name in ("tensor", "context", "expert", "pipeline")}
+        self.cut = prod(self.sizes.values())
+        self.sizes["data"] = workers // self.cut
+        self.order = parallel["order"] + [name for name in self.sizes if name not in parallel["order"]]
 
     def place(self, rank):
         """The number of a rank along each dimension."""
@@ -31,9 +36,10 @@ class Mesh:
             rank = rank * self.sizes[name] + place[name]
         return rank
 
-    def along(self, rank, name):
-        """The ranks whose places differ from that of a rank in one dimension alone."""
-        return [self.rank(self.place(rank) | {name: number}) for number in range(self.sizes[name])]
+    def along(self, rank, *names):
+        """The ranks whose places differ from that of a rank in some dimensions alone."""
+        places = product(*(range(self.sizes[name]) for name in names))
+        return sorted(self.rank(self.place(rank) | dict(zip(names, place))) for place in places)
 
 
 def meet(t, rank, sums, rows):
@@ -42,29 +48,56 @@ def meet(t, rank, sums, rows):
         yield from ring(t, rank, t.mesh.along(rank, "tensor"), round(rows * numbers), "tensor")
 
 
-def cut_transformer(model, number, tensor, layer_of):
-    """The layers of one of the tensor ranks; norms, positions and biases behind a sum are whole on each of them.
+def cut_transformer(model, number, sizes, layer_of):
+    """The layers of one rank of a mesh, with their work, activations and exchanges for one sample.
 
-    The loss sums a maximum of each token, and then the exponentials' sum and the target's score.
+    Of tensor ranks norms, positions and biases behind a sum are whole on each. The loss sums a maximum of each token,
+    and then the exponentials' sum and the target's score. Of context ranks each has all parameters and a part of the
+    tokens. Experts compute an even share of the choices, as simgrad shows it, whatever their capacity.
     """
     s, h, v, f = model["sequence"], model["hidden"], model["vocabulary"], model.get("feed_forward", 4 * model["hidden"])
-    heads, scores = model["heads"], 4 * s * s * h / tensor
+    heads, tensor, context, experts = model["heads"], sizes["tensor"], sizes["context"], model["experts"]
 
-    def product(unit, parameters, flops, numbers, extra=0.0, tied=0, scores=0.0, forward=(), backward=()):
+    def layer(unit, part, parameters, flops, numbers, extra=0.0, tied=0, scores=0.0, forward=(), backward=()):
         share = flops / (flops + scores) / 2 if flops else 0
-        flops += scores
-        layer = layer_of(unit, parameters, flops, 2 * flops, numbers * number + extra, s * h * number, tied, share)
-        layer.sums = {"forward": forward if tensor > 1 else (), "backward": backward if tensor > 1 else ()}
-        return layer
-    layers, whole = [product("embedding", (v // tensor + s) * h, 0, 0, forward=[s * h])], [s * h]
+        flops = (flops + (scores if context == 1 else 0)) / context
+        made = layer_of(unit, parameters, flops, 2 * flops, (numbers * number + extra) / context,
+                        s * h * number / context, tied, share)
+        made.part = part, unit
+        made.sums = {"forward": forward if tensor > 1 else (), "backward": backward if tensor > 1 else ()}
+        if scores and context > 1:
+            made.scores, made.keys = scores / context, 2 * s * h / context
+            made.exchanges = {"forward": ((), ("keys",)), "backward": (("keys", "sums"), ())}
+        return made
+    layers, whole = [layer("embedding", 0, (v // tensor + s) * h, 0, 0, forward=[s * h])], [s * h]
     for block in range(model["layers"]):
         unit = f"block {block}"
-        layers += [product(unit, 2 * h + (3 * h * h + 3 * h) // tensor, 6 * s * h * h / tensor,
-                           2 * s * h + (3 * s * h + heads * s * s) / tensor, scores=scores, backward=whole),
-                   product(unit, h * h // tensor + h, 2 * s * h * h / tensor, s * h / tensor, forward=whole),
-                   product(unit, 2 * h + (f * h + f) // tensor, 2 * s * h * f / tensor, 2 * s * h + s * f / tensor,
-                           backward=whole),
-                   product(unit, f * h // tensor + h, 2 * s * h * f / tensor, s * f / tensor, forward=whole)]
+        layers += [layer(unit, "attention", 2 * h + (3 * h * h + 3 * h) // tensor, 6 * s * h * h / tensor,
+                         2 * s * h + (3 * s * h + heads * s * s) / tensor, scores=4 * s * s * h / tensor,
+                         backward=whole),
+                   layer(unit, "attention", h * h // tensor + h, 2 * s * h * h / tensor, s * h / tensor, forward=whole)]
+        if experts and (block + 1) % model["expert_every"] == 0:
+            layers += layers_of_experts(model, sizes, lambda *numbers: layer(unit, "feed-forward", *numbers))
+            continue
+        layers += [layer(unit, "feed-forward", 2 * h + (f * h + f) // tensor, 2 * s * h * f / tensor,
+                         2 * s * h + s * f / tensor, backward=whole),
+                   layer(unit, "feed-forward", f * h // tensor + h, 2 * s * h * f / tensor, s * f / tensor,
+                         forward=whole)]
     own = 0 if model["tied"] else v * h // tensor
-    return layers + [product("head", 2 * h + own, 2 * s * h * v / tensor, 2 * s * h, 4 * s * v / tensor,
-                             v * h // tensor if model["tied"] else 0, forward=[s, 2 * s], backward=whole)]
+    return layers + [layer("head", 0, 2 * h + own, 2 * s * h * v / tensor, 2 * s * h, 4 * s * v / tensor,
+                           v * h // tensor if model["tied"] else 0, forward=[s, 2 * s], backward=whole)]
+
+
+def layers_of_experts(model, sizes, layer):
+    """A router, and a rank's part of the experts."""
+    s, h, f = model["sequence"], model["hidden"], model.get("feed_forward", 4 * model["hidden"])
+    experts = model["experts"]
+    choices, own = model["top_k"] * s, experts // sizes["expert"]
+    capacity = ceil(model["capacity_factor"] * choices / experts - 1e-9)
+    into = layer(own * (h * f + f), 2 * choices * h * f, choices * (h + f))
+    out = layer(own * (f * h + h), 2 * choices * h * f, choices * (h + f))
+    into.routed = out.routed = own * capacity * h / sizes["context"]
+    if sizes["expert"] > 1:
+        into.exchanges = {"forward": (("experts",), ()), "backward": ((), ("experts",))}
+        out.exchanges = {"forward": ((), ("experts",)), "backward": (("experts",), ())}
+    return [layer(2 * h + h * experts, 2 * s * h * experts, 2 * s * h + s * experts), into, out]

@@ -41,6 +41,15 @@ def tasks_of_stage(schedule, stage, stages, parts, chunks_a_stage):
     return tasks
 
 
+def pieces_of(t):
+    """The layers of each piece of the model."""
+    units, pieces, at = units_of(t), [], 0
+    for count in t.parallel["stages"]:
+        pieces.append([place for unit in units[at:at + int(count)] for place in unit])
+        at += int(count)
+    return pieces
+
+
 def pipeline_stage(t, rank):
     """A stage of a cut model, whose hops go on beside its passes.
 
@@ -66,10 +75,7 @@ def pipeline_stage(t, rank):
                 channel = rank_of(source), rank, (what == "forward", part, source)
                 arrivals[what, part, chunk] = t.receive(*channel)
     t.twins[rank] = t.mesh.rank(place | {"data": 0})
-    units, pieces, at = units_of(t), [], 0
-    for count in parallel["stages"]:
-        pieces.append([place for unit in units[at:at + int(count)] for place in unit])
-        at += int(count)
+    pieces = pieces_of(t)
     own = [pieces[chunk * stages + stage] for chunk in range(per_stage)]
     length = sum(length_of(t, piece) for piece in own)
     memory.hold("parameters", length * t.number)

@@ -1,8 +1,8 @@
 """Programs of ranks that hold the whole model: passes, sums of gradients, averages, gossip."""
-from collectives import allreduce, kind_of
+from collectives import algorithm_of, allreduce, kind_of
+from exchanges import sum_of_sharers, through
 from fluid import Stream
 from known import FAULTS
-from meshes import meet
 
 
 def passes(t, rank, rows, after_layer=None):
@@ -11,19 +11,17 @@ def passes(t, rank, rows, after_layer=None):
     matrix = 0 if "tied_gradient" in FAULTS else layers[-1].tied
     for place, layer in enumerate(layers):
         memory.read("parameters")
-        yield t.work(rank, rows * layer.forward)
-        yield from meet(t, rank, layer.sums["forward"], rows)
+        yield from through(t, rank, place, "forward", rows)
         memory.hold(("kept", place), rows * layer.kept)
     added = 0
     for place in reversed(range(len(layers))):
         layer = layers[place]
         memory.read("parameters", ("kept", place))
-        yield t.work(rank, rows * layer.backward)
+        yield from through(t, rank, place, "backward", rows)
         if ("gradient", place) in memory.held and t.options.get("no_sync"):
             added += layer.parameters
-            if t.mesh.sizes["tensor"] == 1:  # the ranks of a mesh add when the pass is over, as simgrad shows it
+            if t.mesh.cut == 1:  # the ranks of a mesh add when the pass is over, as simgrad shows it
                 yield t.work(rank, layer.parameters)
-        yield from meet(t, rank, layer.sums["backward"], rows)
         own = layer.parameters - (matrix if place == 0 else 0)
         for name, size in [("tied", matrix if place == len(layers) - 1 else 0), (place, own)]:
             if ("gradient", name) not in memory.held and (size or name == place):
@@ -31,7 +29,7 @@ def passes(t, rank, rows, after_layer=None):
         if after_layer:
             yield from after_layer(place)
         memory.drop(("kept", place))
-    if added and t.mesh.sizes["tensor"] > 1:
+    if added and t.mesh.cut > 1:
         yield t.work(rank, added)
 
 
@@ -47,6 +45,14 @@ def replica(t, rank):
     memory.hold("optimizer", t.parameters * t.vectors * t.number)
 
 
+def sum_of_gradients(t, rank, replicas=()):
+    """The sum over replicas, and over the ranks of a replica that share sequences or experts."""
+    if "sums_by_part" not in FAULTS:
+        yield from sum_of_sharers(t, rank, t.layers, replicas, algorithm_of(t))
+    elif replicas:
+        yield from allreduce(t, rank, t.parameters, "main")
+
+
 def update(t, rank, length):
     t.ledgers[rank].read("parameters", "optimizer")
     yield t.work(rank, length * t.update_flops)
@@ -56,6 +62,7 @@ def single(t, rank):
     replica(t, rank)
     for _ in range(t.steps):
         yield from passes(t, rank, t.rows)
+        yield from sum_of_gradients(t, rank)
         yield from update(t, rank, t.parameters)
         drop_gradients(t, rank)
         t.end_step()
@@ -101,7 +108,7 @@ def data_parallel(t, rank):
                 yield from ()
             yield from passes(t, rank, rows, after_layer)
             if reduces and not buckets:
-                yield from allreduce(t, rank, t.parameters, "main")
+                yield from sum_of_gradients(t, rank, ("data",))
             for event in sums:
                 yield event
             if part and not t.options["no_sync"]:
@@ -115,6 +122,7 @@ def local_sgd(t, rank):
     replica(t, rank)
     for step in range(t.steps):
         yield from passes(t, rank, t.rows)
+        yield from sum_of_gradients(t, rank)
         yield from update(t, rank, t.parameters)
         drop_gradients(t, rank)
         if (step + 1) % t.options["local_steps"] == 0 and len(t.group(rank)) > 1:

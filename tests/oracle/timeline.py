@@ -16,6 +16,8 @@ scenario and of results.json, the pages under docs/, what `simgrad explain` says
 * S. U. Stich, Local SGD Converges Fast and Communicates Little, 2019;
 * V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023 (layers, activations);
 * M. Shoeybi et al., Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism, 2019;
+* H. Liu et al., Ring Attention with Blockwise Transformers for Near-Infinite Context, 2023;
+* D. Lepikhin et al., GShard: Scaling Giant Models with Conditional Computation and Automatic Sharding, 2021;
 * P. Qi et al., Zero Bubble Pipeline Parallelism, 2024 (backward passes in two halves);
 * C. Guo et al., BCube: A High Performance, Server-centric Network Architecture, 2009;
 * D. Bertsekas, R. Gallager, Data Networks, 1992 (max-min fair rates).
@@ -23,8 +25,9 @@ scenario and of results.json, the pages under docs/, what `simgrad explain` says
 A rank is a Python generator that yields the events for which it waits (strategies.py, collectives.py). Messages are
 rendezvous: a transfer begins when both ends have called, pays its route's latency without using bandwidth, and then
 shares links max-min fairly (fluid.py). A ledger of each rank's memory refuses to read what is not resident. Hosts and
-links are in cables.py, the ranks of a cut model in meshes.py, and lost hosts in crashes.py. known.py has the names of
-simgrad's faults that are imitated on request. This file has a model's layers, what is covered, and the comparison of
+links are in cables.py, the ranks of a cut model in meshes.py, what they send each other in exchanges.py, and lost hosts
+in crashes.py. known.py has the names of simgrad's faults that are imitated on request. This file has a model's layers,
+what is covered, and the comparison of
 
     tests/oracle/timeline.py out/NAME/results.json [folder of the scenario's files]
 
@@ -63,6 +66,8 @@ class Layer:
         self.unit, self.parameters, self.forward, self.backward = unit, parameters, forward, backward
         self.kept, self.entrance, self.tied = kept, entrance, tied
         self.weights, self.sums = weights, {"forward": (), "backward": ()}
+        self.part, self.exchanges = unit, {"forward": ((), ()), "backward": ((), ())}
+        self.scores = self.keys = self.routed = 0  # of ranks that share sequences or experts
 
 
 def profile_layers(path):
@@ -96,9 +101,9 @@ def not_covered(scenario, run):
         "cluster": {"device": "none", "stragglers": "none", "jitter": "none", "background": [], "hosts": [],
                     "overlap_slowdown": 0, "charge_reductions": True, "platform": None},
         "training": {"input": {"from": "memory"}, "recompute": "none", "checkpoint_every_steps": 0, "clip_norm": None},
-        "parallel": {"sequence_parallel": False, "scatter_gather": False, "context": 1, "expert": 1, "automatic": False,
+        "parallel": {"sequence_parallel": False, "scatter_gather": False, "automatic": False,
                      "copies": "none", "tensor_shares": "equal", "refresh_every": 1},
-        "model": {"preset": "none", "config": "", "gated": False, "experts": 0, "bias": True, "qkv_biases": False,
+        "model": {"preset": "none", "config": "", "gated": False, "expert_skew": 1, "bias": True, "qkv_biases": False,
                   "norm": "layer_norm", "positions": "learned", "embedding_norm": False, "fused_attention": False,
                   "timed_as": "itself", "kv_heads": None},
         "topology": {"slice": [], "routing": "destination"},
@@ -129,13 +134,19 @@ def not_covered(scenario, run):
     if run["options"].get("consistency") == "asp" and scenario["training"]["desynchronise"]:
         problems.append("training.desynchronise")
     pipeline = scenario["parallel"]
-    if pipeline["tensor"] > 1:
+    sharers = pipeline["context"] * pipeline["expert"]
+    if pipeline["tensor"] * sharers > 1:
         # Of zero, fsdp and buckets in a mesh no publication says when their sums begin beside those of the passes, and
         # of a pipeline's hops not how they meet these. A run may say in a note that it leaves such meetings out.
         known = kind_of(scenario["model"]) == "transformer" and run["strategy"] in ("single", "allreduce", "local_sgd")
         apart = any("messages of a rank were on a link of its collectives" in note for note in run["notes"])
         if not known or "bucket_size" in run["options"] or apart or pipeline["pipeline"] > 1:
-            problems.append("tensor ranks of this kind")
+            problems.append("ranks that share layers, of this kind")
+        several = pipeline["tensor"] > 1 or 1 < pipeline["expert"] < sharers
+        if sharers > 1 and (several or run["options"].get("micro_batches", 1) > 1):
+            problems.append("ranks that share sequences or experts, of this kind")
+    if scenario["model"].get("experts", 0) and pipeline["tensor"] * pipeline["context"] * pipeline["pipeline"] > 1:
+        problems.append("experts of a cut model")
     if pipeline["pipeline"] > 1 and not (pipeline["stages"] and run["strategy"] in ("single", "allreduce")
                                          and pipeline["schedule"] in SCHEDULES and "bucket_size" not in run["options"]):
         problems.append("a pipeline of this kind")
@@ -154,8 +165,8 @@ class Training:
         cluster, training = scenario["cluster"], scenario["training"]
         self.clock, self.kind, self.options = Clock(), kind, options
         self.parallel, self.steps = scenario["parallel"], scenario["stop"]["steps"]
-        alone = kind == "single" and self.parallel["pipeline"] * self.parallel["tensor"] == 1
-        self.workers = 1 if alone else cluster["workers"]
+        self.workers = 1 if kind == "single" and Mesh(self.parallel, 1).cut == 1 else cluster["workers"]
+        self.mesh = Mesh(self.parallel, self.workers)
         algorithm = options.get("algorithm")
         self.base = algorithm.get("base", 4) if isinstance(algorithm, dict) else 4
         self.bucket = quantity(options["bucket_size"]) if "bucket_size" in options else None
@@ -168,8 +179,8 @@ class Training:
         self.wire = self.number if training["wire"] == "precision" else NUMBER_BYTES[training["wire"]]
         self.update_flops = UPDATE_FLOPS[kind_of(training["optimizer"])]
         self.vectors = OPTIMIZER_VECTORS[kind_of(training["optimizer"])]
-        self.mesh = Mesh(self.parallel, self.workers)
-        self.rows = training["batch_size_per_worker"] * cluster["workers"] // self.mesh.sizes["data"]
+        sharers = self.mesh.sizes["data"] * self.mesh.sizes["expert"]
+        self.rows = training["batch_size_per_worker"] * cluster["workers"] // sharers
         self.layers = self.layers_of(scenario, folder)
         self.parameters = sum(layer.parameters for layer in self.layers)
         self.cables = Cables(cluster, self.workers, self.ranks)
@@ -185,7 +196,7 @@ class Training:
         if model["kind"] == "perceptron":
             return perceptron_layers(model, scenario["data"].get("features", 10), self.number)
         tokens = {"vocabulary": scenario["data"].get("vocabulary")}
-        return cut_transformer(tokens | model, self.number, self.mesh.sizes["tensor"], Layer)
+        return cut_transformer(tokens | model, self.number, self.mesh.sizes, Layer)
 
     def message(self, source, target, size):
         links, latency, load, rate = self.cables.message(source, target, size)

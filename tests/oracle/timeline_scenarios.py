@@ -110,20 +110,11 @@ def draw_scenario(draw, number):
         scenario["model"], units = {"kind": "perceptron", "hidden": hidden}, len(hidden) + 1
         training["numbers"] = draw.random() < 0.5
     else:
-        heads = draw.choice([1, 2])
-        tensor = 2 if heads == 2 and workers % 2 == 0 and draw.random() < 0.7 else 1
-        scenario["model"] = {"kind": "transformer", "layers": draw.randint(1, 3), "heads": heads,
-                             "hidden": heads * draw.choice([4, 8]), "sequence": draw.randint(3, 9),
-                             "vocabulary": tensor * draw.randint(5, 200), "tied": draw.random() < 0.5}
-        if draw.random() < 0.3:
-            training["numbers"], vocabulary = True, scenario["model"].pop("vocabulary")
-            scenario["data"] = {"source": "markov", "vocabulary": vocabulary, "samples": 480}
+        scenario["model"] = draw_transformer(draw, scenario, workers)
         units = scenario["model"]["layers"] + 2
-        if tensor > 1:
-            scenario["parallel"] = {"tensor": tensor}
-            workers //= tensor
     stages = draw.choice([stages for stages in range(1, 5) if workers % stages == 0])
-    whole = "parallel" not in scenario and not scenario["model"].get("tied")
+    whole = "parallel" not in scenario and not (
+        scenario["model"].get("tied") or scenario["model"].get("experts"))
     if whole and 1 < stages <= units and workers > 1 and draw.random() < 0.7:
         draw_pipeline(draw, scenario, stages, units)
     else:
@@ -131,6 +122,30 @@ def draw_scenario(draw, number):
     if scenario["cluster"]["workers"] > 1 and draw.random() < 0.25:
         draw_crash(draw, scenario)
     return scenario, profile
+
+
+def draw_transformer(draw, scenario, workers):
+    """A transformer, and perhaps the ranks that share its products, its sequences or its experts."""
+    heads, cut = draw.choice([1, 2]), draw.choice(["tensor", "tensor", "context", "expert", "none"])
+    sizes = {cut: draw.choice([size for size in range(1, workers + 1) if workers % size == 0])}
+    if cut in ("tensor", "none"):
+        sizes = {"tensor": 2} if cut == "tensor" and heads == 2 and workers % 2 == 0 else {}
+    if sizes:
+        scenario["parallel"] = sizes
+        if draw.random() < 0.4:
+            order = ["tensor", "context", "expert", "data", "pipeline"]
+            scenario["parallel"]["order"] = draw.sample(order, len(order))
+    model = {"kind": "transformer", "layers": draw.randint(1, 3), "heads": heads, "hidden": heads * draw.choice([4, 8]),
+             "sequence": sizes.get("context", 1) * draw.randint(3, 9), "tied": draw.random() < 0.5,
+             "vocabulary": sizes.get("tensor", 1) * draw.randint(5, 200)}
+    if "expert" in sizes:
+        experts = sizes["expert"] * draw.randint(2, 3)
+        model |= {"experts": experts, "top_k": draw.randint(1, 2), "capacity_factor": draw.choice([1, 1.25, 2]),
+                  "expert_every": draw.randint(1, min(2, model["layers"]))}
+    elif draw.random() < 0.3:
+        scenario["training"]["numbers"], vocabulary = True, model.pop("vocabulary")
+        scenario["data"] = {"source": "markov", "vocabulary": vocabulary, "samples": 480}
+    return model
 
 
 def draw_crash(draw, scenario):
@@ -247,6 +262,8 @@ FAULTS = {
     "unlike_routes": fault_scenario([(6000, 2e4, 6e4), (10, 4e4, 1.9e5), (4000, 2e2, 4e2)], {"kind": "allreduce"},
                                     workers=6, topology="torus", batch_size_per_worker=6,
                                     parallel={"pipeline": 3, "micro_batches": 6, "stages": [1, 1, 1]}),
+    "sums_by_part": fault_scenario([], {"kind": "allreduce"}, workers=4, parallel={"context": 2},
+                                   model=TIED | {"tied": False}),
     "late_gradients": fault_scenario([(10, 1e6, 2e6), (10, 1e4, 2e4)], {"kind": "single"},
                                      parallel={"pipeline": 2, "schedule": "pipedream", "stages": [1, 1]}, steps=6),
     "accumulators": fault_scenario([(90000, 1e6, 2e6), (500, 1e6, 2e6), (600, 1e6, 2e6)],
