@@ -35,11 +35,10 @@ const Draw::Json* Draw::given_at(std::string_view key) const {
 }
 
 bool Draw::write_known(std::string_view key) {
-  const std::vector<std::string>* known = &values_of(path_ + kind_ + "." + std::string(key));
+  const std::vector<Json>* known = &values_of(path_ + kind_ + "." + std::string(key));
   if (known->empty()) known = &values_of(full(key));
   if (known->empty()) return false;
-  const std::string& value = (*known)[dice_.one_of(known->size())];
-  tree_[std::string(key)] = scenario::json(scenario::parse_value(value, {}));
+  tree_[std::string(key)] = (*known)[dice_.one_of(known->size())];
   return true;
 }
 

@@ -117,7 +117,7 @@ void lay(Draw::Json& tree, const Draw::Json& over, const Aim& aim, const std::st
 /// Sizes that decide how long a run takes: the least and the most that is drawn for a key; nothing: as describe says.
 std::optional<std::pair<std::int64_t, std::int64_t>> size_of(const std::string& key);
 /// Values of a key whose range says too little, as names, files and pairs: one of them is drawn. Empty: none is known.
-const std::vector<std::string>& values_of(const std::string& key);
+const std::vector<Draw::Json>& values_of(const std::string& key);
 /// Parts of scenarios, the sizes in which suit one another; such are too rare among sizes that are drawn one by one.
 /// wanted: the key that the scenario is drawn for.
 Draw::Json drawn_context(Dice& dice, std::string_view strategy, std::string_view wanted);
@@ -135,8 +135,11 @@ struct Schema {
   std::set<std::string> keys, values;
 };
 const Schema& schema();
-/// Prints which of them no accepted scenario of the directory has, and how many pairs of keys occur.
-void report_keys(const std::string& directory);
+/// Those that a scenario has, and whatever else stands in it.
+std::set<std::string> keys_and_values(const std::string& file);
+/// Prints which of them no accepted scenario of the directory has, and how many pairs of keys occur. Returns whether
+/// every key does.
+bool report_keys(const std::string& directory);
 
 /// Writes the files that drawn scenarios name.
 void write_companions(const std::string& directory);

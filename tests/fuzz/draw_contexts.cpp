@@ -17,8 +17,15 @@ using Json = Draw::Json;
 struct Context {
   std::string_view for_keys;    ///< the beginning of the keys that need it; several are parted by spaces
   std::string_view strategies;  ///< the only strategies that it suits; empty: all
-  const char* toml;
+  std::string_view toml;
+  std::string_view above = "";  ///< stands before toml
 };
+
+/// The data and the training of models that say how long they take, and learn nothing.
+constexpr const char* times_alone = R"(
+data = { samples = 40 }
+training = { numbers = false, batch_size = 8 }
+)";
 
 constexpr const char* small_transformer = R"(
 data = { source = "markov", vocabulary = 6, samples = 40 }
@@ -47,24 +54,10 @@ constexpr const char* proxy = R"(
 data = { source = "house_prices", features = 4, samples = 40 }
 model = { kind = "perceptron", timed_as = { kind = "profile", path = "layers_of_nothing.csv" } }
 )";
-constexpr const char* layers = R"(
-data = { samples = 40 }
-model = { kind = "profile", path = "layers.csv" }
-training = { numbers = false, batch_size = 8 }
-)";
-constexpr const char* layers_of_nothing = R"(
-data = { samples = 40 }
-model = { kind = "profile", path = "layers_of_nothing.csv" }
-training = { numbers = false, batch_size = 8 }
-)";
-constexpr const char* operators = R"(
-data = { samples = 40 }
-model = { kind = "operator_graph", path = "operators_of_nothing.csv" }
-training = { numbers = false, batch_size = 8 }
-)";
+constexpr const char* layers = R"(model = { kind = "profile", path = "layers.csv" })";
+constexpr const char* layers_of_nothing = R"(model = { kind = "profile", path = "layers_of_nothing.csv" })";
+constexpr const char* operators = R"(model = { kind = "operator_graph", path = "operators_of_nothing.csv" })";
 constexpr const char* operator_tables = R"(
-data = { samples = 40 }
-training = { numbers = false, batch_size = 8 }
 [model]
 kind = "operator_graph"
 operator = [{ name = "in", flops = 1e6, output_bytes = 64.0, parameters = 10 },
@@ -185,10 +178,10 @@ constexpr std::array contexts{
     Context{"model strategy", "", experts},
     Context{"model cluster", "", preset},
     Context{"model.timed_as", "", proxy},
-    Context{"model training", "", layers},
-    Context{"model", "", layers_of_nothing},
-    Context{"model strategy", "operators", operators},
-    Context{"model.operator strategy", "operators", operator_tables},
+    Context{"model training", "", layers, times_alone},
+    Context{"model", "", layers_of_nothing, times_alone},
+    Context{"model strategy", "operators", operators, times_alone},
+    Context{"model.operator strategy", "operators", operator_tables, times_alone},
     Context{"data model", "", ratings},
     Context{"data model strategy", "sparse_parameter_server hogwild parameter_server", sparse},
     Context{"data model strategy", "sparse_parameter_server hogwild parameter_server", fields},
@@ -255,8 +248,8 @@ Json drawn_context(Dice& dice, std::string_view strategy, std::string_view wante
     const Context& one = contexts[dice.one_of(contexts.size())];
     const bool suits_strategy = one.strategies.empty() || among(one.strategies, strategy, false);
     if (!suits_strategy || (attempt < 40 && dice.hits(0.8) && !among(one.for_keys, wanted, true))) continue;
-    context = scenario::json(
-        scenario::Node{scenario::Shared<scenario::Table>(scenario::parse_toml(one.toml, "context")), {}});
+    const std::string toml = std::string(one.above) + std::string(one.toml);
+    context = scenario::json({scenario::Shared<scenario::Table>(scenario::parse_toml(toml, "context")), {}});
     break;
   }
   if (mesh) context = cut(dice);

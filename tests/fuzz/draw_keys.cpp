@@ -78,13 +78,13 @@ void collect(const scenario::Table& table, const std::string& prefix, std::set<s
   for (const scenario::Entry& entry : table.entries) collect(entry.node, prefix + entry.key, seen);
 }
 
-template <class Contains>
-void report_missing(std::string_view what, const std::set<std::string>& all, const Contains& seen) {
+/// Returns whether none is missing.
+bool report_missing(std::string_view what, const std::set<std::string>& all, const std::set<std::string>& seen) {
   std::vector<std::string> missing;
-  for (const std::string& each : all)
-    if (!seen(each)) missing.push_back(each);
+  std::ranges::set_difference(all, seen, std::back_inserter(missing));
   fmt::print("{} of {} {} drawn\n", all.size() - missing.size(), all.size(), what);
   for (const std::string& each : missing) fmt::print("  never: {}\n", each);
+  return missing.empty();
 }
 
 }  // namespace
@@ -100,7 +100,13 @@ const Schema& schema() {
   return known;
 }
 
-void report_keys(const std::string& directory) {
+std::set<std::string> keys_and_values(const std::string& file) {
+  std::set<std::string> seen;
+  collect(scenario::parse_toml(base::read_file(file), file), "", seen);
+  return seen;
+}
+
+bool report_keys(const std::string& directory) {
   const Schema& all = schema();
   std::set<std::string> seen;
   std::set<std::pair<std::string, std::string>> pairs;
@@ -109,17 +115,17 @@ void report_keys(const std::string& directory) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("valid-") || !name.ends_with(".toml")) continue;
     ++scenarios;
-    std::set<std::string> here, keys;
-    collect(scenario::parse_toml(base::read_file(entry.path().string()), name), "", here);
+    std::set<std::string> keys;
+    const std::set<std::string> here = keys_and_values(entry.path().string());
     seen.insert(here.begin(), here.end());
     std::ranges::set_intersection(here, all.keys, std::inserter(keys, keys.end()));
     for (auto one = keys.begin(); one != keys.end(); ++one)
       for (auto other = std::next(one); other != keys.end(); ++other) pairs.emplace(*one, *other);
   }
-  const auto among = [&](const std::string& each) { return seen.contains(each); };
-  report_missing("keys are", all.keys, among);
-  report_missing("kinds and choices are", all.values, among);
+  const bool has_all = report_missing("keys are", all.keys, seen);
+  report_missing("kinds and choices are", all.values, seen);
   fmt::print("{} pairs of keys in {} scenarios\n", pairs.size(), scenarios);
+  return has_all;
 }
 
 }  // namespace simgrad::fuzz

@@ -244,7 +244,18 @@ class Repair {
       }
       table = next;
     }
-    if (table->is_object()) (*table)[last] = value;
+    if (!table->is_object()) return;
+    if ((last == "kind" || last == "source") && table->value(last, value) != value)
+      forget_options(*table, dotted(keys));
+    (*table)[last] = value;
+  }
+
+  /// What a component has but what is wished for: another kind has other options.
+  void forget_options(Json& table, const std::string& path) const {
+    Json kept = Json::object();
+    for (const auto& [key, value] : table.items())
+      if (key == "label" || aim_.leads_through(path + "." + key)) kept[key] = value;
+    table = std::move(kept);
   }
 
   void erase(const Parts& exact) {

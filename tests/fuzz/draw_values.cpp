@@ -2,6 +2,8 @@
 #include <map>
 
 #include "fuzz/draw.h"
+#include "scenario/document.h"
+#include "scenario/json.h"
 
 namespace simgrad::fuzz {
 
@@ -102,88 +104,99 @@ const std::map<std::string, Size, std::less<>>& sizes() {
   return all;
 }
 
-/// Values in TOML.
-const std::map<std::string, std::vector<std::string>, std::less<>>& values() {
-  static const std::map<std::string, std::vector<std::string>, std::less<>> all{
-      {"schema", {"1"}},
-      {"title", {"\"A title\"", "\"=1+2, \\\"quoted\\\"\""}},
-      {"checkpoint_every", {"\"1ms\"", "\"100us\"", "\"young\"", "\"daly\""}},
-      {"class", {"\"host\"", "\"nic\"", "\"a\""}},
-      {"link", {"\"nic-0\"", "\"nic-1\"", "\"backbone\""}},
-      {"from", {"\"a\"", "\"b\""}},
-      {"to", {"\"a\"", "\"b\""}},
-      {"background.from", {"0", "1", "2"}},
-      {"background.to", {"0", "1", "3"}},
-      {"name", {"\"a\"", "\"b\""}},
-      {"label", {"\"plain\"", "\"=1+2\"", "\"two words\"", "\"\\\"quoted\\\", comma\"", "\"\u03b1\u03b2\""}},
-      {"crash.rank", {"0", "0", "1", "1", "2", "3", "4"}},
-      {"crash.at", {"\"0s\"", "\"1ms\"", "\"1ms\"", "\"200us\"", "\"3ms\"", "\"20ms\"", "\"1000s\""}},
-      {"crash.repair", {"\"0s\"", "\"100us\"", "\"5ms\"", "\"1s\""}},
-      {"cluster.watchdog.simulated", {"\"1e9s\""}},
-      {"cluster.watchdog.real", {"\"100s\""}},
-      {"cluster.watchdog.events", {"20000"}},
-      {"cluster.platform", {"\"platform.xml\""}},
-      {"measured", {"\"measured.csv\""}},
-      {"csv.path", {"\"data.csv\"", "\"ratings.csv\""}},
-      {"libsvm.path", {"\"data.libsvm\""}},
-      {"text.path", {"\"text.txt\""}},
-      {"idx.path", {"\"samples.idx\""}},
-      {"idx.labels_path", {"\"labels.idx\""}},
-      {"npy.path", {"\"samples.npy\""}},
-      {"npy.labels_path", {"\"labels.npy\""}},
-      {"graph.file.path", {"\"graph.edges\""}},
-      {"mixing.file.path", {"\"mixing.txt\""}},
-      {"trace.path", {"\"failures.csv\"", "\"faults.csv\""}},
-      {"trace.servers", {"4", "9"}},
-      {"trace.days", {"20.0", "30.5"}},
-      {"stragglers.trace.file", {"\"speeds.txt\""}},
-      {"config", {"\"config.json\""}},
-      {"profile.path", {"\"layers.csv\"", "\"layers_of_nothing.csv\""}},
-      {"operator_graph.path", {"\"operators.csv\"", "\"operators_of_nothing.csv\"", "\"operators.toml\""}},
-      {"operator.name", {"\"in\"", "\"out\""}},
-      {"operator.inputs", {"[]", "[\"in\"]"}},
-      {"operator.flops", {"0.0", "1e6"}},
-      {"operator.parameters", {"0", "50"}},
-      {"operator.output_bytes", {"0.0", "256.0"}},
-      {"target", {"\"price\"", "2", "\"rating\""}},
-      {"user", {"\"user\"", "0"}},
-      {"item", {"\"item\"", "1"}},
-      {"ignore", {"[\"rooms\"]", "[1]", "\"area\""}},
-      {"separator", {"\",\""}},
-      {"order", {"[\"tensor\", \"data\"]", "[\"data\", \"tensor\", \"pipeline\", \"expert\", \"context\"]"}},
-      {"serving.trace", {"\"requests.csv\""}},
-      {"serving.model", {"\"served.model\""}},
-      {"serving.rate", {"1000.0", "20.0", "1e6"}},
-      {"capacity.horizon", {"\"1d\"", "\"10d\""}},
-      {"capacity.warm_up", {"\"0s\"", "\"1d\""}},
-      {"capacity.detection", {"\"0s\"", "\"10min\""}},
-      {"capacity.restart", {"\"0s\"", "\"20min\""}},
-      {"capacity.checkpoint_time", {"\"2min\"", "\"0s\""}},
-      {"capacity.checkpoint_write", {"\"0s\"", "\"5min\""}},
-      {"capacity.checkpoint_every", {"\"1h\"", "\"young\"", "\"daly\""}},
-      {"capacity.job.hosts", {"1", "2"}},
-      {"capacity.arrivals.hosts", {"[1]", "[1, 2]"}},
-      {"capacity.training.hosts", {"1", "2"}},
-      {"capacity.spares", {"[0]", "[0, 1]", "[2]"}},
-      {"capacity.failures.mtbf", {"\"1d\"", "\"30d\""}},
-      {"capacity.repair.mean", {"\"1h\"", "\"1d\""}},
-      {"work", {"\"1h\"", "\"2d\""}},
-      {"capacity.training.fixed", {"\"1h\""}},
-      {"capacity.training.limit", {"\"30d\""}},
-      {"arrival", {"\"0s\"", "\"1h\""}},
-      {"capacity.arrivals.every", {"\"6h\""}},
-      {"capacity.arrivals.rate", {"\"6/h\"", "\"2/d\""}},
-      {"budget", {"\"100$\"", "\"1$\""}},
-      {"space", {"{ \"cluster.workers\" = [1, 2] }", "{ \"training.batch_size\" = [2, 4] }"}},
-      {"metric", {"\"steps\"", "\"simulated_s\"", "\"time_to_target_s\"", "\"bytes\""}},
-      {"where", {"{}", "{ \"cluster.latency\" = \"50us\" }"}},
-      {"relative_where", {"{}", "{ \"cluster.latency\" = \"1ms\" }"}},
-      {"job.data", {"{ samples = 20 }", "{ source = \"blobs\", samples = 15 }"}},
-      {"job.model", {"{ l2 = 0.1 }", "{ kind = \"logistic_regression\" }"}},
-      {"job.training", {"{ learning_rate = 0.02 }", "{ optimizer = \"adam\" }"}},
-      {"job.stop", {"{ steps = 3 }", "{ epochs = 0.5 }"}},
-      {"job.hosts", {"[0]", "[0, 1]", "[1, 0]", "[1, 2, 3]"}},
-      {"job.start", {"\"0s\"", "\"1ms\""}}};
+/// The values of each key, as a table of lists.
+constexpr const char* values_text = R"(
+schema = [1]
+title = ["A title", "=1+2, \"quoted\""]
+checkpoint_every = ["1ms", "100us", "young", "daly"]
+class = ["host", "nic", "a"]
+link = ["nic-0", "nic-1", "backbone"]
+from = ["a", "b"]
+to = ["a", "b"]
+"background.from" = [0, 1, 2]
+"background.to" = [0, 1, 3]
+name = ["a", "b"]
+label = ["plain", "=1+2", "two words", "\"quoted\", comma", "αβ"]
+"crash.rank" = [0, 0, 1, 1, 2, 3, 4]
+"crash.at" = ["0s", "1ms", "1ms", "200us", "3ms", "20ms", "1000s"]
+"crash.repair" = ["0s", "100us", "5ms", "1s"]
+"cluster.watchdog.simulated" = ["1e9s"]
+"cluster.watchdog.real" = ["100s"]
+"cluster.watchdog.events" = [20000]
+"cluster.platform" = ["platform.xml"]
+measured = ["measured.csv"]
+"csv.path" = ["data.csv", "ratings.csv"]
+"libsvm.path" = ["data.libsvm"]
+"text.path" = ["text.txt"]
+"idx.path" = ["samples.idx"]
+"idx.labels_path" = ["labels.idx"]
+"npy.path" = ["samples.npy"]
+"npy.labels_path" = ["labels.npy"]
+"graph.file.path" = ["graph.edges"]
+"mixing.file.path" = ["mixing.txt"]
+"trace.path" = ["failures.csv", "faults.csv"]
+"trace.servers" = [4, 9]
+"trace.days" = [20.0, 30.5]
+"stragglers.trace.file" = ["speeds.txt"]
+config = ["config.json"]
+"profile.path" = ["layers.csv", "layers_of_nothing.csv"]
+"operator_graph.path" = ["operators.csv", "operators_of_nothing.csv", "operators.toml"]
+"operator.name" = ["in", "out"]
+"operator.inputs" = [[], ["in"]]
+"operator.flops" = [0.0, 1e6]
+"operator.parameters" = [0, 50]
+"operator.output_bytes" = [0.0, 256.0]
+target = ["price", 2, "rating"]
+user = ["user", 0]
+item = ["item", 1]
+ignore = [["rooms"], [1], "area"]
+separator = [","]
+order = [["tensor", "data"], ["data", "tensor", "pipeline", "expert", "context"]]
+"serving.trace" = ["requests.csv"]
+"serving.model" = ["served.model"]
+"serving.rate" = [1000.0, 20.0, 1e6]
+"capacity.horizon" = ["1d", "10d"]
+"capacity.warm_up" = ["0s", "1d"]
+"capacity.detection" = ["0s", "10min"]
+"capacity.restart" = ["0s", "20min"]
+"capacity.checkpoint_time" = ["2min", "0s"]
+"capacity.checkpoint_write" = ["0s", "5min"]
+"capacity.checkpoint_every" = ["1h", "young", "daly"]
+"capacity.job.hosts" = [1, 2]
+"capacity.arrivals.hosts" = [[1], [1, 2]]
+"capacity.training.hosts" = [1, 2]
+"capacity.spares" = [[0], [0, 1], [2]]
+"capacity.failures.mtbf" = ["1d", "30d"]
+"capacity.repair.mean" = ["1h", "1d"]
+work = ["1h", "2d"]
+"capacity.training.fixed" = ["1h"]
+"capacity.training.limit" = ["30d"]
+arrival = ["0s", "1h"]
+"capacity.arrivals.every" = ["6h"]
+"capacity.arrivals.rate" = ["6/h", "2/d"]
+budget = ["100$", "1$"]
+space = [{ "cluster.workers" = [1, 2] }, { "training.batch_size" = [2, 4] }]
+metric = ["steps", "simulated_s", "time_to_target_s", "bytes"]
+where = [{}, { "cluster.latency" = "50us" }]
+relative_where = [{}, { "cluster.latency" = "1ms" }]
+"job.data" = [{ samples = 20 }, { source = "blobs", samples = 15 }]
+"job.model" = [{ l2 = 0.1 }, { kind = "logistic_regression" }]
+"job.training" = [{ learning_rate = 0.02 }, { optimizer = "adam" }]
+"job.stop" = [{ steps = 3 }, { epochs = 0.5 }]
+"job.hosts" = [[0], [0, 1], [1, 0], [1, 2, 3]]
+"job.start" = ["0s", "1ms"]
+)";
+
+using Values = std::map<std::string, std::vector<Draw::Json>, std::less<>>;
+
+const Values& values() {
+  static const Values all = [] {
+    const scenario::Table table = scenario::parse_toml(values_text, "values");
+    Values found;
+    for (const scenario::Entry& entry : table.entries)
+      found[entry.key] = scenario::json(entry.node).get<std::vector<Draw::Json>>();
+    return found;
+  }();
   return all;
 }
 
@@ -194,8 +207,8 @@ std::optional<std::pair<std::int64_t, std::int64_t>> size_of(const std::string& 
   return found ? std::optional(*found) : std::nullopt;
 }
 
-const std::vector<std::string>& values_of(const std::string& key) {
-  static const std::vector<std::string> none;
+const std::vector<Draw::Json>& values_of(const std::string& key) {
+  static const std::vector<Draw::Json> none;
   const auto* const found = entry_of(values(), key);
   return found ? *found : none;
 }

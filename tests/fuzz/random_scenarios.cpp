@@ -1,6 +1,8 @@
 /// random_scenarios DIR COUNT SEED: writes COUNT scenarios that `validate` accepts, and some that it refuses, into the
 /// directory, as valid-0.toml ... and refused-0.toml ..., with the files that they name.
-/// random_scenarios --keys DIR: says which keys, kinds and choices none of the directory's accepted scenarios has.
+/// random_scenarios --keys DIR: says which keys, kinds and choices none of the directory's accepted scenarios has. Exit
+/// code 1 if a key is among them.
+/// random_scenarios --keys DIR COUNT SEED: draws, and then says so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +29,33 @@ void write(const std::filesystem::path& path, const std::string& text) {
   stream << text;
   if (!stream.flush()) throw base::EnvironmentError(fmt::format("{}: cannot be written", path.string()));
 }
+
+/// What scenarios are drawn for, one after another: what none of them has yet, and in the order of turns if all do.
+class Wishes {
+ public:
+  Wishes(const std::set<std::string>& all, std::size_t first) {
+    // A prime stride: neighbours are of unlike sections.
+    constexpr std::size_t stride = 7919;
+    const std::vector<std::string> sorted(all.begin(), all.end());
+    for (std::size_t i = 0; i < sorted.size(); ++i) order_.push_back(sorted[(first + i) * stride % sorted.size()]);
+  }
+
+  /// One that was wished for in vain comes again when all others had their turn.
+  const std::string& next() {
+    for (std::size_t i = 0; i < order_.size() && seen_.contains(order_[turn_]); ++i)
+      turn_ = (turn_ + 1) % order_.size();
+    const std::string& wish = order_[turn_];
+    turn_ = (turn_ + 1) % order_.size();
+    return wish;
+  }
+
+  void see(const std::set<std::string>& present) { seen_.insert(present.begin(), present.end()); }
+
+ private:
+  std::vector<std::string> order_;
+  std::set<std::string> seen_;
+  std::size_t turn_ = 0;
+};
 
 /// Draws one scenario that is accepted. Returns false if none is found.
 /// refused: the file for one that is not; "": none is kept.
@@ -53,20 +83,22 @@ void draw_all(const std::filesystem::path& directory, std::int64_t count, std::u
   std::filesystem::create_directories(directory);
   write_companions(directory.string());
   const auto& strategies = strategies::registry().entries();
-  const std::vector<std::string> keys(schema().keys.begin(), schema().keys.end());
-  const std::vector<std::string> values(schema().values.begin(), schema().values.end());
+  // A seed begins where the last one ends.
+  Wishes keys(schema().keys, seed * 613), values(schema().values, seed * 613);
   std::int64_t refused = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     Dice dice(seed * 1'000'003 + static_cast<std::uint64_t>(i));
-    // A prime stride: every wish has its turn, and neighbours are of unlike sections. A seed begins where the last
-    // ends.
-    constexpr std::size_t stride = 7919;
-    const std::size_t turn = static_cast<std::size_t>(i) + seed * 613;
-    const std::vector<std::string> wanted{keys[turn * stride % keys.size()], values[turn * stride % values.size()]};
+    const std::vector<std::string> wanted{keys.next(), values.next()};
     const std::string file = (directory / fmt::format("valid-{}.toml", i)).string();
     const std::string kept = i % 10 == 0 ? (directory / fmt::format("refused-{}.toml", refused++)).string() : "";
     const std::string_view strategy = strategies[static_cast<std::size_t>(i) % strategies.size()].about.kind;
-    if (!draw_one(dice, strategy, wanted, file, kept)) std::filesystem::remove(file);
+    if (!draw_one(dice, strategy, wanted, file, kept)) {
+      std::filesystem::remove(file);
+      continue;
+    }
+    const std::set<std::string> present = keys_and_values(file);
+    keys.see(present);
+    values.see(present);
   }
 }
 
@@ -74,20 +106,18 @@ void draw_all(const std::filesystem::path& directory, std::int64_t count, std::u
 }  // namespace simgrad::fuzz
 
 int main(int count, char** arguments) {
-  const bool reports = count == 3 && std::string_view(arguments[1]) == "--keys";
-  if (count != 4 && !reports) {
-    fmt::print(stderr, "usage: random_scenarios DIR COUNT SEED\n       random_scenarios --keys DIR\n");
+  const bool reports = count > 1 && std::string_view(arguments[1]) == "--keys";
+  char** const words = arguments + (reports ? 2 : 1);
+  const bool draws = arguments + count == words + 3;
+  if (!draws && !(reports && arguments + count == words + 1)) {
+    fmt::print(stderr, "usage: random_scenarios [--keys] DIR COUNT SEED\n       random_scenarios --keys DIR\n");
     return 2;
   }
   try {
-    if (reports) {
-      simgrad::fuzz::report_keys(arguments[2]);
-      return 0;
-    }
-    simgrad::fuzz::draw_all(arguments[1], std::atoll(arguments[2]), std::strtoull(arguments[3], nullptr, 10));
+    if (draws) simgrad::fuzz::draw_all(words[0], std::atoll(words[1]), std::strtoull(words[2], nullptr, 10));
+    return reports && !simgrad::fuzz::report_keys(words[0]) ? 1 : 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "random_scenarios: {}\n", error.what());
     return 1;
   }
-  return 0;
 }
