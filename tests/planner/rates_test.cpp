@@ -2,6 +2,7 @@
 #include "planner/rates.h"
 
 #include "catch.h"
+#include "planner/regressions.h"
 #include "planner/variants.h"
 #include "scratch.h"
 
@@ -15,22 +16,8 @@ namespace {
 /// The hosts of sixteen workers on a topology.
 std::string hosts_of(const std::string& topology) {
   const tests::Scratch scratch;
-  const std::string scenario = "[cluster]\nworkers = 16\ntopology = " + topology + R"(
-[data]
-samples = 640
-features = 50
-[model]
-kind = "least_squares"
-[training]
-batch_size = 64
-numbers = false
-[stop]
-samples = 640
-[plan]
-objective = "fastest"
-[[strategy]]
-kind = "allreduce"
-)";
+  const std::string scenario =
+      tests::regressions("workers = 16\ntopology = " + topology, "[[strategy]]\nkind = \"allreduce\"\n");
   const experiment::SearchSpace space = experiment::make_search_space(scratch.write("x.toml", scenario), {});
   const Candidates candidates = candidates_of(space, {});
   REQUIRE(candidates.all.size() == 1);
@@ -40,6 +27,13 @@ kind = "allreduce"
 }  // namespace
 
 TEST_CASE("Workers that have a host each are as many hosts") { CHECK(hosts_of("\"star\"") == "16 hosts"); }
+
+TEST_CASE("Sixteen workers are on sixteen hosts at most") {
+  for (const char* topology : {"{ kind = \"gpu_hosts\", devices = 8 }", "{ kind = \"gpu_hosts\", devices = 4 }"}) {
+    CAPTURE(topology);
+    CHECK(std::stoi(hosts_of(topology)) <= 16);
+  }
+}
 
 // tests/known_faults.toml, entry F4: devices are counted as hosts.
 TEST_CASE("Workers that are devices of a host are as many hosts as hold them", "[!shouldfail]") {
