@@ -66,12 +66,12 @@ def through(t, rank, place, what, rows):
     """A rank's pass through a layer, with what it exchanges before and behind the layer's products."""
     layer = t.layers[place]
     before, behind = layer.exchanges[what]
-    for name in before:
-        yield from EXCHANGES[name](t, rank, layer, rows)
+    for name, sized in before:
+        yield from EXCHANGES[name](t, rank, sized, rows)
     yield t.work(rank, rows * getattr(layer, what))
     yield from meet(t, rank, layer.sums[what], rows)
-    for name in behind:
-        yield from EXCHANGES[name](t, rank, layer, rows)
+    for name, sized in behind:
+        yield from EXCHANGES[name](t, rank, sized, rows)
     first = place == 0 or t.layers[place - 1].part != layer.part
     if what == "backward" and first and "sums_by_part" in FAULTS:
         yield from sum_of_sharers(t, rank, [other for other in t.layers if other.part == layer.part], (), ring)

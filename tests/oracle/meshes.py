@@ -8,10 +8,11 @@ Written without reading src/, from
 * V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023 (what a rank keeps);
 * D. Lepikhin et al., GShard: Scaling Giant Models with Conditional Computation and Automatic Sharding, 2021 (experts).
 """
-from itertools import product
+from itertools import groupby, product
 from math import ceil, prod
 
 from collectives import ring
+from known import FAULTS
 
 
 class Mesh:
@@ -67,7 +68,7 @@ def cut_transformer(model, number, sizes, layer_of):
         made.sums = {"forward": forward if tensor > 1 else (), "backward": backward if tensor > 1 else ()}
         if scores and context > 1:
             made.scores, made.keys = scores / context, 2 * s * h / context
-            made.exchanges = {"forward": ((), ("keys",)), "backward": (("keys", "sums"), ())}
+            made.exchanges = {"forward": ([], [("keys", made)]), "backward": ([("keys", made), ("sums", made)], [])}
         return made
     layers, whole = [layer("embedding", 0, (v // tensor + s) * h, 0, 0, forward=[s * h])], [s * h]
     for block in range(model["layers"]):
@@ -84,8 +85,21 @@ def cut_transformer(model, number, sizes, layer_of):
                    layer(unit, "feed-forward", f * h // tensor + h, 2 * s * h * f / tensor, s * f / tensor,
                          forward=whole)]
     own = 0 if model["tied"] else v * h // tensor
-    return layers + [layer("head", 0, 2 * h + own, 2 * s * h * v / tensor, 2 * s * h, 4 * s * v / tensor,
-                           v * h // tensor if model["tied"] else 0, forward=[s, 2 * s], backward=whole)]
+    layers += [layer("head", 0, 2 * h + own, 2 * s * h * v / tensor, 2 * s * h, 4 * s * v / tensor,
+                     v * h // tensor if model["tied"] else 0, forward=[s, 2 * s], backward=whole)]
+    if "products_first" in FAULTS:
+        put_products_first(layers)
+    return layers
+
+
+def put_products_first(layers):
+    """What attention or a feed-forward part exchanges follows the products of the whole part."""
+    for what, order in (("forward", layers), ("backward", layers[::-1])):
+        for _, part in groupby(order, lambda layer: layer.part):
+            part = list(part)
+            exchanges = [one for layer in part for side in layer.exchanges[what] for one in side]
+            for layer in part:
+                layer.exchanges[what] = [], exchanges if layer is part[-1] else []
 
 
 def layers_of_experts(model, sizes, layer):
@@ -98,6 +112,6 @@ def layers_of_experts(model, sizes, layer):
     out = layer(own * (f * h + h), 2 * choices * h * f, choices * (h + f))
     into.routed = out.routed = own * capacity * h / sizes["context"]
     if sizes["expert"] > 1:
-        into.exchanges = {"forward": (("experts",), ()), "backward": ((), ("experts",))}
-        out.exchanges = {"forward": ((), ("experts",)), "backward": (("experts",), ())}
+        into.exchanges = {"forward": ([("experts", into)], []), "backward": ([], [("experts", into)])}
+        out.exchanges = {"forward": ([], [("experts", out)]), "backward": ([("experts", out)], [])}
     return [layer(2 * h + h * experts, 2 * s * h * experts, 2 * s * h + s * experts), into, out]

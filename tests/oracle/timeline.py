@@ -66,7 +66,7 @@ class Layer:
         self.unit, self.parameters, self.forward, self.backward = unit, parameters, forward, backward
         self.kept, self.entrance, self.tied = kept, entrance, tied
         self.weights, self.sums = weights, {"forward": (), "backward": ()}
-        self.part, self.exchanges = unit, {"forward": ((), ()), "backward": ((), ())}
+        self.part, self.exchanges = unit, {"forward": ([], []), "backward": ([], [])}
         self.scores = self.keys = self.routed = 0  # of ranks that share sequences or experts
 
 

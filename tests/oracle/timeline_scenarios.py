@@ -232,14 +232,13 @@ def draw_strategy(draw, scenario, place):
     return strategy
 
 
-def fault_scenario(layers, strategy, workers=2, model=None, parallel=None, topology="star", steps=1,
-                   **training):
+def fault_scenario(layers, strategy, workers=2, model=None, parallel=None, steps=1, cluster=(), **training):
     """A small scenario: layers as (parameters, forward flops, backward flops)."""
     lines = ["name,parameters,forward_flops,backward_flops,activation_bytes,entrance_bytes"]
     lines += [f"l{place},{layer[0]},{layer[1]},{layer[2]},80,80" for place, layer in enumerate(layers)]
     path = f"layers_{sum(layer[0] for layer in layers)}_{sum(layer[2] for layer in layers):.0f}.csv"
-    scenario = {"seed": 1, "cluster": {"workers": workers, "speed": "1GF", "bandwidth": "1Gbps", "latency": "50us",
-                                       "topology": topology},
+    scenario = {"seed": 1, "cluster": {"workers": workers, "speed": "1GF", "bandwidth": "1Gbps", "latency": "50us"}
+                | dict(cluster),
                 "model": model or {"kind": "profile", "path": path},
                 "training": {"batch_size_per_worker": 2, "numbers": False} | training, "stop": {"steps": steps},
                 "strategy": [strategy]} | ({"parallel": parallel} if parallel else {})
@@ -260,10 +259,16 @@ FAULTS = {
     "weightless": fault_scenario([(5000, 1e6, 2e6), (0, 1e6, 4e6)], {"kind": "allreduce"},
                                  parallel={"pipeline": 2, "schedule": "zb_h1", "micro_batches": 2, "stages": [1, 1]}),
     "unlike_routes": fault_scenario([(6000, 2e4, 6e4), (10, 4e4, 1.9e5), (4000, 2e2, 4e2)], {"kind": "allreduce"},
-                                    workers=6, topology="torus", batch_size_per_worker=6,
+                                    workers=6, cluster={"topology": "torus"}, batch_size_per_worker=6,
                                     parallel={"pipeline": 3, "micro_batches": 6, "stages": [1, 1, 1]}),
     "sums_by_part": fault_scenario([], {"kind": "allreduce"}, workers=4, parallel={"context": 2},
                                    model=TIED | {"tied": False}),
+    "products_first": fault_scenario(
+        [], {"kind": "allreduce"}, workers=4, parallel={"expert": 4},
+        model={"kind": "transformer", "layers": 1, "heads": 2, "hidden": 16, "sequence": 32, "vocabulary": 50,
+               "tied": False, "experts": 4, "top_k": 1},
+        cluster={"speed": "100MF", "relative_speeds": [0.2, 0.5, 0.5, 0.5],
+                 "slow_links": [{"link": "nic-2", "factor": 0.02}]}),
     "late_gradients": fault_scenario([(10, 1e6, 2e6), (10, 1e4, 2e4)], {"kind": "single"},
                                      parallel={"pipeline": 2, "schedule": "pipedream", "stages": [1, 1]}, steps=6),
     "accumulators": fault_scenario([(90000, 1e6, 2e6), (500, 1e6, 2e6), (600, 1e6, 2e6)],
