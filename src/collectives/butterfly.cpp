@@ -10,7 +10,8 @@ using values::Tensor;
 
 namespace {
 
-/// The core of 2^k members does the work; members beyond it send their vectors before and receive the result after.
+/// The core of 2^k members does the work. The others are the even ones of the first 2 beyond_ members: each hands its
+/// vector to its neighbour before, and receives the result from it after.
 class Butterfly : public JointSchedule {
  public:
   Butterfly(const Extent& x, int P)
@@ -22,46 +23,61 @@ class Butterfly : public JointSchedule {
   int rounds() const final { return core_rounds() + (beyond_ > 0 ? 2 : 0); }
 
   Exchange exchange(int round, int r) const final {
-    if (beyond_ == 0) return core_exchange(round, r);
+    const bool paired = r < 2 * beyond_, in_core = !paired || r % 2 == 1;
+    const bool before = beyond_ > 0 && round == 0, after = beyond_ > 0 && round == rounds() - 1;
+    if (!before && !after) return in_core ? core_exchange(round - (beyond_ > 0 ? 1 : 0), r) : Exchange{};
+    if (!paired) return {};
     const Stretch all = split().whole();
-    const bool first = round == 0;
-    if (!first && round <= core_rounds()) return r < core_ ? core_exchange(round - 1, r) : Exchange{};
-    if (r >= core_) return first ? sending(r - core_, all) : receiving(r - core_, all, false);
-    if (r >= beyond_) return {};
-    return first ? receiving(r + core_, all, true) : sending(r + core_, all);
+    if (before) return in_core ? receiving(r - 1, all, true) : sending(r + 1, all);
+    return in_core ? sending(r - 1, all) : receiving(r + 1, all, false);
   }
 
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination how) const final {
     const std::size_t P = brought.size();
-    return std::vector(P, total(brought, how, 0, 1));
+    return std::vector(P, total(brought, how, 0, core_));
   }
 
  protected:
-  virtual int core_rounds() const = 0;
-  virtual Exchange core_exchange(int round, int r) const = 0;
-  /// Whether the first partners are the nearest.
-  virtual bool nearest_first() const = 0;
+  /// The stretches that a member of the core sends and receives in a round.
+  struct Parts {
+    Stretch sent, received;
+    bool reduce = false;
+  };
 
-  static Exchange sending(int target, Stretch what) { return {.target = target, .sent = what}; }
-  static Exchange receiving(int source, Stretch what, bool reduce) {
-    return {.source = source, .received = what, .reduce = reduce};
-  }
+  virtual int core_rounds() const = 0;
+  /// The one bit in which the places of a round's partners differ.
+  virtual int bit(int round) const = 0;
+  /// place, other: of the member and of its partner in the core.
+  virtual Parts parts(int round, int place, int other) const = 0;
 
   int core() const { return core_; }
   int lg() const { return lg_; }
 
  private:
-  /// The members that agree with `first` modulo `step` (nearest first: that lie in first's stretch of core/step)
-  /// combined, the last exchanges outermost. A tensor that is done with is released, so that little is held.
-  Tensor total(std::vector<Tensor>& x, Combination how, int first, int step) const {
-    const auto at = static_cast<std::size_t>(first);
-    if (step == core_) {
-      const Tensor own = std::move(x[at]);
-      return first < beyond_ ? values::combine(how, own, std::move(x[at + static_cast<std::size_t>(core_)])) : own;
+  static Exchange sending(int target, Stretch what) { return {.target = target, .sent = what}; }
+  static Exchange receiving(int source, Stretch what, bool reduce) {
+    return {.source = source, .received = what, .reduce = reduce};
+  }
+
+  int member_at(int place) const { return place < beyond_ ? 2 * place + 1 : place + beyond_; }
+  int place_of(int member) const { return member < 2 * beyond_ ? member / 2 : member - beyond_; }
+
+  Exchange core_exchange(int round, int r) const {
+    const int place = place_of(r), other = place ^ (1 << bit(round)), partner = member_at(other);
+    const Parts its = parts(round, place, other);
+    return {.target = partner, .sent = its.sent, .source = partner, .received = its.received, .reduce = its.reduce};
+  }
+
+  /// The vectors of `size` places of the core, from `first` on, combined; the last exchanges are outermost, and those
+  /// are of the farthest. A tensor that is done with is released, so that little is held.
+  Tensor total(std::vector<Tensor>& x, Combination how, int first, int size) const {
+    if (size > 1) {
+      const Tensor one = total(x, how, first, size / 2);
+      return values::combine(how, one, total(x, how, first + size / 2, size / 2));
     }
-    const int other = first + (nearest_first() ? core_ / step / 2 : step);
-    const Tensor one = total(x, how, first, 2 * step);
-    return values::combine(how, one, total(x, how, other, 2 * step));
+    const auto at = static_cast<std::size_t>(member_at(first));
+    const Tensor own = std::move(x[at]);
+    return first < beyond_ ? values::combine(how, own, std::move(x[at - 1])) : own;
   }
 
   int core_;
@@ -76,10 +92,9 @@ class Doubling final : public Butterfly {
 
  protected:
   int core_rounds() const override { return lg(); }
-  bool nearest_first() const override { return true; }
-  Exchange core_exchange(int round, int r) const override {
-    const int partner = r ^ (1 << round);
-    return {.target = partner, .sent = split().whole(), .source = partner, .received = split().whole(), .reduce = true};
+  int bit(int round) const override { return round; }
+  Parts parts(int /*round*/, int /*place*/, int /*other*/) const override {
+    return {.sent = split().whole(), .received = split().whole(), .reduce = true};
   }
 };
 
@@ -90,26 +105,21 @@ class Halving final : public Butterfly {
 
  protected:
   int core_rounds() const override { return 2 * lg(); }
-  bool nearest_first() const override { return false; }
-  /// After k halvings a member is responsible for the chunks of all whose first k bits are its own.
-  Exchange core_exchange(int round, int r) const override {
+  /// The largest halves go to the nearest.
+  int bit(int round) const override { return round < lg() ? round : 2 * lg() - 1 - round; }
+  Parts parts(int round, int place, int other) const override {
     const bool reduce = round < lg();
-    const int halvings = reduce ? round + 1 : 2 * lg() - round;  // halvings that led to the part
-    const int partner = r ^ (core() >> halvings);
-    const Stretch own = part(r, halvings);
-    const Stretch others = part(partner, halvings);
-    return {.target = partner,
-            .sent = reduce ? others : own,
-            .source = partner,
-            .received = reduce ? own : others,
-            .reduce = reduce};
+    const Stretch own = part(place, bit(round) + 1), others = part(other, bit(round) + 1);
+    return {.sent = reduce ? others : own, .received = reduce ? own : others, .reduce = reduce};
   }
 
  private:
-  Stretch part(int r, int halvings) const {
-    const int size = core() >> halvings;
-    const int first = r / size * size;
-    return split().chunks(first, first + size);
+  /// The chunks that a place is responsible for after so many halvings: its lowest bit says which half of the vector,
+  /// the next one which half of this half.
+  Stretch part(int place, int halvings) const {
+    int first = 0;
+    for (int k = 0; k < halvings; ++k) first += (place >> k & 1) * (core() >> (k + 1));
+    return split().chunks(first, first + (core() >> halvings));
   }
 };
 

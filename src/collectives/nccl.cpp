@@ -69,17 +69,15 @@ NcclFabric Nccl::fabric(const Communicator& comm) const {
   const cluster::LocalGroups& groups = comm.local_groups();
   const std::vector<std::vector<int>>& hosts = groups.hosts;
   const std::vector<int>& largest = hosts[groups.largest_host];
-  double bus = std::numeric_limits<double>::infinity();
-  if (largest.size() > 1) bus = std::min(bus, bandwidth_between(comm, largest[0], largest[1]));
+  NcclFabric fabric{
+      .ranks = comm.size(), .hosts = static_cast<int>(hosts.size()), .inside = inside, .generation = generation};
+  if (largest.size() > 1) fabric.inside_bytes_per_s = bandwidth_between(comm, largest[0], largest[1]);
   if (hosts.size() > 1)
-    bus = std::min(bus, static_cast<double>(rings) * bandwidth_between(comm, hosts[0].back(), hosts[1].front()));
+    fabric.nics_bytes_per_s = static_cast<double>(rings) * bandwidth_between(comm, hosts[0].back(), hosts[1].front());
+  const double bus = fabric.bus_bytes_per_s(false);
   const double own_channels = std::isfinite(bus) ? std::clamp(std::ceil(bus / 20e9), 2.0, 64.0) : 2.0;
-  return {.ranks = comm.size(),
-          .hosts = static_cast<int>(hosts.size()),
-          .bus_bytes_per_s = bus,
-          .channels = static_cast<int>(channels.value_or(static_cast<std::int64_t>(own_channels))),
-          .inside = inside,
-          .generation = generation};
+  fabric.channels = static_cast<int>(channels.value_or(static_cast<std::int64_t>(own_channels)));
+  return fabric;
 }
 
 Tensor Nccl::combine(const Communicator& comm, Tensor x, Combination how) const {

@@ -34,6 +34,8 @@ constexpr std::array<ByHosts, 3> ring_ll128_of_channel{{{20.0, 20.0, 20.0}, {20.
 constexpr std::array<ByHosts, 3> tree_ll128_of_channel{{{20.0, 20.0, 20.0}, {20.0, 20.0, 20.0}, {36.7, 36.7, 29.0}}};
 constexpr std::array<ByHosts, 3> tree_of_channel{{{26.5, 18.5, 10.0}, {24.0, 23.6, 17.8}, {38.7, 41.4, 36.0}}};
 
+/// The part of a tree's bandwidth that is left where trees enter and leave a host at one device.
+constexpr double kept_by_chained_trees = 0.85;
 /// The part of a tree's bandwidth that vectors of 2^(6+i) bytes get.
 using ByLength = std::array<double, 23>;
 constexpr std::array<ByLength, 3> tree_corrections{
@@ -62,7 +64,7 @@ double bandwidth(const NcclFabric& fabric, bool tree, NcclProtocol protocol) {
   const auto generation = static_cast<std::size_t>(fabric.generation);
   const std::size_t hosts = static_cast<std::size_t>(std::clamp(fabric.hosts, 1, 3)) - 1;
   const double most_of_ll = hosts == 0 ? ll_of_one_host[generation] : ll_of_hosts[hosts];
-  double bus = fabric.bus_bytes_per_s / gb_per_s;
+  double bus = fabric.bus_bytes_per_s(tree) / gb_per_s;
   if (tree) bus = std::min(0.92 * bus, fabric.channels * tree_of_channel[generation][hosts]);
   if (protocol == NcclProtocol::ll) bus = std::min(bus / (tree ? 3.8 : 4.0), most_of_ll);
   if (protocol == NcclProtocol::ll128) {
@@ -70,6 +72,7 @@ double bandwidth(const NcclFabric& fabric, bool tree, NcclProtocol protocol) {
     const auto& of_channel = tree ? tree_ll128_of_channel : ring_ll128_of_channel;
     bus = std::min(kept * bus, fabric.channels * of_channel[generation][hosts]);
   }
+  if (tree && fabric.chained_trees()) bus *= kept_by_chained_trees;
   return gb_per_s * bus * (tree ? 0.5 : fabric.ranks / (2.0 * (fabric.ranks - 1)));
 }
 

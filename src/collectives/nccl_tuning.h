@@ -1,9 +1,11 @@
 /// The choice between ring and tree that NCCL makes by its own model of time.
 ///
-/// Source: NVIDIA, NCCL, src/graph/tuning.cc (its latencies, its limits by channel, its corrections; CPUs of
-/// Intel).
+/// Source: NVIDIA, NCCL, src/graph/tuning.cc (its latencies, its limits by channel, its corrections; CPUs of Intel) and
+/// src/graph/search.cc (the bandwidths of rings and trees).
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <string_view>
 
 namespace simgrad::collectives {
@@ -17,10 +19,20 @@ enum class NcclProtocol : unsigned char { ll, ll128, simple };
 struct NcclFabric {
   int ranks = 2;
   int hosts = 1;
-  double bus_bytes_per_s = 1.0;  ///< of a ring through all ranks: the slower one of links inside hosts and between them
+  double inside_bytes_per_s = std::numeric_limits<double>::infinity();  ///< between devices of a host
+  double nics_bytes_per_s = std::numeric_limits<double>::infinity();    ///< of the NICs of a host together
   int channels = 2;
   NcclInside inside = NcclInside::nvlink;
   NcclGeneration generation = NcclGeneration::ampere;
+
+  /// Of rings or trees through all ranks: the slower one of links inside hosts and between them. On two hosts, where
+  /// half of a vector crosses the NICs each way, NCCL lets trees have up to twice the NICs' bandwidth.
+  double bus_bytes_per_s(bool tree) const {
+    if (hosts == 1) return inside_bytes_per_s;
+    return std::min(inside_bytes_per_s, (tree && hosts == 2 ? 2.0 : 1.0) * nics_bytes_per_s);
+  }
+  /// Whether trees enter and leave a host at one device: at its only one, and on H100.
+  bool chained_trees() const { return ranks < 2 * hosts || generation == NcclGeneration::hopper; }
 };
 
 struct NcclChoice {

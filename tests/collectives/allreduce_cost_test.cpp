@@ -143,6 +143,41 @@ TEST_CASE("hierarchical takes a ring's halves inside and a ring across") {
     }
 }
 
+TEST_CASE("rabenseifner halves inside the hosts first, and sends as little across as hierarchical") {
+  for (const auto way : {cluster::Collectives::messages, cluster::Collectives::automatic})
+    for (const int hosts : {2, 4})
+      for (const int devices : {2, 4}) {
+        CAPTURE(way, hosts, devices);
+        const int P = hosts * devices;
+        const Taken all = taken({.P = P, .numbers = false, .collectives = way, .devices = devices},
+                                *collectives::allreduces().find("rabenseifner")->make(), d);
+        const double inside = floor_lg(devices) * device_alpha + (devices - 1.0) / devices * M / device_B;
+        const double across = floor_lg(hosts) * alpha + (hosts - 1.0) / hosts * M / B;  // of all devices of a host
+        CHECK(all.end_s == Approx(2 * (inside + across) + (P - 1.0) / P * M * gamma_s).epsilon(1e-9));
+      }
+}
+
+TEST_CASE("ranks beyond a power of two hand their vectors to the neighbour on their host") {
+  // Three hosts of two: 0 goes to 1 and 2 to 3. Of the core 1, 3, 4, 5 first 1 and 3 exchange, and 4 and 5 in their
+  // host. Then 1 and 4 exchange, and 3 and 5, through one card of the third host.
+  const double fold = 2 * (device_alpha + M / device_B) + M * gamma_s;
+  for (const auto way : {cluster::Collectives::messages, cluster::Collectives::automatic}) {
+    CAPTURE(way);
+    const auto run = [&](std::string_view algorithm) {
+      return taken({.P = 6, .numbers = false, .collectives = way, .devices = 2},
+                   *collectives::allreduces().find(algorithm)->make(), d);
+    };
+    const Taken doubling = run("recursive_doubling"), halving = run("rabenseifner");
+    CHECK(doubling.end_s == Approx(fold + 2 * alpha + 3 * M / B + 2 * M * gamma_s).epsilon(1e-9));
+    CHECK(halving.end_s == Approx(fold + 4 * alpha + 2 * (0.5 + 2 * 0.25) * M / B + 0.75 * M * gamma_s).epsilon(1e-9));
+    const double sent_by_doubling[] = {1, 3, 1, 3, 2, 2}, sent_by_halving[] = {1, 2.5, 1, 2.5, 1.5, 1.5};  // vectors
+    for (std::size_t r = 0; r < 6; ++r) {
+      CHECK(static_cast<double>(doubling.outcome.members[r].bytes_sent) == sent_by_doubling[r] * M);
+      CHECK(static_cast<double>(halving.outcome.members[r].bytes_sent) == sent_by_halving[r] * M);
+    }
+  }
+}
+
 TEST_CASE("on one host hierarchical is the ring") {
   const Group group{.P = 4, .numbers = false, .devices = 4};
   CHECK(taken(group, *collectives::allreduces().find("hierarchical")->make(), d).end_s ==

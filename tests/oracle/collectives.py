@@ -54,20 +54,20 @@ def ring(t, rank, members, length, stream):
 
 
 def in_powers_of_two(inner):
-    """Members beyond a power of two give their vectors to one of the others, and get the sum from it."""
+    """With 2^k + r members each even one of the first 2 r gives its vector to the next, and gets the sum from it."""
     def collective(t, rank, members, length, stream):
-        place, count = members.index(rank), len(members)
-        power, size = 1 << (count.bit_length() - 1), length * t.wire
-        if place >= power:
-            yield t.send(rank, members[place - power], stream, size)
-            yield t.receive(members[place - power], rank, stream)
+        place, count, size = members.index(rank), len(members), length * t.wire
+        paired = 2 * (count - (1 << (count.bit_length() - 1)))
+        if place < paired and place % 2 == 0:
+            yield t.send(rank, members[place + 1], stream, size)
+            yield t.receive(members[place + 1], rank, stream)
             return
-        if place + power < count:
-            yield t.receive(members[place + power], rank, stream)
+        if place < paired:
+            yield t.receive(members[place - 1], rank, stream)
             yield t.work(rank, length)
-        yield from inner(t, rank, members[:power], length, stream)
-        if place + power < count:
-            yield t.send(rank, members[place + power], stream, size)
+        yield from inner(t, rank, members[1:paired:2] + members[paired:], length, stream)
+        if place < paired:
+            yield t.send(rank, members[place - 1], stream, size)
     return collective
 
 
@@ -81,19 +81,20 @@ def doubling(t, rank, members, length, stream):
 
 
 def halving_doubling(t, rank, members, length, stream):
-    """Rabenseifner: a reduce-scatter by recursive halving, then an all-gather by recursive doubling."""
-    place, sizes, low, distance = members.index(rank), chunks(length, len(members)), 0, len(members) // 2
+    """Rabenseifner: a reduce-scatter that halves the vector and doubles the distance, then an all-gather back."""
+    place, sizes, low, distance = members.index(rank), chunks(length, len(members)), 0, 1
     trail = []
-    while distance:
+    while distance < len(members):
+        half = len(members) // (2 * distance)
         upper = bool(place & distance)
-        lower_size, upper_size = sum(sizes[low:low + distance]), sum(sizes[low + distance:low + 2 * distance])
+        lower_size, upper_size = sum(sizes[low:low + half]), sum(sizes[low + half:low + 2 * half])
         kept, given = (upper_size, lower_size) if upper else (lower_size, upper_size)
         partner = members[place ^ distance]
         yield from exchange(t, rank, partner, partner, stream, given * t.wire)
         yield t.work(rank, kept)
         trail.append((partner, kept))
-        low += distance if upper else 0
-        distance //= 2
+        low += half if upper else 0
+        distance *= 2
     for partner, kept in reversed(trail):
         yield from exchange(t, rank, partner, partner, stream, kept * t.wire)
 

@@ -9,9 +9,7 @@ the same networks (a star, hosts of devices behind one NIC or two), ranks (a pow
 bandwidth on links that are shared max-min fairly, as on simgrad's network "ideal", and additions are free. Times may
 differ by 0.1 %: MPI's clock and SimGrid's precision add up to 1e-7 s.
 
-The exit code is 1 if times differ, and 77 if something is missing that the test needs. The differences that the
-project knows stand in tests/known_faults.toml: each is of some algorithm on some networks (FAULTS below), and must
-still be seen on the first of them, so that the line in the file is taken out once the fault is mended.
+The exit code is 1 if times differ, and 77 if something is missing that the test needs.
 """
 import argparse
 import json
@@ -22,15 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import tomllib
-except ImportError as missing:
-    print(f"mpi_test: skipped, {missing}")
-    sys.exit(77)
-
 HERE = os.path.dirname(os.path.abspath(__file__))
-KNOWN_FAULTS = os.path.join(HERE, "..", "known_faults.toml")
-PREFIX = "mpi: "
 TOLERANCE = 0.001
 
 NETWORKS = {  # hosts, devices of a host, NICs of a host
@@ -65,17 +55,6 @@ RUNS = [
 STRATEGIES = [{"kind": "allreduce", "algorithm": algorithm}
               for algorithm in ("ring", "recursive_doubling", "rabenseifner", "tree", "naive")]
 STRATEGIES += [{"kind": "fsdp"}, {"kind": "allreduce", "compression": "int8", "codes": "reduce_scatter"}]
-
-# Where a known fault shows. On a star all partners are equally far, so that neither is seen there.
-FAULTS = {
-    # R. Thakur, R. Rabenseifner and W. Gropp (2005), MPICH and Open MPI halve the vector and double the distance: half
-    # of it goes to the nearest rank. In simgrad it goes to the farthest one, through the NIC.
-    "nearest_half": [("rabenseifner", network) for network in
-                     ("2 hosts of 4", "3 hosts of 3", "2 hosts of 4 with 2 NICs")],
-    # They also let the even ones of the first 2 (P - 2^k) ranks hand their vectors to the next rank. In simgrad the
-    # last P - 2^k ranks hand theirs to the first ones, which are on another host.
-    "neighbours_fold": [("recursive_doubling", "3 hosts of 3"), ("rabenseifner", "3 hosts of 3")],
-}
 
 
 def links_between(network, one, other):
@@ -240,25 +219,17 @@ def main():
     if not shutil.which("smpirun") or not shutil.which("smpicc"):
         print("mpi_test: skipped, SMPI's smpirun and smpicc are not installed")
         sys.exit(77)
-    with open(KNOWN_FAULTS, "rb") as file:
-        listed = [fault["test"] for fault in tomllib.load(file).get("fault", [])]
-    known = {name: places for name, places in FAULTS.items() if PREFIX + name in listed}
     networks = GATE if os.environ.get("SIMGRAD_SHARE") else NETWORKS
-    wrong, compared, excused = [], 0, set()
+    wrong, compared = [], 0
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["smpicc", "-O1", os.path.join(HERE, "mpi_collectives.c"), "-o", "mpi_collectives"], cwd=folder,
                        check=True)
         simgrads = run_simgrad(os.path.abspath(options.program), folder, networks)
         for algorithm, network, length, found, smpis in compare(folder, simgrads, networks, options.verbose):
             compared += 1
-            if abs(found / smpis - 1.0) <= TOLERANCE:
-                continue
-            excused.add((algorithm, network))
-            if not any((algorithm, network) in places for places in known.values()):
+            if abs(found / smpis - 1.0) > TOLERANCE:
                 wrong.append(f"{algorithm}, {network}, {length} vector: simgrad says {found} s, SMPI {smpis} s, ratio "
                              f"{found / smpis:.4f}")
-    wrong += [f"{PREFIX}{name} is mended: take it out of tests/known_faults.toml" for name, places in known.items()
-              if places[0] not in excused]
     print("\n".join([*wrong, f"{compared} times compared, {len(wrong)} complaints"]))
     sys.exit(1 if wrong else 0)
 

@@ -14,8 +14,7 @@ What NCCL finds out about a machine is given: channels, and bandwidths. A ring p
 bandwidth. So do trees, but on two hosts, where half of a vector crosses NICs each way, NCCL counts the bandwidth
 inside: up to twice that of the NICs (src/graph/search.cc).
 
-The exit code is 1 if choices differ, and 77 if something is missing that the test needs. Differences that the project
-knows stand in tests/known_faults.toml; each must still be seen in a row.
+The exit code is 1 if choices differ, and 77 if something is missing that the test needs.
 """
 import argparse
 import csv
@@ -26,16 +25,8 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import tomllib
-except ImportError as missing:
-    print(f"nccl_test: skipped, {missing}")
-    sys.exit(77)
-
 HERE = os.path.dirname(os.path.abspath(__file__))
 TABLE = os.path.join(HERE, "nccl_choices.csv")
-KNOWN_FAULTS = os.path.join(HERE, "..", "known_faults.toml")
-PREFIX = "nccl: "
 
 # The constants of NCCL 2.20.3, in us and GB/s; for LL, LL128 and Simple where there are three.
 PROTOCOLS = ("LL", "LL128", "Simple")
@@ -57,23 +48,17 @@ CORRECTION = (
     (.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9))
 CHAINED = 0.85  # the part that is left to trees that enter and leave a host at one device
 
-# Machines: generation, links inside, devices, NICs, GB/s of one, GB/s inside; channels on one host, and on several.
+# Machines: generation, links inside, devices, NICs, GB/s of one, GB/s inside; channels on one host, and on several;
+# trees, which are chained on H100 (src/graph/search.cc).
 MACHINES = {
-    "V100": ("volta", "nvlink", 8, 1, 12.0, 132.0, 12, 2),
-    "V100 with 4 NICs": ("volta", "nvlink", 8, 4, 12.0, 132.0, 12, 4),
-    "V100 on PCIe": ("volta", "pcie", 4, 1, 10.0, 10.0, 2, 2),
-    "A100": ("ampere", "nvlink", 8, 8, 24.0, 240.0, 24, 8)}
+    "V100": ("volta", "nvlink", 8, 1, 12.0, 132.0, 12, 2, "balanced"),
+    "V100 with 4 NICs": ("volta", "nvlink", 8, 4, 12.0, 132.0, 12, 4, "balanced"),
+    "V100 on PCIe": ("volta", "pcie", 4, 1, 10.0, 10.0, 2, 2, "balanced"),
+    "A100": ("ampere", "nvlink", 8, 8, 24.0, 240.0, 24, 8, "balanced"),
+    "H100": ("hopper", "nvlink", 8, 8, 24.0, 360.0, 24, 16, "chained")}
 COLUMNS = ("machine", "hosts", "generation", "links", "devices", "nics", "nic_gb_per_s", "inside_gb_per_s", "channels",
            "trees", "bytes", "choice", "logged_us", "source")
 COMPUTED = "constants of NCCL 2.20.3"
-
-# Which rows may differ by a known fault: simgrad counts the NICs' bandwidth for trees on two hosts, too; and it does
-# not know that NCCL gives trees less where one device of a host sends and receives for them all, as on H100.
-FAULTS = {
-    "two_hosts": lambda row: (row["hosts"] == 2 and row["choice"].startswith("tree")
-                              and row["inside_gb_per_s"] > row["nics"] * row["nic_gb_per_s"]),
-    "chained_trees": lambda row: row["trees"] == "chained" and row["choice"].startswith("tree"),
-}
 
 
 def expected_us(row, algorithm, p):
@@ -129,11 +114,11 @@ def table():
 def compute():
     """Prints the table, with the logged rows of the file as they are."""
     rows = [row for row in table() if row["source"] != COMPUTED]
-    for machine, (*facts, alone, together) in MACHINES.items():
+    for machine, (*facts, alone, together, trees) in MACHINES.items():
         for hosts in (1, 2, 4, 8):
             for power in range(10, 31, 2):
-                row = dict(zip(COLUMNS, (machine, hosts, *facts, alone if hosts == 1 else together, "balanced",
-                                         2 ** power, "", "", COMPUTED)))
+                row = dict(zip(COLUMNS, (machine, hosts, *facts, alone if hosts == 1 else together, trees, 2 ** power,
+                                         "", "", COMPUTED)))
                 (row["choice"], best), (_, second) = choices(row)[:2]
                 if second >= 1.05 * best:
                     rows.append(row)
@@ -210,10 +195,7 @@ def main():
     if not options.program or not os.access(options.program, os.X_OK):
         print("nccl_test: skipped, no program: give --program or SIMGRAD_PROGRAM")
         sys.exit(77)
-    with open(KNOWN_FAULTS, "rb") as file:
-        listed = [fault["test"] for fault in tomllib.load(file).get("fault", [])]
-    known = {name: covers for name, covers in FAULTS.items() if PREFIX + name in listed}
-    rows, shown = table(), set()
+    rows = table()
     wrong = list(complaints_about_table(rows))
     with tempfile.TemporaryDirectory() as folder:
         for machine in dict.fromkeys(map(machine_of, rows)):
@@ -221,15 +203,9 @@ def main():
             found = simgrads_choices(os.path.abspath(options.program), its, folder)
             for row in its:
                 choice = found.get(row["bytes"], "nothing")
-                if choice == row["choice"]:
-                    continue
-                faults = [name for name, covers in known.items() if covers(row)]
-                shown.update(faults)
-                if not faults:
+                if choice != row["choice"]:
                     wrong.append(f"{row['machine']}, {row['hosts']} hosts of {row['devices']}, {row['bytes']} bytes: "
                                  f"simgrad chooses {choice}, NCCL {row['choice']} ({row['source']})")
-    wrong += [f"{PREFIX}{name} is mended: take it out of tests/known_faults.toml"
-              for name in known if name not in shown]
     print("\n".join([*wrong, f"{len(rows)} choices compared, {len(wrong)} complaints"]))
     sys.exit(1 if wrong else 0)
 
