@@ -105,7 +105,8 @@ void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective
   }
   times.each([&](const PlannedPart& part, const PartTimes& its) {
     if (!part.last && last_end_s(its.timings) <= now) return count(part, its, collective);
-    for (const auto& [ends, sent] : part.timing->sent(its.costs(part), its.arrivals, now))
+    // As Messenger::count_started() has it.
+    for (const auto& [ends, sent] : part.timing->sent(its.costs(part), its.arrivals, std::nextafter(now, 0.0)))
       part.group->sent_when_cut[ends] += sent;
   });
 }

@@ -161,8 +161,10 @@ void Messenger::count_if_started(Message& message) {
   if (message.transfer.start_s() >= 0.0) count(message);
 }
 
+/// Of those that start at the very moment of a training's end, the order of actors would decide which count.
 void Messenger::count_started() {
-  for (Message& message : messages_) count_if_started(message);
+  for (Message& message : messages_)
+    if (message.transfer.start_s() < world_.now()) count_if_started(message);
 }
 
 void Messenger::abandon(AnyTransfer transfer) {

@@ -87,7 +87,7 @@ class Messenger {
   /// Releases the references that were taken before now. SimGrid keeps the stacks of a transfer's actors as long as the
   /// transfer, and has ended it only with the date of its cancellation.
   void release_abandoned();
-  /// Meters every transfer that has started: it counts in full, whatever becomes of it.
+  /// Meters every transfer that started before this moment: it counts in full, whatever becomes of it.
   void count_started();
   /// As above, and drops all messages under way: they will never be taken.
   void drop_all();
