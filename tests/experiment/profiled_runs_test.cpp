@@ -190,7 +190,8 @@ TEST_CASE("a proxied run ends where the small model reaches the target, at the l
 TEST_CASE("a proxied run's clock is the large model's: the small model's may pass the watchdog's limit") {
   const tests::Scratch scratch;
   scratch.write("layers.csv", "name,parameters,forward_s,backward_s\na,1,0.1,0.2\n");
-  const std::string slow_hosts = "[cluster]\nworkers = 1\nspeed = \"1F\"\nwatchdog = { simulated = \"1s\" }\n";
+  const std::string slow_hosts =
+      "[cluster]\nworkers = 1\nspeed = \"100F\"\ncharge_reductions = false\nwatchdog = { simulated = \"1s\" }\n";
   const std::string training = "[training]\nbatch_size = 1\n[stop]\nsteps = 3\n";
   const auto found = [&](const std::string& model) {
     const std::string text = slow_hosts + training + small_model + model + "[[strategy]]\nkind = \"single\"\n";
