@@ -82,14 +82,6 @@ enum class Ways { one, both };
 void add_route(simgrid::s4u::NetZone& zone, RouteEnd from, RouteEnd to,
                const std::vector<simgrid::s4u::LinkInRoute>& links, Ways ways = Ways::both);
 
-inline simgrid::s4u::Disk* add_disk(simgrid::s4u::Host& host, const std::string& name, double bandwidth_bytes_per_s) {
-#if SIMGRID_VERSION >= 40000
-  return host.add_disk(name, bandwidth_bytes_per_s, bandwidth_bytes_per_s);
-#else
-  return host.create_disk(name, bandwidth_bytes_per_s, bandwidth_bytes_per_s);
-#endif
-}
-
 /// By what the latency or the bandwidth of a flow is multiplied.
 using FlowFactor = std::function<double(double bytes, const simgrid::s4u::Host* source,
                                         const simgrid::s4u::Host* target, const std::vector<simgrid::s4u::Link*>& links,
