@@ -13,20 +13,30 @@ using namespace simgrad::planner;
 
 namespace {
 
-/// The hosts of sixteen workers on a topology.
-std::string hosts_of(const std::string& topology) {
+/// The hosts of a strategy's only candidate.  cluster: the lines of its table.
+std::string hosts_of(const std::string& cluster, const std::string& strategy) {
   const tests::Scratch scratch;
-  const std::string scenario =
-      tests::regressions("workers = 16\ntopology = " + topology, "[[strategy]]\nkind = \"allreduce\"\n");
+  const std::string scenario = tests::regressions(cluster, "[[strategy]]\nkind = \"" + strategy + "\"\n");
   const experiment::SearchSpace space = experiment::make_search_space(scratch.write("x.toml", scenario), {});
   const Candidates candidates = candidates_of(space, {});
   REQUIRE(candidates.all.size() == 1);
   return hosts_text(candidates.all.front());
 }
 
+/// The hosts of sixteen workers on a topology.
+std::string hosts_of(const std::string& topology) {
+  return hosts_of("workers = 16\ntopology = " + topology, "allreduce");
+}
+
 }  // namespace
 
 TEST_CASE("Workers that have a host each are as many hosts") { CHECK(hosts_of("\"star\"") == "16 hosts"); }
+
+TEST_CASE("Each worker and each server has a host of a platform") {
+  const std::string cluster = "workers = 8\nplatform = \"" SIMGRAD_SOURCE_DIR "/platforms/classroom.xml\"\n";
+  CHECK(hosts_of(cluster, "allreduce") == "8 hosts");
+  CHECK(hosts_of(cluster, "parameter_server") == "9 hosts");
+}
 
 TEST_CASE("Sixteen workers are on sixteen hosts at most") {
   for (const char* topology : {"{ kind = \"gpu_hosts\", devices = 8 }", "{ kind = \"gpu_hosts\", devices = 4 }"}) {
