@@ -9,7 +9,7 @@ namespace predict_test {
 using namespace simgrad::tests;
 using namespace simgrad::tests::predicting;
 
-TEST_CASE("the loss of a model's predictions is that of the run's evaluation of the same data, of every model") {
+TEST_CASE("the loss of a model's predictions is that of the run's evaluation, and of the answers by its definition") {
   for (const Case& of : cases()) check_equals_evaluation(of);
 }
 

@@ -1,6 +1,7 @@
 // Models that are trained on small files, kept, and applied to rows: for the tests of `simgrad predict`.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
@@ -102,12 +103,50 @@ inline double number_after(const std::string& text, const std::string& name) {
 
 inline std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells(1);
+  bool quoted = false;
   for (const char c : line)
-    if (c == ',')
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
       cells.emplace_back();
     else
       cells.back() += c;
   return cells;
+}
+
+/// The mean loss of the answers in p.csv by its definition: half the square of a distance or of an error, and the
+/// logarithm of what was thought likely; of several tasks, each by itself, their sum.  standardised: errors are in
+/// units of the targets' standard deviation.
+inline double loss_of_answers(const Scratch& scratch, bool standardised, std::size_t sequence, bool tasks) {
+  const std::vector<std::string> lines = lines_of(contents(scratch.path() + "/p.csv"));
+  const std::vector<std::string> names = cells_of(lines.at(0));
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+  };
+  const bool text = names[0] == "position", clusters = column("cluster") < names.size();
+  // Tokens behind the last whole sequence are not scored.
+  const std::size_t rows = text ? (lines.size() - 2) / sequence * sequence : lines.size() - 1;
+  double sum = 0.0, targets = 0.0, squares = 0.0;
+  for (std::size_t i = 1; i <= rows; ++i) {
+    const std::vector<std::string> cells = cells_of(lines[i]);
+    const auto number = [&](const std::string& name) { return std::stod(cells.at(column(name))); };
+    if (text) {
+      sum -= std::log(number("next_probability"));
+    } else if (clusters) {
+      sum += 0.5 * number("distance") * number("distance");
+    } else if (const std::string likely = "probability_" + cells.back(); column(likely) < names.size()) {
+      sum -= std::log(number(likely));
+      for (const std::string& name : names)
+        if (tasks && name.starts_with("probability_") && name != likely) sum -= std::log(1.0 - number(name));
+    } else {
+      const double error = number("predicted") - number("actual");
+      sum += 0.5 * error * error;
+      targets += number("actual");
+      squares += number("actual") * number("actual");
+    }
+  }
+  const auto n = static_cast<double>(rows);
+  return sum / n / (standardised ? squares / n - targets / n * targets / n : 1.0);
 }
 
 inline std::string only_model(const Scratch& scratch, const std::string& out = "out/x") {
@@ -140,6 +179,9 @@ inline void check_equals_evaluation(const Case& of, const std::string& training 
   REQUIRE(predicted.exit_code == 0);
   const double loss = results_in(scratch).at("runs").at(0).at("final_loss").get<double>();
   CHECK(number_after(predicted.out, "loss") == Approx(loss).epsilon(1e-12));
+  const bool standardised = contains(predicted.out, "in units of their standard deviation");
+  if (training.empty() && !contains(of.model, "l2"))  // else it is rounded, or has the penalty
+    CHECK(loss == Approx(loss_of_answers(scratch, standardised, 6, contains(of.model, "multitask"))).epsilon(1e-9));
   const Json saved = heading(only_model(scratch));
   CHECK(saved.at("loss").get<double>() == loss);
   if (const std::string metric = saved.at("metric_name"); !metric.empty())
