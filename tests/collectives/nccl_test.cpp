@@ -1,6 +1,8 @@
 // NCCL's choice between ring and tree, and the time of what was chosen.
 #include "collectives/nccl.h"
 
+#include <tuple>
+
 #include "collectives/double_binary_tree.h"
 #include "collectives/group.h"
 #include "collectives/ring.h"
@@ -87,6 +89,22 @@ TEST_CASE("a tree that enters and leaves a host at one device keeps 0.85 of its 
   CHECK(rate(8, collectives::NcclGeneration::ampere) == Approx(whole).epsilon(1e-9));
   CHECK(rate(8, collectives::NcclGeneration::hopper) == Approx(0.85 * whole).epsilon(1e-9));
   CHECK(rate(1, collectives::NcclGeneration::volta) == Approx(0.85 * whole).epsilon(1e-9));
+}
+
+TEST_CASE("on two hosts LL, and the channels of trees, carry what NCCL's tables say for two hosts") {
+  // graph/tuning.cc of NCCL 2.20.3: GB/s of LL with a processor of Intel, and of a tree's channel on Ampere.
+  for (const auto& [hosts, of_ll, of_tree] : {std::tuple{2, 39.0e9, 23.6e9}, {4, 20.4e9, 17.8e9}}) {
+    CAPTURE(hosts);
+    const NcclFabric fast{
+        .ranks = 8 * hosts, .hosts = hosts, .inside_bytes_per_s = 400e9, .nics_bytes_per_s = 400e9, .channels = 2};
+    const auto another_gb_s = [&](bool tree, NcclProtocol protocol) {
+      return collectives::nccl_seconds(fast, tree, protocol, 2e9) -
+             collectives::nccl_seconds(fast, tree, protocol, 1e9);
+    };
+    const double P = fast.ranks;
+    CHECK(another_gb_s(false, NcclProtocol::ll) == Approx(2 * (P - 1) / P * 1e9 / of_ll).epsilon(1e-9));
+    CHECK(another_gb_s(true, NcclProtocol::simple) == Approx(2 * 1e9 / (2 * of_tree)).epsilon(1e-9));
+  }
 }
 
 TEST_CASE("NCCL takes trees for short vectors among many hosts, and rings for long ones") {
