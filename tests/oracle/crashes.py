@@ -1,38 +1,94 @@
-"""Trainings of which one host crashes, and the time that they take in all.
+"""Trainings whose hosts crash, and the time that they take in all.
 
-Written without reading src/, from what `simgrad explain recovery` and its like say: all ranks know of the crash after
-`detection`; a lost host is back after `repair`; the ranks work again `restart_time` later, from the state that
-`recovery` names. There are no checkpoints here, so that "the last checkpoint" is the start.
+Written without reading src/, from what `simgrad explain recovery` and its like say: all ranks know of a crash after
+`detection`; a lost host is back after `repair`, unless `recovery` goes on without it; the ranks work again
+`restart_time` later, from the state that `recovery` names. There are no checkpoints here, so that "the last checkpoint"
+is the start. A crash before all that interrupts it.
 """
 from cables import quantity
+from known import FAULTS
+
+
+def crashes_of(failures):
+    """Time, rank, and the time at which its host is back."""
+    crashes = [(quantity(crash["at"]), crash["rank"],
+                quantity(crash["at"]) + quantity(crash["repair"]) if crash.get("repair") else float("inf"))
+               for crash in failures["crash"]]
+    return sorted(crashes)
 
 
 def not_covered(scenario, run):
     """What of a scenario's failures is not known here; without a crash, nothing."""
-    failures = scenario["cluster"]["failures"]
+    failures, cluster = scenario["cluster"]["failures"], scenario["cluster"]
     problems = [f"failures.{key}" for key in ("hosts", "links") if failures[key] != "none"]
     problems += ["failures.market"] if failures["market"] != "on_demand" else []
     if not failures["crash"]:
         return problems
-    plain = scenario["cluster"]["topology"] in ("star", {"kind": "star", "devices": 1}) and not (
-        scenario["cluster"]["relative_speeds"] or scenario["cluster"]["slow_links"])
-    recovery = failures["recovery"]
+    plain = cluster["topology"] in ("star", {"kind": "star", "devices": 1}) and not (
+        cluster["relative_speeds"] or cluster["slow_links"])
+    recovery, crashes, workers = failures["recovery"], crashes_of(failures), cluster["workers"]
     known = {"restart": run["strategy"] in ("allreduce", "zero", "fsdp", "local_sgd"),
-             "wait": run["strategy"] == "allreduce" and plain}
-    if not known.get(recovery) or len(failures["crash"]) > 1 or failures["spares"]:
-        problems.append(f"a crash with recovery {recovery}")
+             "wait": run["strategy"] == "allreduce" and plain,
+             "shrink": run["strategy"] in ("allreduce", "zero", "fsdp") and plain}
+    if not known.get(recovery) or failures["spares"]:
+        problems.append(f"crashes with recovery {recovery}")
+    for (_, rank, back), (at, other, _) in zip(crashes, crashes[1:]):
+        if rank == other and at <= back:
+            problems.append("a crash of what has crashed")
+    rows = scenario["training"].get("batch_size_per_worker", 0) * workers
+    ranks = {rank for _, rank, _ in crashes}
+    if recovery == "shrink" and (len(ranks) < len(crashes) or any(rows % (workers - lost - 1) if lost + 1 < workers else 1
+                                                                  for lost in range(len(crashes)))):
+        problems.append("parts of a batch of unlike size, or none")
+    if recovery != "shrink" and any(back == float("inf") for _, _, back in crashes):
+        problems.append("hosts that do not come back")
     return problems
 
 
-def seconds(train, failures, steps):
-    """The time of a training; `train(steps)` makes so many steps alone, from the state behind the ones before."""
-    whole = train(steps)
-    if not failures["crash"] or quantity(failures["crash"][0]["at"]) >= whole.finished:
-        return whole.finished
-    crash = failures["crash"][0]
-    away = max(quantity(failures["detection"]), quantity(crash["repair"]))
-    again = quantity(crash["at"]) + away + quantity(failures["restart_time"])
-    if failures["recovery"] == "restart":
-        return again + whole.finished
-    done = sum(end <= quantity(crash["at"]) for end in whole.ends_of_steps())
-    return again + (whole.time_of_state() if done else 0) + train(steps - done).finished
+class Outage:
+    """Crashes before the ranks work again: who is lost, and when the others go on."""
+
+    def __init__(self, failures):
+        self.pending, self.failures = crashes_of(failures), failures
+        self.waits = failures["recovery"] != "shrink"
+        self.lost = set()  # those that have no state yet, or are gone for good
+
+    def ends(self):
+        """The time at which the ranks begin to work again, `restart_time` included."""
+        at, rank, back = self.pending.pop(0)
+        detection = quantity(self.failures["detection"])
+        known = at + detection
+        back = max(known, back) if self.waits else known
+        self.lost.add(rank)
+        while self.pending and self.pending[0][0] <= back:
+            at, rank, again = self.pending.pop(0)
+            self.lost.add(rank)
+            known = at + detection if "known_at_once" not in FAULTS else known
+            back = max(back, known, again if self.waits else 0)
+        return back + quantity(self.failures["restart_time"])
+
+
+def seconds(train, failures, steps, workers):
+    """The time of a training; `train(steps, workers)` makes so many steps alone, from the state behind the ones before.
+
+    Under "wait" the ranks that kept their memory send the state to those that lost it, each to as few as possible.
+    """
+    outage, start, done, state = Outage(failures), 0.0, 0, 0.0
+    while True:
+        part = train(steps - done, workers)
+        crash = outage.pending[0][0] if outage.pending else float("inf")
+        if crash >= start + state + part.finished:
+            return start + state + part.finished
+        if failures["recovery"] == "wait":
+            done += sum(start + state + end <= crash for end in part.ends_of_steps())
+            if crash >= start + state:
+                outage.lost.clear()
+        start, state = outage.ends(), 0.0
+        if failures["recovery"] == "shrink":
+            workers = part.workers - len(outage.lost)
+            outage.lost.clear()
+        elif failures["recovery"] == "wait":
+            holders = workers - len(outage.lost)
+            done = done if holders else 0
+            if done:
+                state = part.time_of_state(-(-len(outage.lost) // holders))

@@ -243,10 +243,10 @@ class Training:
         ends = sorted(self.ends)
         return ends[self.workers - 1::self.workers]
 
-    def time_of_state(self):
-        """The time in which a rank that lives sends its parameters and the optimizer's vectors to one that is back."""
+    def time_of_state(self, ranks):
+        """The time in which a rank sends its parameters and the optimizer's vectors to some that are back."""
         links, latency, load, rate = self.cables.message(0, 1, self.parameters * (1 + self.vectors) * self.number)
-        return latency + load / min([rate] + [self.cables.capacity[link] for link in links])
+        return latency + load / min([rate] + [self.cables.capacity[link] / ranks for link in links])
 
     def micro_batches(self):
         parts = self.options.get("micro_batches", 1)
@@ -263,13 +263,19 @@ def compare(results, folder, tolerance=1e-6):
             continue
         scenario = results["scenario"]
 
-        def train(steps):
-            training = Training(scenario | {"stop": {"steps": steps}}, run["strategy"], run["options"], folder)
+        def train(steps, workers):
+            cluster, training = scenario["cluster"], scenario["training"]
+            if workers < cluster["workers"]:
+                rows = training["batch_size_per_worker"] * cluster["workers"] // workers
+                cluster, training = cluster | {"workers": workers}, training | {"batch_size_per_worker": rows}
+            changed = {"stop": {"steps": steps}, "cluster": cluster, "training": training}
+            training = Training(scenario | changed, run["strategy"], run["options"], folder)
             training.answer = training.result()
             return training
-        mine, failures = train(scenario["stop"]["steps"]).answer, scenario["cluster"]["failures"]
+        steps, workers = scenario["stop"]["steps"], scenario["cluster"]["workers"]
+        mine, failures = train(steps, workers).answer, scenario["cluster"]["failures"]
         if failures["crash"]:
-            mine["simulated_s"] = crashes.seconds(train, failures, scenario["stop"]["steps"])
+            mine["simulated_s"] = crashes.seconds(train, failures, steps, workers)
         theirs = [("simulated_s", run["simulated_s"], mine["simulated_s"]), ("bytes", run["bytes"], mine["bytes"]),
                   ("messages", run["messages"], mine["messages"])]
         for rank in run["ranks"]:

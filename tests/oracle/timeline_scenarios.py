@@ -120,7 +120,7 @@ def draw_scenario(draw, number):
     else:
         scenario["strategy"] = [draw_strategy(draw, scenario, place) for place in range(4)]
     if scenario["cluster"]["workers"] > 1 and draw.random() < 0.25:
-        draw_crash(draw, scenario)
+        draw_crashes(draw, scenario)
     return scenario, profile
 
 
@@ -148,19 +148,26 @@ def draw_transformer(draw, scenario, workers):
     return model
 
 
-def draw_crash(draw, scenario):
-    """One host crashes at some time; strategies that do not go back to a checkpoint are left out."""
+def draw_crashes(draw, scenario):
+    """Hosts crash at some times; strategies whose way back the timeline does not know are left out."""
     cluster = scenario["cluster"]
-    plain = not {"topology", "relative_speeds", "slow_links"} & set(cluster)
-    recovery = draw.choice(["restart", "wait"]) if plain else "restart"
-    kinds = ("allreduce", "zero", "fsdp", "local_sgd") if recovery == "restart" else ("allreduce",)
+    workers, plain = cluster["workers"], not {"topology", "relative_speeds", "slow_links"} & set(cluster)
+    recoveries = ["restart"] + (["wait"] if plain else []) + (["shrink"] if plain and 2 < workers < 5 else [])
+    recovery = draw.choice(recoveries)
+    kinds = {"restart": ("allreduce", "zero", "fsdp", "local_sgd"), "wait": ("allreduce",),
+             "shrink": ("allreduce", "zero", "fsdp")}[recovery]
     left = [strategy for strategy in scenario["strategy"] if strategy["kind"] in kinds]
-    if left and "parallel" not in scenario:
-        crash = {"rank": draw.randrange(cluster["workers"]), "at": f"{log_uniform(draw, 50, 2e5):.0f}us",
-                 "repair": draw.choice(["1ms", "30ms"])}
-        cluster["failures"] = {"crash": [crash], "detection": "9ms", "restart_time": draw.choice(["0s", "4ms"]),
-                               "recovery": recovery}
-        scenario["strategy"] = left
+    if not left or "parallel" in scenario:
+        return
+    if recovery == "shrink":  # equal parts of a batch for each number of workers that may be left
+        scenario["training"]["batch_size_per_worker"] = 6
+    at, crashes = log_uniform(draw, 50, 2e5), []
+    for rank in draw.sample(range(workers), min(draw.choice([1, 1, 2, 3]), workers - (recovery == "shrink"), 3)):
+        crashes.append({"rank": rank, "at": f"{at:.0f}us", "repair": draw.choice(["1ms", "30ms"])})
+        at += log_uniform(draw, 500, 1e5)
+    cluster["failures"] = {"crash": crashes, "detection": "9ms", "restart_time": draw.choice(["0s", "4ms"]),
+                           "recovery": recovery}
+    scenario["strategy"] = left
 
 
 def draw_pipeline(draw, scenario, stages, units):
@@ -269,6 +276,9 @@ FAULTS = {
                "tied": False, "experts": 4, "top_k": 1},
         cluster={"speed": "100MF", "relative_speeds": [0.2, 0.5, 0.5, 0.5],
                  "slow_links": [{"link": "nic-2", "factor": 0.02}]}),
+    "known_at_once": fault_scenario(
+        EQUAL, {"kind": "allreduce"}, cluster={"failures": {"detection": "9ms", "crash": [
+            {"rank": 0, "at": "1ms", "repair": "1ms"}, {"rank": 1, "at": "5ms", "repair": "1ms"}]}}),
     "late_gradients": fault_scenario([(10, 1e6, 2e6), (10, 1e4, 2e4)], {"kind": "single"},
                                      parallel={"pipeline": 2, "schedule": "pipedream", "stages": [1, 1]}, steps=6),
     "accumulators": fault_scenario([(90000, 1e6, 2e6), (500, 1e6, 2e6), (600, 1e6, 2e6)],
