@@ -35,11 +35,11 @@ def not_covered(scenario, run):
     for (_, rank, back), (at, other, _) in zip(crashes, crashes[1:]):
         if rank == other and at <= back:
             problems.append("a crash of what has crashed")
-    rows = scenario["training"].get("batch_size_per_worker", 0) * workers
-    ranks = {rank for _, rank, _ in crashes}
-    if recovery == "shrink" and (len(ranks) < len(crashes) or any(rows % (workers - lost - 1) if lost + 1 < workers else 1
-                                                                  for lost in range(len(crashes)))):
-        problems.append("parts of a batch of unlike size, or none")
+    if recovery == "shrink":
+        rows, ranks = scenario["training"].get("batch_size_per_worker", 0) * workers, {rank for _, rank, _ in crashes}
+        left = range(workers - len(crashes), workers)
+        if len(ranks) < len(crashes) or left[0] < 1 or any(rows % count for count in left):
+            problems.append("parts of a batch of unlike size, or none")
     if recovery != "shrink" and any(back == float("inf") for _, _, back in crashes):
         problems.append("hosts that do not come back")
     return problems
@@ -71,21 +71,25 @@ class Outage:
 def seconds(train, failures, steps, workers):
     """The time of a training; `train(steps, workers)` makes so many steps alone, from the state behind the ones before.
 
-    Under "wait" the ranks that kept their memory send the state to those that lost it, each to as few as possible.
+    Under "wait" the ranks that kept their memory send the state to those that lost it, each to as few as possible. The
+    crash of a rank that has made all of its steps changes nothing.
     """
-    outage, start, done, state = Outage(failures), 0.0, 0, 0.0
+    outage, start, done, state, living = Outage(failures), 0.0, 0, 0.0, list(range(workers))
     while True:
-        part = train(steps - done, workers)
-        crash = outage.pending[0][0] if outage.pending else float("inf")
-        if crash >= start + state + part.finished:
-            return start + state + part.finished
+        part = train(steps - done, len(living))
+        begin = start + state
+        while outage.pending and outage.pending[0][0] >= begin + part.ended_at[living.index(outage.pending[0][1])]:
+            outage.pending.pop(0)
+        if not outage.pending:
+            return begin + part.finished
+        crash = outage.pending[0][0]
         if failures["recovery"] == "wait":
-            done += sum(start + state + end <= crash for end in part.ends_of_steps())
-            if crash >= start + state:
+            done += sum(begin + end <= crash for end in part.ends_of_steps())
+            if crash >= begin:
                 outage.lost.clear()
         start, state = outage.ends(), 0.0
         if failures["recovery"] == "shrink":
-            workers = part.workers - len(outage.lost)
+            living = [rank for rank in living if rank not in outage.lost]
             outage.lost.clear()
         elif failures["recovery"] == "wait":
             holders = workers - len(outage.lost)

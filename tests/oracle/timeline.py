@@ -124,9 +124,8 @@ def not_covered(scenario, run):
              "consistency": (run["options"].get("consistency", "bsp"), ("bsp", "asp")),
              "graph": (kind_of(run["options"].get("graph", "ring")), ("ring", "complete", "star"))}
     problems += [f"{what} {kind}" for what, (kind, known) in kinds.items() if kind not in known]
-    slices = run["options"].get("algorithm", "ring")
-    if isinstance(slices, dict) and slices.get("slices", 1) > 1:
-        problems.append("slices")
+    algorithm = run["options"].get("algorithm", "ring")
+    problems += ["slices"] if isinstance(algorithm, dict) and algorithm.get("slices", 1) > 1 else []
     if "batch_size_per_worker" not in scenario["training"] or "steps" not in scenario["stop"]:
         problems.append("a batch or a number of steps that is not given")
     if run["strategy"] not in ("allreduce", "zero") and "bucket_size" in run["options"]:
@@ -187,7 +186,7 @@ class Training:
         self.hosts, self.devices, self.twins = self.cables.hosts, self.cables.devices, {}
         self.clock.capacity, self.clock.message = self.cables.capacity, self.message
         self.ledgers = [Ledger() for _ in range(self.ranks)]
-        self.finished, self.ended, self.ends = 0.0, None, []
+        self.finished, self.ended, self.ends, self.ended_at = 0.0, None, [], {}
 
     def layers_of(self, scenario, folder):
         model = scenario["model"]
@@ -220,7 +219,11 @@ class Training:
 
     def result(self):
         program = pipeline_stage if self.parallel["pipeline"] > 1 else PROGRAMS[self.kind]
-        ends = [self.clock.spawn(program(self, rank)) for rank in range(self.ranks)]
+
+        def whole(rank):
+            yield from program(self, rank)
+            self.ended_at[rank] = self.clock.now
+        ends = [self.clock.spawn(whole(rank)) for rank in range(self.ranks)]
         try:
             self.clock.run()
         except StopTraining:
