@@ -29,7 +29,7 @@ def not_covered(scenario, run):
     recovery, crashes, workers = failures["recovery"], crashes_of(failures), cluster["workers"]
     known = {"restart": run["strategy"] in ("allreduce", "zero", "fsdp", "local_sgd"),
              "wait": run["strategy"] == "allreduce" and plain,
-             "shrink": run["strategy"] in ("allreduce", "zero", "fsdp") and plain}
+             "shrink": run["strategy"] == "allreduce" and plain}
     if not known.get(recovery) or failures["spares"]:
         problems.append(f"crashes with recovery {recovery}")
     for (_, rank, back), (at, other, _) in zip(crashes, crashes[1:]):

@@ -154,8 +154,7 @@ def draw_crashes(draw, scenario):
     workers, plain = cluster["workers"], not {"topology", "relative_speeds", "slow_links"} & set(cluster)
     recoveries = ["restart"] + (["wait"] if plain else []) + (["shrink"] if plain and 2 < workers < 5 else [])
     recovery = draw.choice(recoveries)
-    kinds = {"restart": ("allreduce", "zero", "fsdp", "local_sgd"), "wait": ("allreduce",),
-             "shrink": ("allreduce", "zero", "fsdp")}[recovery]
+    kinds = ("allreduce", "zero", "fsdp", "local_sgd") if recovery == "restart" else ("allreduce",)
     left = [strategy for strategy in scenario["strategy"] if strategy["kind"] in kinds]
     if not left or "parallel" in scenario:
         return
