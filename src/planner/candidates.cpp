@@ -7,12 +7,14 @@
 #include "base/errors.h"
 #include "base/text.h"
 #include "cluster/usage/planned_hosts.h"
+#include "experiment/checks/fit_check.h"
 #include "experiment/checks/memory_check.h"
 #include "experiment/plan/identity.h"
 #include "experiment/plan/numbers_key.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/proxy.h"
 #include "experiment/plan/selected.h"
+#include "experiment/run/data_cache.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 #include "planner/candidate.h"
@@ -147,6 +149,10 @@ class Reading {
         .parameters = point.parameters,
         .run = experiment::plan_run(settings, strategy, point.parameters, static_cast<std::uint64_t>(settings->seed))};
     made.hosts = cluster::planned_hosts(settings->cluster, entry.hosts(settings->cluster.workers));
+    if (const Faults faults = faults_of_file(made); !faults.empty()) {
+      if (settings->strategies.size() > 1) return add_alone(point, strategy, made.run.label);
+      return refuse(point, made.run.label, faults, settings, strategy);
+    }
     if (beyond_memory(point, made) || beyond_hosts(point, made)) return;
     const auto rows = experiment::known_rows(*settings);
     made.batch = settings->batch(rows.value_or(1));
@@ -170,6 +176,21 @@ class Reading {
     }
     check_prices_of(made, document, goal_faults_);
     candidates_.all.push_back(std::move(made));
+  }
+
+  /// What the scenario's checks say once the rows of a file are known; they have said the rest when they were read.
+  Faults faults_of_file(const Candidate& candidate) {
+    const Settings& settings = *candidate.settings;
+    Faults faults;
+    if (!settings.training.numbers || !settings.data.source || !experiment::file_bytes(settings)) return faults;
+    try {
+      if (const experiment::Data& data = data_.get(candidate.run))
+        experiment::check_fit(settings, experiment::problem_of(*data), data->train.rows, faults);
+    } catch (const experiment::OverRunMemory&) {  // its runs fail, and say so
+    } catch (const ScenarioError& error) {
+      for (const std::string& text : error.faults()) faults.add(settings.places.data, text);
+    }
+    return faults;
   }
 
   /// Whether plan.memory, which may be less than the device has, does not suffice.
@@ -210,6 +231,7 @@ class Reading {
   const std::function<bool()>& goes_on_;
   std::vector<std::string> known_;  ///< labels and kinds
   Faults goal_faults_;
+  experiment::DataCache data_;
   Candidates candidates_;
 };
 
