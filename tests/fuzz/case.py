@@ -6,7 +6,7 @@ import shutil
 import tomllib
 
 import tables
-from program import FEW_EVENTS, RAN, Fault, Refused, called, json_of
+from program import FEW_EVENTS, RAN, Fault, Refused, Silent, called, json_of
 from ranges import clock_tolerance
 
 INLINE = ("--json", "--jobs", "1", "--threads", "0", *FEW_EVENTS)
@@ -85,18 +85,28 @@ class Case:
         return self.runs(tables.with_values(self.tree, dotted))
 
 
-def pairs(one, other):
-    """Runs of the same label, parameters and seed that both ended."""
+def pairs(one, other, what):
+    """Runs of the same label, parameters and seed that both ended. If one of the two has failed, the other should have;
+    but either may be given up, for what is changed takes another time."""
     others = {(run["label"], json.dumps(run["parameters"]), run["seed"]): run for run in other["runs"]}
+    silent = True
     for run in one["runs"]:
         twin = others.get((run["label"], json.dumps(run["parameters"]), run["seed"]))
-        if twin and run["status"] == twin["status"] != "failed":
+        if not twin:
+            continue
+        errors = [each["error"] for each in (run, twin) if each["status"] == "failed"]
+        if len(errors) == 1 and "given up:" not in errors[0]:
+            raise Fault(f"{run['label']}: {run['status']}, and {twin['status']} {what}: {errors[0][:400]}")
+        if run["status"] == twin["status"] != "failed":
+            silent = False
             yield run, twin
+    if silent:
+        raise Silent
 
 
 def same(one, other, names, what, factor=1.0, rel=1e-9):
     """Holds that the numbers of the names in `other` are `factor` times those in `one`."""
-    for run, twin in pairs(one, other):
+    for run, twin in pairs(one, other, what):
         for name in names:
             a, b = run[name], twin[name]
             if a is None or b is None:
@@ -110,7 +120,7 @@ def same(one, other, names, what, factor=1.0, rel=1e-9):
 
 def no_longer(one, other, what):
     """Holds that the runs of `other` take no longer than those of `one`."""
-    for run, twin in pairs(one, other):
+    for run, twin in pairs(one, other, what):
         most = run["simulated_s"] * (1 + 1e-9) + 2 * clock_tolerance(run)
         if run["steps"] == twin["steps"] and twin["simulated_s"] > most:
             raise Fault(f"{run['label']}: takes {run['simulated_s']} s, and {twin['simulated_s']} s {what}, which is "

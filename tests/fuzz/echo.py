@@ -51,7 +51,7 @@ def check_echo(program, scenario):
 
 
 def check_command(command, scenario, echo, options):
-    """A command says the same of a scenario and of its echo; `plan` may have come to other candidates in its time."""
+    """A command says the same of a scenario and of its echo; `plan` where it has decided among its candidates in time."""
     with tempfile.TemporaryDirectory(prefix="simgrad-echo-") as directory:
         ends = [called([*command, file, *options, "--out", pathlib.Path(directory) / str(place)])
                 for place, file in enumerate((scenario, echo))]
@@ -59,12 +59,16 @@ def check_command(command, scenario, echo, options):
     if code != again:
         raise Fault(f"{command[1]} ends with {code} ({err[-300:]}), and with {again} of the resolved scenario "
                     f"({refusal[-300:]})")
-    if command[1] == "capacity" and code in RAN:
-        one, other = (json_of(text) | {"scenario": ""} for text in (out, echoed))
+    if code not in RAN:
+        return
+    one, other = (json_of(text) | {"scenario": ""} for text in (out, echoed))
+    if command[1] == "capacity":
         check_ratios(one, "capacity")
-        differing = [key for key in one if one[key] != other.get(key)]
-        if differing:
-            raise Fault(f"capacity says other things of the resolved scenario: {', '.join(differing)}")
+    elif not (one["decided"] and other["decided"]):
+        return
+    said = one if command[1] == "capacity" else ("objective", "goal", "winner", "refused")
+    if differing := [key for key in said if one[key] != other.get(key)]:
+        raise Fault(f"{command[1]} says other things of the resolved scenario: {', '.join(differing)}")
 
 
 def texts(root):

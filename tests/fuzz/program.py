@@ -24,6 +24,10 @@ class Refused(Exception):
     """The program refuses a changed scenario, of which a relation says nothing then."""
 
 
+class Silent(Exception):
+    """No two runs of a relation have both come to an end: it has compared nothing."""
+
+
 def called(command, seconds=300):
     """Returns the exit code, stdout and stderr."""
     try:

@@ -11,7 +11,7 @@ from typing import Callable
 
 import tables
 from case import Case, no_longer, same
-from program import Fault, Refused
+from program import Fault, Refused, Silent
 from sentences import check_named_runs
 from star import with_platform
 
@@ -57,19 +57,28 @@ def chosen(case, count, turn):
 
 
 def check_relations(case, count, turn, counts, only=None):
-    """Tries relations on a case, or only one. Counts those that had something to say, and returns all faults."""
+    """Tries relations on a case, or only one, and returns all faults. Counts by a relation's name those that compared
+    runs, and by the name and a word those that had nothing to compare."""
     tried = [each for each in RELATIONS if each.name == only and each.applies(case)]
     faults = []
     for each in tried if only else chosen(case, count, turn):
+        said = each.name
         try:
             each.holds(case)
-            counts[each.name] = counts.get(each.name, 0) + 1
         except Refused:
-            pass
+            said = (each.name, "refused")
+        except Silent:
+            said = (each.name, "failed")
         except Fault as fault:
-            counts[each.name] = counts.get(each.name, 0) + 1
             faults.append(f"relation \"{each.name}\": {fault}")
+        counts[said] = counts.get(said, 0) + 1
     return faults
+
+
+def said_by(each, counts):
+    """How often a relation compared runs, and how often it could not: "order of ranks 7 (2 refused, 1 failed)"."""
+    other = [f"{counts[each.name, why]} {why}" for why in ("refused", "failed") if (each.name, why) in counts]
+    return f"{each.name} {counts.get(each.name, 0)}" + (f" ({', '.join(other)})" if other else "")
 
 
 # ------------------------------------------------------------------------------------------------------- predicates
@@ -149,14 +158,20 @@ def one_of_alike(case):
 def memory_of_shards(case):
     family = [{"kind": "zero", "stage": stage, "label": f"stage {stage}"} for stage in (1, 2, 3)]
     found = case.changed(strategy=[*family, {"kind": "fsdp", "limit": 1}], training__memory="ignore")
-    if any(run["status"] == "failed" for run in found["runs"]):
-        return
+    failed = [run["error"] for run in found["runs"] if run["status"] == "failed"]
+    if failed and (len(failed) == len(found["runs"]) or "given up:" in failed[0]):
+        raise Silent
+    if failed:
+        raise Fault(f"not all of stages 1, 2, 3 and fsdp fail: {failed[0][:400]}")
     peaks = [run["memory_bytes_max"] or 0 for run in found["runs"]]
     shard = max((rank["memory_parameters_bytes"] for rank in found["runs"][2]["ranks"]), default=0)
     # A model of one unit is there as a whole in the middle of a step, and its rank's shard beside it. Stage 3 has two
     # units at a time, which are more than it saves where the model has few.
-    if peaks[1] > peaks[0] + shard or peaks[2] > peaks[1] + 2 * shard or peaks[3] > peaks[2]:
-        raise Fault(f"stages 1, 2, 3 and fsdp hold {peaks} bytes; a shard has {shard}")
+    names = ("stage 1", "stage 2", "stage 3", "fsdp")
+    for place, more in ((1, shard), (2, 2 * shard), (3, 0)):
+        if peaks[place] > peaks[place - 1] + more:
+            raise Fault(f"{names[place]} holds {peaks[place]} bytes, {names[place - 1]} {peaks[place - 1]}; "
+                        f"a shard has {shard}")
 
 
 def faster(case, dimension, factor, what):
