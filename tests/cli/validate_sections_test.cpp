@@ -42,8 +42,9 @@ TEST_CASE("validate refuses jobs of a fleet whose training cannot have so many w
 }
 
 TEST_CASE("validate refuses a fleet's sizes in tokens of what is no text, and too many jobs") {
-  CHECK_THAT(refused_by_both(with(with(of_twelve_hosts, "[12]", "[2]"), "samples = 10000.0", "tokens = 1e4"), "capacity"),
-             ContainsSubstring("are no text"));
+  CHECK_THAT(
+      refused_by_both(with(with(of_twelve_hosts, "[12]", "[2]"), "samples = 10000.0", "tokens = 1e4"), "capacity"),
+      ContainsSubstring("are no text"));
   CHECK_THAT(refused_by_both(with(with(of_twelve_hosts, "[12]", "[2]"), "20/d", "20/s"), "capacity"),
              ContainsSubstring("more than 1,000,000 jobs"));
 }
