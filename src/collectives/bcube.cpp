@@ -2,12 +2,12 @@
 
 #include <vector>
 
+#include "collectives/flat_exchange.h"
 #include "collectives/split.h"
 
 namespace simgrad::collectives {
 
 using cluster::Communicator;
-using cluster::Pending;
 using values::Combination;
 using values::Tensor;
 
@@ -38,21 +38,17 @@ struct Stage {
   Stretch stretch(const Split& split, int j) const { return split.chunks(first + j * part, first + (j + 1) * part); }
 };
 
-/// One message to and one from every other member of the group, all at once; what was received, by part.
+/// What the other members of the group send, by part; nothing of its own.
 template <class Sent>
 std::vector<Tensor> exchange(const Communicator& comm, const Stage& stage, Sent sent) {
-  std::vector<Pending> receives(static_cast<std::size_t>(stage.size));
-  std::vector<Pending> sends;
-  const auto each_other = [&](auto what) {
-    for (int j = 0; j < stage.size; ++j)
-      if (j != stage.own) what(j, stage.peer(comm.rank(), j));
-  };
-  each_other([&](int j, int peer) { receives[static_cast<std::size_t>(j)] = comm.start_receive(peer); });
-  each_other([&](int j, int peer) { sends.push_back(comm.start_send(peer, sent(j))); });
-  std::vector<Tensor> received(static_cast<std::size_t>(stage.size));
-  each_other(
-      [&](int j, int) { received[static_cast<std::size_t>(j)] = receives[static_cast<std::size_t>(j)].wait().tensor; });
-  for (Pending& send : sends) send.wait();
+  std::vector<int> parts, peers;
+  for (int j = 0; j < stage.size; ++j)
+    if (j != stage.own) {
+      parts.push_back(j);
+      peers.push_back(stage.peer(comm.rank(), j));
+    }
+  std::vector<Tensor> received = exchange_at_once(comm, peers, [&](std::size_t place) { return sent(parts[place]); });
+  received.insert(received.begin() + stage.own, Tensor());
   return received;
 }
 

@@ -18,10 +18,6 @@ std::vector<double> bandwidths(const cluster::MemberRoutes& routes) {
   return all;
 }
 
-/// Events that are no farther apart happen together, as in SimGrid (surf/precision): transfers that are alike end at
-/// times that differ by roundings, and rates need not be found for each.
-double together_until(double now) { return now + std::max(1e-12, 4e-16 * now); }
-
 }  // namespace
 
 FlowWalk::FlowWalk(const Schedule& schedule, const AlphaBetaGamma& costs, std::span<const double> arrivals,

@@ -1,6 +1,7 @@
 /// The time of a schedule whose transfers share links: an event at a time, with max-min fair rates.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <queue>
 #include <span>
@@ -11,6 +12,10 @@
 #include "collectives/schedule.h"
 
 namespace simgrad::collectives {
+
+/// Events that are no farther apart happen together, as in SimGrid (surf/precision): transfers that are alike end at
+/// times that differ by roundings, and rates need not be found for each.
+inline double together_until(double now) { return now + std::max(1e-12, 4e-16 * now); }
 
 /// As a ScheduleWalk, but a transfer over a shared link takes its route's latency, and then as long as its fair share
 /// of the links lets it. Such transfers alone are events, in the order of time; before the next event each member goes

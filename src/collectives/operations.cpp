@@ -40,6 +40,14 @@ constexpr std::array listed{
                 .summary = "a chunk of every member's for every other, in pairs",
                 .cost = "(P-1) (alpha + M/P beta)",
                 .source = thakur},
+    base::About{.kind = "flat_all_to_all",
+                .summary = "a chunk of every member's for every other, all messages at once; shorter ones are padded",
+                .cost = "alpha + (P-1)/P M beta",
+                .source = thakur},
+    base::About{.kind = "flat_all_gather",
+                .summary = "all members' chunks on every member, all messages at once; shorter ones are padded",
+                .cost = "alpha + (P-1)/P M beta, M together",
+                .source = thakur},
 };
 
 }  // namespace

@@ -38,10 +38,11 @@ AT_ONCE = {"smpi/send-is-detached-thresh": 1 << 30, "smpi/async-small-thresh": 1
 
 # What one run of SMPI is told, and which algorithms of simgrad it is held to: a name, and MPI's function.
 RUNS = [
-    ({"smpi/allreduce": "lr", "smpi/reduce_scatter": "ompi_ring", "smpi/allgather": "NTSLR", "smpi/alltoall": "ring",
+    ({"smpi/allreduce": "lr", "smpi/reduce_scatter": "ompi_ring", "smpi/allgather": "NTSLR",
       "smpi/bcast": "binomial_tree"},
      {"ring": "all_reduce", "ring reduce_scatter": "reduce_scatter", "ring all_gather": "all_gather",
-      "all_to_all": "all_to_all", "binomial": "broadcast"}),
+      "binomial": "broadcast"}),
+    ({"smpi/alltoall": "basic_linear"} | AT_ONCE, {"flat_all_to_all": "all_to_all"}),
     ({"smpi/allreduce": "rdb", "smpi/bcast": "scatter_LR_allgather"},
      {"recursive_doubling": "all_reduce", "van_de_geijn": "broadcast"}),
     ({"smpi/allreduce": "rab_rdb", "smpi/bcast": "ompi_pipeline"},

@@ -28,7 +28,9 @@ constexpr std::int64_t many_members = 64;  // messages among fewer take little r
 /// The reason why that collective went by messages from the start; empty if it was computed, or never is.
 std::string reason_for_messages(const cluster::World& world, const std::string& collective) {
   const std::string algorithm = collective.substr(0, collective.find(' '));  // of "ring all_gather"
-  if (!collectives::allreduces().find(algorithm) && algorithm != "all_to_all") return {};
+  if (!collectives::allreduces().find(algorithm) && algorithm != "all_to_all" &&
+      !algorithm.starts_with("flat_"))
+    return {};
   const cluster::Options& options = world.cluster().options();
   if (const auto option = cluster::against_computing_with_crashes(options); !option.empty())
     return fmt::format("cluster.{}", option);

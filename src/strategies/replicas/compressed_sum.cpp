@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/units.h"
-#include "collectives/all_to_all.h"
+#include "collectives/flat_exchange.h"
 #include "collectives/ring.h"
 #include "collectives/split.h"
 #include "training/learning/learning.h"
@@ -36,6 +36,10 @@ constexpr std::array codes_ways{base::Choice{"gather", "every rank has all ranks
                                              "of the sums: 2 (P-1)/P m bytes, and a number of each chunk at least"}};
 
 }  // namespace
+
+bool scatters_codes(const training::Compressor& compressor, CodesWay way) {
+  return way == CodesWay::reduce_scatter && !compressor.sums() && !compressor.exact();
+}
 
 void describe_codes_way(base::Describer& d, CodesWay& way, const training::Compressor& compressor) {
   d.choice("codes", way, codes_ways, "how codes that do not add up become a sum on all ranks");
@@ -78,26 +82,14 @@ void CompressedSum::note_gathering(const Communicator& comm, const Tensor& code)
       base::format_quantity(2.0 * (P - 1.0) / P * m, base::Unit::bytes)));
 }
 
-Tensor CompressedSum::chunks_encoded(const Communicator& comm, const Tensor& x, std::int64_t first,
-                                     const Split& split) {
-  // Chunks of which only the shapes are known are the same on all members, which all hold them until they are encoded.
-  const bool same = values::is_shape_alone(x) && x.wire_format() == values::WireFormat{};
-  const Tensor whole = same ? rank_.learning().dispatcher().zeros(x.size()) : x;
-  std::vector<Tensor> chunks, codes;
-  for (int member = 0; member < split.chunks(); ++member) {
-    const Stretch chunk = split.chunk(member);
-    chunks.push_back(values::slice(whole, chunk.first, chunk.count));
-    codes.push_back(encoder_(comm, chunks.back(), first + chunk.first));
-  }
-  return values::concatenate(codes);
-}
-
 Tensor CompressedSum::scattered(const Communicator& comm, const Tensor& x, std::int64_t first) {
   const training::Compressor& compressor = encoder_.compressor();
   const std::int64_t P = comm.size();
   const Split split(collectives::Extent(x.size()), comm.size());
-  const Tensor sent = chunks_encoded(comm, x, first, split);
-  const Tensor received = collectives::all_to_all(comm, sent);
+  std::vector<std::int64_t> counts;
+  for (int member = 0; member < split.chunks(); ++member) counts.push_back(split.chunk(member).count);
+  const Tensor sent = encoder_.in_pieces(comm, x, first, counts);
+  const Tensor received = collectives::flat_all_to_all(comm, sent);
   const Stretch own = split.chunk(comm.rank());
   const std::int64_t at = first + own.first;
   encoder_.charge_decoding(comm, own.count, P, at);
@@ -107,7 +99,7 @@ Tensor CompressedSum::scattered(const Communicator& comm, const Tensor& x, std::
   const values::WireFormat format{values::Format::encoded,
                                   static_cast<double>(sent.size_bytes()) / static_cast<double>(sent.size())};
   const Tensor code = values::encoded(values::decoded(sums_(comm, sum, at)), format.bytes(own.count));
-  const Tensor all = collectives::all_gather(comm, code, collectives::Extent(x.size(), format));
+  const Tensor all = collectives::flat_all_gather(comm, code, collectives::Extent(x.size(), format));
   encoder_.charge_decoding(comm, x.size(), 1, first);
   return values::decoded(all);
 }

@@ -5,15 +5,14 @@
 /// chunks of its vector, one for each member, and an all-to-all brings a chunk's codes to its member, who decodes and
 /// adds them; codes of the sums are all-gathered. With error feedback a member also remembers what the codes of its
 /// sums leave out. Cost: none: T_allreduce(M). Sums: t_encode + T_allreduce(codes) + t_decode. Gathered, m bytes a
-/// code: t_encode + (P-1) (alpha + m beta) + P t_decode + (P-1) t_add. Scattered, of n numbers: t_encode(n) + 2 (P-1)
-/// (alpha + m/P beta) + P t_decode(n/P) + (P-1) t_add(n/P) + t_encode(n/P) + t_decode(n). Source of scattering: H. Tang
-/// et al., "1-bit Adam: Communication Efficient Large-Scale Training with Adam's Convergence Speed", ICML 2021, section
-/// 6 (compressed_allreduce); S. Gan et al., "BAGUA: Scaling up Distributed Learning with System Relaxations", VLDB 2021
-/// (ByteGrad).
+/// code: t_encode + (P-1) (alpha + m beta) + P t_decode + (P-1) t_add. Scattered, of n numbers, all messages posted at
+/// once: t_encode(n) + 2 (alpha + (P-1) m/P beta) + P t_decode(n/P) + (P-1) t_add(n/P) + t_encode(n/P) + t_decode(n).
+/// Source of scattering: H. Tang et al., "1-bit Adam: Communication Efficient Large-Scale Training with Adam's
+/// Convergence Speed", ICML 2021, section 6 (compressed_allreduce); S. Gan et al., "BAGUA: Scaling up Distributed
+/// Learning with System Relaxations", VLDB 2021 (ByteGrad).
 #pragma once
 
 #include "collectives/allreduce.h"
-#include "collectives/split.h"
 #include "strategies/compression.h"
 #include "training/compressors/encoder.h"
 #include "training/worker.h"
@@ -27,6 +26,9 @@ enum class CodesWay {
 };
 /// The option `codes`.
 void describe_codes_way(base::Describer& d, CodesWay& way, const training::Compressor& compressor);
+
+/// Whether all ranks send to all others at once.
+bool scatters_codes(const training::Compressor& compressor, CodesWay way);
 
 class CompressedSum {
  public:
@@ -48,9 +50,6 @@ class CompressedSum {
 
  private:
   values::Tensor gathered(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first);
-  /// The codes of the chunks, one after the other.
-  values::Tensor chunks_encoded(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first,
-                                const collectives::Split& split);
   values::Tensor scattered(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first);
   /// Says what gathering costs, where it takes more bytes than no compression.
   void note_gathering(const cluster::Communicator& comm, const values::Tensor& code);

@@ -37,7 +37,7 @@ struct LocalSgd : Strategy {
 
   void describe(base::Describer& d) override;
   Traits traits(int /*P*/) const override {
-    return {.replicas_differ = true, .many_to_many = algorithm->many_to_many()};
+    return {.replicas_differ = true, .many_to_many = algorithm->many_to_many() || scatters_codes(*compression, codes)};
   }
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;

@@ -7,6 +7,7 @@
 #include "training/compressors/formats.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
+#include "values/shapes.h"
 
 namespace simgrad::training {
 
@@ -46,7 +47,7 @@ Occasion Encoder::occasion(std::int64_t n, std::int64_t first) const {
   return occasion;
 }
 
-Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, std::int64_t first) {
+Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, std::int64_t first) const {
   Occasion now = occasion(n, first);
   const int self = comm.world_rank(comm.rank());
   if (const std::int64_t step = comm.world().ranks().step(self); path.step != step) {
@@ -62,10 +63,15 @@ Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, st
       .attempt = static_cast<std::uint16_t>(vector)};
   now.draws = now.shared_draws;
   now.draws.rank = 1 + static_cast<std::uint32_t>(self);
-  const double flops =
-      compressor_.encode_flops(n, now) + (compressor_.error_feedback ? 2.0 * static_cast<double>(n) : 0.0);
-  if (flops > 0.0) comm.charge_reduction(flops, record::Work::encode);
   return now;
+}
+
+double Encoder::encode_flops(std::int64_t n, const Occasion& occasion) const {
+  return compressor_.encode_flops(n, occasion) + (compressor_.error_feedback ? 2.0 * static_cast<double>(n) : 0.0);
+}
+
+void Encoder::charge_encoding(const Communicator& comm, double flops) const {
+  if (flops > 0.0) comm.charge_reduction(flops, record::Work::encode);
 }
 
 Tensor Encoder::corrected(const Path& path, const Tensor& x) const {
@@ -80,10 +86,52 @@ Tensor Encoder::operator()(const Communicator& comm, const Tensor& x, std::int64
   if (compressor_.exact() || x.size() == 0) return x;
   Path& path = paths_[first];
   const Occasion now = begin(path, comm, x.size(), first);
+  charge_encoding(comm, encode_flops(x.size(), now));
   const Tensor wanted = corrected(path, x);
   const Tensor code = compressor_.encode(wanted, now, path.memory);
   remember(path, wanted, code);
   return code;
+}
+
+Tensor Encoder::in_pieces(const Communicator& comm, const Tensor& x, std::int64_t first,
+                          std::span<const std::int64_t> counts) {
+  if (compressor_.exact() || x.size() == 0) return x;
+  if (values::is_shape_alone(x)) return shape_in_pieces(comm, x, first, counts);
+  std::vector<Tensor> codes;
+  double flops = 0.0;
+  std::int64_t at = 0;
+  for (const std::int64_t count : counts) {
+    if (count == 0) continue;
+    Path& path = paths_[first + at];
+    const Occasion now = begin(path, comm, count, first + at);
+    const Tensor wanted = corrected(path, values::slice(x, at, count));
+    codes.push_back(compressor_.encode(wanted, now, path.memory));
+    remember(path, wanted, codes.back());
+    flops += encode_flops(count, now);
+    at += count;
+  }
+  charge_encoding(comm, flops);
+  return values::concatenate(codes);
+}
+
+Tensor Encoder::shape_in_pieces(const Communicator& comm, const Tensor& x, std::int64_t first,
+                                std::span<const std::int64_t> counts) const {
+  const auto find = [&] {
+    Learning::CodedShape all;
+    std::int64_t at = first;
+    for (const std::int64_t count : counts) {
+      if (count == 0) continue;
+      const Occasion now = occasion(count, at);
+      CompressorMemory memory;
+      all.bytes += compressor_.encode(values::slice(x, at - first, count), now, memory).size_bytes();
+      all.encode_flops += encode_flops(count, now);
+      at += count;
+    }
+    return all;
+  };
+  const Learning::CodedShape& shape = learning_.coded_shape(compressor_, first, x.size(), counts.size(), find);
+  charge_encoding(comm, shape.encode_flops);
+  return values::encoded(x, shape.bytes);
 }
 
 Tensor Encoder::once(const Communicator& comm, const Tensor& x, std::int64_t first) {
@@ -100,6 +148,7 @@ Tensor Encoder::sum(const Communicator& comm, const Tensor& x, std::int64_t firs
   if (x.size() == 0) return x;
   Path& path = paths_[first];
   const Occasion now = begin(path, comm, x.size(), first);
+  charge_encoding(comm, encode_flops(x.size(), now));
   const Tensor wanted = corrected(path, x);
   const Compressor::Summed summed = compressor_.summed(wanted, now, path.memory, all);
   remember(path, wanted, summed.own);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <span>
+#include <vector>
 
 #include "cluster/ranks/communicator.h"
 #include "training/compressors/compressor.h"
@@ -25,6 +27,10 @@ class Encoder {
   /// The code of x, whose numbers belong to the parameters from `first` on.  comm: of the actor that encodes.
   /// Virtual time: the compressor's encode flops, and 2 a number for error feedback; none where reductions are free.
   values::Tensor operator()(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first = 0);
+  /// The codes of x in pieces of so many numbers, one behind the other. Of a shape alone every step has codes of the
+  /// same bytes, so that they are made once.  Virtual time: that of all of them, together.
+  values::Tensor in_pieces(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first,
+                           std::span<const std::int64_t> counts);
   /// The code of x without error feedback, which leaves the memory as it is; one tensor is encoded once.
   values::Tensor once(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first = 0);
   /// The sum of all ranks' x by an allreduce of codes.  Only where compressor().sums().
@@ -55,7 +61,11 @@ class Encoder {
     std::uint64_t last_identity = 0;
     values::Tensor last_code;
   };
-  Occasion begin(Path& path, const cluster::Communicator& comm, std::int64_t n, std::int64_t first);
+  Occasion begin(Path& path, const cluster::Communicator& comm, std::int64_t n, std::int64_t first) const;
+  double encode_flops(std::int64_t n, const Occasion& occasion) const;
+  void charge_encoding(const cluster::Communicator& comm, double flops) const;
+  values::Tensor shape_in_pieces(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first,
+                                 std::span<const std::int64_t> counts) const;
   values::Tensor corrected(const Path& path, const values::Tensor& x) const;
   void remember(Path& path, const values::Tensor& wanted, const values::Tensor& sent) const;
 

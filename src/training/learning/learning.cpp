@@ -82,6 +82,13 @@ std::int64_t Learning::state_bytes(const Optimizer& optimizer) const {
   return static_cast<std::int64_t>(std::ceil(bytes_of(state, training::number_bytes(precision()))));
 }
 
+const Learning::CodedShape& Learning::coded_shape(const Compressor& compressor, std::int64_t first, std::int64_t length,
+                                                  std::size_t pieces, const std::function<CodedShape()>& find) const {
+  const auto [known, is_new] = coded_shapes_.try_emplace({&compressor, first, length, pieces});
+  if (is_new) known->second = find();
+  return known->second;
+}
+
 double Learning::gradient_flops(int part, int parts) const { return gradient_flops(batches_.count(part, parts)); }
 
 double Learning::gradient_flops(std::int64_t rows) const {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "data/dataset.h"
@@ -25,6 +28,7 @@ class ModelPart;
 
 namespace simgrad::training {
 
+class Compressor;
 struct State;
 
 /// A step of a pass through a segment of a part of a model: models::Step.
@@ -133,6 +137,15 @@ class Learning {
                                int loss_exponent = 0) const;
   double task_gradient_flops(const models::Tasks& tasks, int part, int parts) const;
 
+  /// The codes of a vector in pieces of which the shape alone is known: the same on all ranks and in all steps.
+  struct CodedShape {
+    std::int64_t bytes = 0;
+    double encode_flops = 0.0;
+  };
+  /// Found once.  first, length: the vector's place among the parameters.  find: finds it.
+  const CodedShape& coded_shape(const Compressor& compressor, std::int64_t first, std::int64_t length,
+                                std::size_t pieces, const std::function<CodedShape()>& find) const;
+
   /// Mean loss (penalty included) and metric over the evaluation set at w. Waits for the numbers.
   /// elapsed_s: since the training began, for an evaluation on the rows that come in next.
   Score score(const values::Tensor& w, double elapsed_s = 0.0) const;
@@ -177,6 +190,7 @@ class Learning {
   std::shared_ptr<Effort> effort_ = std::make_shared<Effort>();  ///< kernels may outlive this object
   double target_deviation_ = 0.0;          ///< sum of squared differences of the evaluation targets from their mean
   std::vector<double> source_deviations_;  ///< likewise, by source of a mixture
+  mutable std::map<std::tuple<const Compressor*, std::int64_t, std::int64_t, std::size_t>, CodedShape> coded_shapes_;
 };
 
 /// The mean of the replicas. Replicas that are all equal are their own mean, bit for bit.
