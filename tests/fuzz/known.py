@@ -20,7 +20,6 @@ PREFIXES = ("relations: ", "fuzz: ")
 # The name in known_faults.toml, its relation, the scenarios that may show it, and the pattern of its words if not all
 # words of the relation are meant. A fault of a run by itself has None for its relation, and a pattern.
 KNOWN = {
-    "times of cut models": ("numbers or none", cut),
     "memory of cut models": ("memory of shards", cut, "stage 3 holds"),
     "hosts of devices": ("hosts and devices", lambda case: True),
 }

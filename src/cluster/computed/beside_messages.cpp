@@ -16,9 +16,7 @@ BesideMessages::BesideMessages(World& world, ContentionCheck* check)
       numbers_(check ? check->numbers() : own_numbers_),
       under_way_(static_cast<std::size_t>(world.size())),
       present_(2 * static_cast<std::size_t>(world.size())),
-      left_out_s_(static_cast<std::size_t>(world.size())) {}
-
-double BesideMessages::left_out_s() const { return std::ranges::max(left_out_s_); }
+      left_out_until_s_(static_cast<std::size_t>(world.size())) {}
 
 void BesideMessages::starts(UnderWay& message) {
   under_way_.add(message);
@@ -38,11 +36,20 @@ void BesideMessages::enter(int rank, bool side, const CollectiveGroup& group,
 void BesideMessages::meet(int rank, const Present& present) {
   const CollectiveGroup& group = *present.group;
   if (group.members->size() < 2) return;
-  if (!leaves_out_)
-    give_up_contended(world_, numbers_.name(links_between(group.world_rank(0), group.world_rank(1)).front()));
+  const int link = links_between(group.world_rank(0), group.world_rank(1)).front();
+  if (!leaves_out_) give_up_contended(world_, numbers_.name(link));
   for (const PlannedPhase& phase : present.collective->plan->phases)
     for (const PlannedPart& part : phase.parts)
-      left_out_s_[static_cast<std::size_t>(rank)] += part.timing->alone_s(*part.costs, part.group->members->size());
+      add_left_out(rank, part.timing->alone_s(*part.costs, part.group->members->size()), link);
+}
+
+void BesideMessages::add_left_out(int rank, double seconds, int link) {
+  const double now = world_.now();
+  double& until_s = left_out_until_s_[static_cast<std::size_t>(rank)];
+  until_s = std::max(until_s, now) + seconds;
+  left_out_s_ += std::max(0.0, until_s - std::max(all_left_out_until_s_, now));
+  all_left_out_until_s_ = std::max(all_left_out_until_s_, until_s);
+  if (left_out_on_.empty()) left_out_on_ = numbers_.name(link);
 }
 
 void BesideMessages::leave(int rank, const ComputedCollectives::Collective& collective) {
@@ -65,7 +72,7 @@ void BesideMessages::compare(int rank, const Present& present, const UnderWay& m
       if (!link) link = shared_link(present, message.source + member - rank, message.target + member - rank, member);
   if (!link) return;
   if (!leaves_out_) give_up_contended(world_, numbers_.name(*link));
-  left_out_s_[static_cast<std::size_t>(rank)] += message.bytes / numbers_.bandwidth(*link);
+  add_left_out(rank, message.bytes / numbers_.bandwidth(*link), *link);
 }
 
 /// The narrowest link on which a member's message and the collective are; nothing if there is none.

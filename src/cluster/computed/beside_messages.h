@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -18,16 +19,19 @@ class ContentionCheck;
 
 /// The times of a computed collective are those of its own transfers. Where a message of a member is on one of their
 /// links meanwhile, both take longer: the run is given up, to be simulated message by message. A run that leaves this
-/// out adds up how long they are on those links. So it is with two collectives of a rank, that of its main actor and
-/// that of its side actor.
+/// out adds up how long there is such a message at any rank, each one as long as it takes alone and behind the rank's
+/// others: what waits for it, or for the collective, is as late as that. So it is with two collectives of a rank, that
+/// of its main actor and that of its side actor.
 class BesideMessages {
  public:
   /// check: which numbers the links; null: each host has links of its own, to which nobody else's transfers come.
   BesideMessages(World& world, ContentionCheck* check);
 
   void leave_out() { leaves_out_ = true; }
-  /// The time of such messages on the links that they share, of the rank that has most.
-  double left_out_s() const;
+  /// The time for which some rank has such a message on a link: the run may be as much too short.
+  double left_out_s() const { return left_out_s_; }
+  /// One of these links; empty: there is none.
+  const std::string& left_out_on() const { return left_out_on_; }
 
   /// A message from one rank to another starts.  Errors: std::runtime_error; Cluster::contended_link() says where.
   void starts(UnderWay& message);
@@ -48,6 +52,7 @@ class BesideMessages {
   void meet(int rank, const Present& present);
   void compare(int rank, const Present& present, const UnderWay& message);
   std::optional<int> shared_link(const Present& present, int source, int target, int member);
+  void add_left_out(int rank, double seconds, int link);
   const Links& links_of(const PlannedPart& part);
   const std::vector<int>& links_between(int source, int target);
 
@@ -57,8 +62,11 @@ class BesideMessages {
   LinkNumbers own_numbers_;
   LinkNumbers& numbers_;
   MessagesUnderWay under_way_;
-  std::vector<Present> present_;  ///< by rank, then by rank of side actors
-  std::vector<double> left_out_s_;
+  std::vector<Present> present_;          ///< by rank, then by rank of side actors
+  std::vector<double> left_out_until_s_;  ///< by rank
+  double all_left_out_until_s_ = 0.0;     ///< the last of these
+  double left_out_s_ = 0.0;
+  std::string left_out_on_;
   std::unordered_map<const AlphaBetaGamma*, Links> links_;   ///< of parts of collectives, by their costs
   std::map<std::pair<int, int>, std::vector<int>> between_;  ///< links of messages, by their ends
 };

@@ -28,8 +28,7 @@ constexpr std::int64_t many_members = 64;  // messages among fewer take little r
 /// The reason why that collective went by messages from the start; empty if it was computed, or never is.
 std::string reason_for_messages(const cluster::World& world, const std::string& collective) {
   const std::string algorithm = collective.substr(0, collective.find(' '));  // of "ring all_gather"
-  if (!collectives::allreduces().find(algorithm) && algorithm != "all_to_all" &&
-      !algorithm.starts_with("flat_"))
+  if (!collectives::allreduces().find(algorithm) && algorithm != "all_to_all" && !algorithm.starts_with("flat_"))
     return {};
   const cluster::Options& options = world.cluster().options();
   if (const auto option = cluster::against_computing_with_crashes(options); !option.empty())
@@ -75,14 +74,21 @@ std::string note_on_way(cluster::World& world, const record::Record& record) {
   return {};
 }
 
+void require_none_left_out(cluster::World& world, const record::Record& record) {
+  constexpr std::int64_t messages_in_a_second = 100'000;
+  const cluster::BesideMessages* const beside = world.computed_collectives().beside_messages();
+  if (beside && beside->left_out_s() > 0.0 && record.messages <= messages_in_a_second)
+    throw CollectivesMeet(beside->left_out_on());
+}
+
 std::string note_on_left_out(cluster::World& world, const record::Record& record) {
   const cluster::BesideMessages* const beside = world.computed_collectives().beside_messages();
   const double left_out_s = beside ? beside->left_out_s() : 0.0;
   if (!(left_out_s > 0.0)) return {};
   return fmt::format(
-      "messages of a rank were on a link of its collectives at the same time, or two of these, for up to {} of a "
-      "rank's time ({:.2g} %), and neither makes the other slower here: cluster.collectives = \"messages\" takes that "
-      "into account",
+      "messages of a rank were on a link of its collectives at the same time, or two of these, and neither makes the "
+      "other slower here, so that the run may take up to {} more ({:.2g} %): cluster.collectives = \"messages\" takes "
+      "that into account",
       outputs::duration(left_out_s), 100.0 * left_out_s / record.simulated_s);
 }
 

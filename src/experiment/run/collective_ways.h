@@ -32,8 +32,10 @@ std::string note_on_another_way(const std::string& link);
 /// where transfers meet at hosts alone, by messages as the scenario asks, and by messages among few ranks.
 std::string note_on_way(cluster::World& world, const record::Record& record);
 
-/// The note of a run of times alone whose ranks have messages, or a second collective, on links of their collectives;
-/// empty if there are none.
+/// A run of times alone whose ranks have messages, or a second collective, on links of their collectives goes message
+/// by message if it has no more messages than can be simulated in a second or so.  Errors: CollectivesMeet.
+void require_none_left_out(cluster::World& world, const record::Record& record);
+/// The note of a longer one; empty if there are none.
 std::string note_on_left_out(cluster::World& world, const record::Record& record);
 
 /// Notes on what algorithm = "nccl" has chosen, one for each choice and number of ranks.

@@ -349,6 +349,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
   if (!complete && error.empty()) error = "every rank has ended, but the training has not: a strategy stopped early";
   simulation.end();
   record::Record record = own.take_record();
+  require_none_left_out(own.world(), record);
   if (run.settings->cluster.failures.market == cluster::Market::spot && record.crashes.value_or(0) == 0)
     record.notes.push_back(
         fmt::format("no interruption occurred within {}: spot is untested; a longer run or other seeds may have some",

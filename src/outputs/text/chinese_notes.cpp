@@ -133,10 +133,11 @@ constexpr Translation note_texts[] = {
      "集合通信逐条消息地模拟：几个传输可能同时经过链路 {}"},
     {"collectives were simulated message by message: with {} they cannot be computed from their routes",
      "集合通信逐条消息地模拟：有 {} 时不能由路由算出"},
-    {"messages of a rank were on a link of its collectives at the same time, or two of these, for up to {} of a rank's "
-     "time ({} %), "
-     "and neither makes the other slower here: cluster.collectives = \"messages\" takes that into account",
-     "有秩的消息与它的集合通信、或它的两个集合通信同时经过同一条链路，最多占一个秩的时间 {}（{} %），这里两者互不减慢："
+    {"messages of a rank were on a link of its collectives at the same time, or two of these, and neither makes the "
+     "other slower here, so that the run may take up to {} more ({} %): cluster.collectives = \"messages\" takes that "
+     "into account",
+     "有秩的消息与它的集合通信、或它的两个集合通信同时经过同一条链路，这里两者互不减慢，因此运行最多可能再长 {}（{} "
+     "%）："
      "cluster.collectives = \"messages\" 会计入这一点"},
     {"several ranks on one host", "多个 rank 在同一台主机上"},
     {"several jobs", "多个作业"},
