@@ -149,8 +149,11 @@ void LinkPrice::describe(base::Describer& d) {
 }
 
 void Prices::describe(base::Describer& d) {
-  d.quantity("worker", worker_usd_per_h, Unit::dollars_per_hour, "price of a host of workers whose class has no price",
-             Bounds::at_least(0));
+  d.quantity(
+      "worker", worker_usd_per_h, Unit::dollars_per_hour,
+      "price of a host of workers whose class has no price; where hosts have several devices, of each device, as all "
+      "prices and powers of hosts are",
+      Bounds::at_least(0));
   d.quantity("server", server_usd_per_h, Unit::dollars_per_hour,
              "price of a host that has only servers; default: the worker's", Bounds::at_least(0));
   d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour,

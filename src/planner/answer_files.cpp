@@ -6,6 +6,7 @@
 
 #include "outputs/csv_cell.h"
 #include "outputs/text/language.h"
+#include "planner/rates.h"
 #include "planner/sentences.h"
 #include "scenario/json.h"
 
@@ -69,10 +70,22 @@ class Json {
   }
 
  private:
+  /// How many hosts, and how many devices where hosts have several.
+  static ordered_json hosts(const Candidate& candidate) {
+    const std::size_t several = hosts_of_devices(candidate).size();
+    if (several == 0) return {{"hosts", candidate.hosts.size()}};
+    const auto workers = static_cast<std::size_t>(candidate.settings->cluster.workers);
+    return {{"hosts", several + candidate.hosts.size() - workers}, {"devices", workers}};
+  }
+
   ordered_json choice(const Choice& choice) const {
     const Candidate& its = answer_.candidates.all[choice.candidate];
-    ordered_json json{{"candidate", its.index}, {"text", choice_text(its)},     {"strategy", its.run.kind},
-                      {"label", its.run.label}, {"parameters", its.parameters}, {"hosts", its.hosts.size()}};
+    ordered_json json{{"candidate", its.index},
+                      {"text", choice_text(its)},
+                      {"strategy", its.run.kind},
+                      {"label", its.run.label},
+                      {"parameters", its.parameters}};
+    json.update(hosts(its));
     json.update(json_of(choice.mean));
     json["value"] = choice.value.mean;
     json["value_low"] = or_null(choice.value.low);

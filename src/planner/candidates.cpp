@@ -20,6 +20,7 @@
 #include "planner/candidate.h"
 #include "planner/goal_check.h"
 #include "planner/nearest_fit.h"
+#include "planner/rates.h"
 #include "planner/reasons.h"
 #include "scenario/json.h"
 
@@ -212,8 +213,7 @@ class Reading {
   }
 
   bool beyond_hosts(const Point& point, const Candidate& candidate) {
-    std::map<std::string, std::int64_t> counts;
-    for (const record::HostUse& host : candidate.hosts) ++counts[host.host_class];
+    std::map<std::string, std::int64_t> counts = hosts_by_class(candidate);
     for (const experiment::HostLimit& limit : candidate.settings->goal.hosts) {
       const std::int64_t needed = counts[limit.host_class];
       if (needed <= limit.most) continue;

@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/text.h"
 #include "cluster/fabric/host_class.h"
 #include "outputs/prices.h"
+#include "outputs/text/language.h"
+#include "outputs/text/text_layout.h"
 
 namespace simgrad::planner {
+
+using outputs::counted;
+using outputs::tr;
 
 namespace {
 
@@ -63,16 +68,88 @@ Rates rates_of(const Candidate& candidate) {
   return rates;
 }
 
-std::string hosts_text(const Candidate& candidate) {
-  if (candidate.hosts.empty()) return fmt::format("{} hosts", candidate.settings->hosts_needed());
-  std::vector<std::string> all;
-  for (const auto& [host, count] : alike(candidate.hosts)) {
-    const bool plain = host->host_class == cluster::plain_host_class;
-    const std::string one = plain && host->serves ? "server" : host->host_class;
-    const std::string name = plain && count > 1 ? one + "s" : one;
-    all.push_back(fmt::format("{} {}{}", count, name, host->spot ? " on spot" : ""));
+std::vector<HostOfDevices> hosts_of_devices(const Candidate& candidate) {
+  const cluster::Options& cluster = candidate.settings->cluster;
+  const auto devices = static_cast<std::size_t>(cluster.devices_of_host());
+  std::vector<HostOfDevices> all;
+  if (devices == 1 || candidate.hosts.empty()) return all;
+  for (std::size_t w = 0; w < static_cast<std::size_t>(cluster.workers); ++w) {
+    if (w % devices == 0) all.emplace_back();
+    const record::HostUse& place = candidate.hosts[w];
+    HostOfDevices& host = all.back();
+    if (host.empty() || host.back().first->host_class != place.host_class) host.emplace_back(&place, 0);
+    ++host.back().second;
   }
-  return base::joined(all, " and ");
+  return all;
+}
+
+std::map<std::string, std::int64_t> hosts_by_class(const Candidate& candidate) {
+  std::map<std::string, std::int64_t> counts;
+  const std::vector<HostOfDevices> several = hosts_of_devices(candidate);
+  for (const HostOfDevices& host : several)
+    for (const auto& [place, devices] : host) ++counts[place->host_class];
+  const std::int64_t counted = several.empty() ? 0 : candidate.settings->cluster.workers;
+  for (auto place = candidate.hosts.begin() + counted; place != candidate.hosts.end(); ++place)
+    ++counts[place->host_class];
+  return counts;
+}
+
+namespace {
+
+/// "8 h100", or "4 old and 4 new": what is in a host; of one class, what there is room for.
+std::string devices_text(const HostOfDevices& host, const cluster::Options& cluster) {
+  std::vector<std::string> classes;
+  for (const auto& [place, devices] : host) {
+    const bool plain = place->host_class == cluster::plain_host_class;
+    const std::string name = !plain                    ? place->host_class
+                             : cluster.device->there() ? std::string(cluster.device.kind())
+                                                       : tr("devices");
+    classes.push_back(fmt::format("{} {}{}", host.size() == 1 ? cluster.devices_of_host() : devices, name,
+                                  place->spot ? tr(" on spot") : ""));
+  }
+  return outputs::listed(classes, classes.size());
+}
+
+/// "32 hosts of 8 h100 (256 devices)", by what is in them.
+std::vector<std::string> texts_of_devices(const Candidate& candidate) {
+  struct Equipped {
+    std::string devices;
+    std::size_t hosts = 0, used = 0;
+  };
+  const cluster::Options& cluster = candidate.settings->cluster;
+  std::vector<Equipped> all;
+  for (const HostOfDevices& host : hosts_of_devices(candidate)) {
+    const std::string devices = devices_text(host, cluster);
+    auto same = std::ranges::find(all, devices, &Equipped::devices);
+    if (same == all.end()) same = all.insert(all.end(), {devices});
+    ++same->hosts;
+    for (const auto& [place, used] : host) same->used += static_cast<std::size_t>(used);
+  }
+  std::vector<std::string> texts;
+  for (const Equipped& each : all)
+    texts.push_back(tr("{} of {} ({})", counted(each.hosts, "{} host", "{} hosts"), each.devices,
+                       counted(each.used, "{} device", "{} devices")));
+  return texts;
+}
+
+}  // namespace
+
+std::string hosts_text(const Candidate& candidate) {
+  if (candidate.hosts.empty())
+    return counted(static_cast<std::size_t>(candidate.settings->hosts_needed()), "{} host", "{} hosts");
+  std::vector<std::string> all = texts_of_devices(candidate);
+  const bool spares_are_devices = !all.empty();
+  auto others = candidate.hosts;
+  if (spares_are_devices) others.erase(others.begin(), others.begin() + candidate.settings->cluster.workers);
+  for (const auto& [host, count] : alike(others)) {
+    const bool plain = host->host_class == cluster::plain_host_class;
+    const std::string text = spares_are_devices && !host->serves ? counted(count, "{} spare device", "{} spare devices")
+                             : !plain                            ? fmt::format("{} {}", count, host->host_class)
+                             : host->serves                      ? counted(count, "{} server", "{} servers")
+                                                                 : counted(count, "{} host", "{} hosts");
+    all.push_back(text + (host->spot ? tr(" on spot") : ""));
+  }
+  return outputs::listed(all, all.size());
 }
 
 }  // namespace simgrad::planner

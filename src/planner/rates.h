@@ -1,8 +1,12 @@
 /// The money and the energy that a candidate's hosts take each second, before anything is simulated.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "planner/candidate.h"
 
@@ -17,7 +21,16 @@ struct Rates {
 /// Nulls where no price says so, and on a platform's file.
 Rates rates_of(const Candidate& candidate);
 
-/// "16 hosts", "16 g5", "8 g5 and 1 c6 on spot": the hosts of a candidate by class.
+/// What is in a host: devices of a class, of which the first is there, and how many.
+using HostOfDevices = std::vector<std::pair<const record::HostUse*, std::int64_t>>;
+
+/// The hosts of a candidate's workers where hosts have several devices, each a worker; else empty.
+std::vector<HostOfDevices> hosts_of_devices(const Candidate& candidate);
+
+/// How many hosts have anything of each class. A host of several devices counts once.
+std::map<std::string, std::int64_t> hosts_by_class(const Candidate& candidate);
+
+/// "16 hosts", "16 g5", "8 g5 and 1 c6 on spot", "32 hosts of 8 h100 (256 devices)": the hosts of a candidate by class.
 std::string hosts_text(const Candidate& candidate);
 
 }  // namespace simgrad::planner

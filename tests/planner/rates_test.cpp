@@ -1,6 +1,7 @@
 // The hosts that a plan says are to be rented.
 #include "planner/rates.h"
 
+#include "base/errors.h"
 #include "catch.h"
 #include "planner/regressions.h"
 #include "planner/variants.h"
@@ -38,16 +39,26 @@ TEST_CASE("Each worker and each server has a host of a platform") {
   CHECK(hosts_of(cluster, "parameter_server") == "9 hosts");
 }
 
-TEST_CASE("Sixteen workers are on sixteen hosts at most") {
-  for (const char* topology : {"{ kind = \"gpu_hosts\", devices = 8 }", "{ kind = \"gpu_hosts\", devices = 4 }"}) {
-    CAPTURE(topology);
-    CHECK(std::stoi(hosts_of(topology)) <= 16);
-  }
+TEST_CASE("Workers that are devices of a host are as many hosts as hold them") {
+  CHECK(hosts_of("{ kind = \"gpu_hosts\", devices = 8 }") == "2 hosts of 8 devices (16 devices)");
+  CHECK(hosts_of("{ kind = \"star\", devices = 4 }\ndevice = \"h100\"") == "4 hosts of 4 h100 (16 devices)");
+  CHECK(hosts_of("{ kind = \"gpu_hosts\", devices = 16 }\ndevice = \"h100\"") == "1 host of 16 h100 (16 devices)");
+  CHECK(hosts_of("{ kind = \"gpu_hosts\", devices = 12 }") == "2 hosts of 12 devices (16 devices)");
 }
 
-// tests/known_faults.toml, entry F4: devices are counted as hosts.
-TEST_CASE("Workers that are devices of a host are as many hosts as hold them", "[!shouldfail]") {
-  CHECK_THAT(hosts_of("{ kind = \"gpu_hosts\", devices = 8 }"), StartsWith("2 hosts"));
+TEST_CASE("A host may have devices of two classes") {
+  const std::string classes = "\nhosts = [{ class = \"old\", count = 12 }, { class = \"new\", count = 4 }]";
+  CHECK(hosts_of("{ kind = \"gpu_hosts\", devices = 8 }" + classes) ==
+        "1 host of 8 old (8 devices) and 1 host of 4 old and 4 new (8 devices)");
+  CHECK(hosts_of("\"star\"" + classes) == "12 old and 4 new");
+}
+
+TEST_CASE("plan.hosts limits hosts, and not their devices") {
+  const auto limited = [](int most) {
+    return "{ kind = \"gpu_hosts\", devices = 8 }\n[[plan.hosts]]\nclass = \"host\"\nmost = " + std::to_string(most);
+  };
+  CHECK(hosts_of(limited(2)) == "2 hosts of 8 devices (16 devices)");
+  CHECK_THROWS_WITH(hosts_of(limited(1)), ContainsSubstring("2 hosts of class host, but plan.hosts has at most 1"));
 }
 
 }  // namespace rates_test
