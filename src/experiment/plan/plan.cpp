@@ -11,7 +11,6 @@
 #include "base/errors.h"
 #include "experiment/plan/echo_of_grid.h"
 #include "experiment/plan/equal_points.h"
-#include "experiment/plan/job_training.h"
 #include "experiment/plan/kept_timelines.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/planned_runs.h"
@@ -90,8 +89,7 @@ void add_axes(nlohmann::ordered_json& table, const std::vector<Axis>& axes) {
 nlohmann::ordered_json resolved(const std::vector<Point>& points, const AllSettings& settings, const Plan& plan,
                                 const std::string& directory) {
   const Settings& first = *settings.front();
-  nlohmann::ordered_json tree = scenario::echo(first, directory);
-  for (std::size_t j = 0; j < first.jobs.size(); ++j) tree["job"][j].update(echo_of_own(first, j, directory));
+  nlohmann::ordered_json tree = echo_with_jobs(first, directory);
   leave_out_what_is_void(tree);
   if (!plan.grid.empty()) leave_out_what_axes_change(tree, plan.grid, points, settings, directory);
   leave_out_capacity(tree, first.capacity);
