@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "fuzz/draw.h"
 #include "scenario/json.h"
@@ -14,11 +16,35 @@ namespace {
 
 using Json = Draw::Json;
 
+/// What spaces part.
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> all;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t to = std::min(text.find(' ', from), text.size());
+    all.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return all;
+}
+
+bool has(const std::vector<std::string_view>& all, std::string_view one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
 struct Context {
   std::string_view for_keys;    ///< the beginning of the keys that need it; several are parted by spaces
   std::string_view strategies;  ///< the only strategies that it suits; empty: all
   std::string_view toml;
   std::string_view above = "";  ///< stands before toml
+
+  bool suits(std::string_view strategy) const { return strategies.empty() || has(words(strategies), strategy); }
+  /// How much of a key's beginning it is for.
+  std::size_t match(std::string_view key) const {
+    std::size_t most = 0;
+    for (const std::string_view word : words(for_keys))
+      if (key.starts_with(word)) most = std::max(most, word.size());
+    return most;
+  }
 };
 
 /// The data and the training of models that say how long they take, and learn nothing.
@@ -172,6 +198,17 @@ seed = [1, 2, 3]
 constexpr const char* four_hosts = R"(
 cluster = { workers = 4, platform = "platform.xml" }
 )";
+constexpr const char* unlike_hosts = R"(
+cluster = { workers = 3, hosts = [{ class = "a", count = 2, speed = "1GF" }, { class = "b", device = "v100_32gb" }] }
+)";
+constexpr const char* sites = R"(
+[cluster]
+workers = 4
+[cluster.topology]
+kind = "wan"
+sites = [{ name = "a", hosts = 2 }, { name = "b", hosts = 2 }]
+pairs = [{ from = "a", to = "b", latency = "1ms" }]
+)";
 
 constexpr std::array contexts{
     Context{"model data", "", small_transformer},
@@ -193,26 +230,32 @@ constexpr std::array contexts{
     Context{"data", "", table_of_ratings},
     Context{"data", "", arrays},
     Context{"data", "", text},
-    Context{"data model strategy", "multitask", mixture},
-    Context{"data", "multitask", one_source},
+    Context{"data.parts model strategy", "multitask", mixture},
+    Context{"data.parts", "multitask", one_source},
     Context{"serving", "", serving},
-    Context{"serving", "", served},
+    Context{"serving serving.model", "", served},
     Context{"job cluster.sharing cluster.quantum", "", jobs},
     Context{"capacity", "", fleet},
     Context{"plan prices", "", goal},
     Context{"prices", "", grid},
     Context{"expect", "", expectation},
     Context{"cluster.platform", "", four_hosts},
+    Context{"cluster.hosts", "", unlike_hosts},
+    Context{"cluster.topology.sites cluster.topology.pairs", "", sites},
 };
 
-bool among(std::string_view words, std::string_view one, bool beginnings) {
-  for (std::size_t from = 0; from < words.size();) {
-    const std::size_t to = std::min(words.find(' ', from), words.size());
-    const std::string_view word = words.substr(from, to - from);
-    if (beginnings ? one.starts_with(word) : one == word) return true;
-    from = to + 1;
-  }
-  return false;
+/// Most often one of those that the wanted key needs most, even if another strategy has to take its place.
+const Context& chosen_context(Dice& dice, std::string_view strategy, std::string_view wanted) {
+  std::size_t most = 0;
+  for (const Context& each : contexts) most = std::max(most, each.match(wanted));
+  const std::size_t least = dice.hits(0.6) ? std::max<std::size_t>(most, 1) : dice.hits(0.6) ? 1 : 0;
+  std::vector<const Context*> suitable;
+  for (const Context& each : contexts)
+    if (each.match(wanted) >= least && (least > 1 || each.suits(strategy))) suitable.push_back(&each);
+  if (suitable.empty())
+    for (const Context& each : contexts)
+      if (each.suits(strategy)) suitable.push_back(&each);
+  return *suitable[dice.one_of(suitable.size())];
 }
 
 }  // namespace
@@ -241,16 +284,16 @@ Json crashes(Dice& dice) {
 }
 
 Json drawn_context(Dice& dice, std::string_view strategy, std::string_view wanted) {
-  constexpr std::string_view on_meshes = "allreduce d2 diloco fsdp gossip gradient_tracking local_sgd sgp single zero";
-  const bool mesh = among(on_meshes, strategy, false) && dice.hits(wanted.starts_with("parallel") ? 1.0 : 0.25);
+  const std::vector<std::string_view> on_meshes =
+      words("allreduce d2 diloco fsdp gossip gradient_tracking local_sgd sgp single zero");
+  const bool mesh = has(on_meshes, strategy) && dice.hits(wanted.starts_with("parallel") ? 1.0 : 0.25);
   Json context = Json::object();
-  for (int attempt = 0; !mesh && attempt < 60; ++attempt) {
-    const Context& one = contexts[dice.one_of(contexts.size())];
-    const bool suits_strategy = one.strategies.empty() || among(one.strategies, strategy, false);
-    if (!suits_strategy || (attempt < 40 && dice.hits(0.8) && !among(one.for_keys, wanted, true))) continue;
+  if (!mesh) {
+    const Context& one = chosen_context(dice, strategy, wanted);
     const std::string toml = std::string(one.above) + std::string(one.toml);
     context = scenario::json({scenario::Shared<scenario::Table>(scenario::parse_toml(toml, "context")), {}});
-    break;
+    const std::vector<std::string_view> others = words(one.strategies);
+    if (!one.suits(strategy)) strategy = others[dice.one_of(others.size())];
   }
   if (mesh) context = cut(dice);
   if (!context.contains("strategy")) context["strategy"] = Json::array({Json{{"kind", std::string(strategy)}}});
