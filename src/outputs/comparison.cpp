@@ -13,6 +13,7 @@
 #include "outputs/leaders.h"
 #include "outputs/report/data/conditions.h"
 #include "outputs/summary.h"
+#include "outputs/text/language.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs {
@@ -95,6 +96,12 @@ std::optional<double> limited_memory(const Run& run) {
   return std::ranges::any_of(run.record.ranks, limited) ? run.record.memory_bytes_max : std::nullopt;
 }
 
+bool too_large(const Run& run) {
+  return std::ranges::any_of(run.record.ranks, [](const record::RankUse& rank) {
+    return rank.memory_bytes && rank.memory_limit_bytes && *rank.memory_bytes > *rank.memory_limit_bytes;
+  });
+}
+
 void set_means_of_answers(Row& row, const Group& runs) {
   row.ttft_s_median = mean(runs, [](const Run& run) { return run.record.serving.ttft_s.median; });
   row.ttft_s_p99 = mean(runs, [](const Run& run) { return run.record.serving.ttft_s.p99; });
@@ -163,6 +170,21 @@ std::vector<Row> rows_of(const std::vector<Run>& runs) {
   return rows;
 }
 
+/// Says of each row whether its baseline would fit into memory.
+void find_what_does_not_fit(Comparison& c, const std::vector<Run>& baselines) {
+  for (Row& row : c.baselines) {
+    const auto run = std::ranges::find_if(
+        baselines, [&](const Run& each) { return each.label == row.label && each.parameters == row.parameters; });
+    if (run != baselines.end()) row.too_large_for_one = too_large(*run);
+  }
+  for (Row& row : c.rows) {
+    if (row.workers < 2) continue;
+    const auto its = std::ranges::find_if(
+        c.baselines, [&](const Row& baseline) { return has_all(row.parameters, baseline.parameters); });
+    if (its != c.baselines.end()) row.too_large_for_one = its->too_large_for_one;
+  }
+}
+
 std::string last_part(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 
 }  // namespace
@@ -201,6 +223,7 @@ Comparison comparison(const Results& results) {
     std::set<std::uint64_t> seeds;
     return !std::ranges::all_of(row.by_seed, [&](const SeedNumbers& each) { return seeds.insert(each.seed).second; });
   });
+  find_what_does_not_fit(c, results.baselines);
   std::set<std::string> metrics;
   for (const Run& run : results.runs) {
     if (!run.record.metric_name.empty()) metrics.insert(run.record.metric_name);
@@ -219,6 +242,17 @@ Comparison comparison(const Results& results) {
   c.speed_by_chance = std::ranges::any_of(
       c.rows, [&](const Row& row) { return report::conditions(results.scenario, row.parameters).by_chance(); });
   return c;
+}
+
+std::string would_not_fit(const Row& row) {
+  return row.too_large_for_one ? tr(" (which would not fit into memory)") : std::string();
+}
+
+bool has_all(const Json& point, const Json& values) {
+  return std::ranges::all_of(values.items(), [&](const auto& each) {
+    const auto found = point.find(each.key());
+    return found != point.end() && *found == each.value();
+  });
 }
 
 std::string short_name(const std::string& key, const std::vector<std::string>& keys) {

@@ -50,7 +50,8 @@ struct Row {
   std::optional<double> memory_bytes;  ///< the largest peak of a rank, where a rank's memory has a limit
   // Of runs that answer requests: times to the first token, times a token after it, dollars of a million tokens.
   std::optional<double> ttft_s_median, ttft_s_p99, tpot_s_median, tpot_s_p99, dollars_per_million_tokens;
-  bool idle_baseline = false;  ///< the baseline takes next to no time, so there are no speed-ups
+  bool idle_baseline = false;      ///< the baseline takes next to no time, so there are no speed-ups
+  bool too_large_for_one = false;  ///< one worker, the baseline, would not fit into the memory of its device
   std::optional<double> cost_usd;
   std::optional<double> cost_to_target_usd;
   std::optional<double> energy_j;
@@ -83,6 +84,13 @@ struct Comparison {
 };
 
 Comparison comparison(const Results& results);
+
+/// Returns " (which would not fit: 380 GB of 80.0 GB)", behind words about one worker; empty where it fits, or where
+/// that is not known.
+std::string would_not_fit(const Row& row);
+
+/// Returns whether a grid point has all of these values.
+bool has_all(const nlohmann::ordered_json& point, const nlohmann::ordered_json& values);
 
 /// Returns "learning_rate" for "training.learning_rate", unless another of the keys has the same last part.
 std::string short_name(const std::string& key, const std::vector<std::string>& keys);

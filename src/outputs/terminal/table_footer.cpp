@@ -48,7 +48,8 @@ std::vector<const Row*> at_places(const std::vector<const Row*>& rows, const std
 }
 
 std::string rate(const Row& row) {
-  if (row.speedup_throughput) return tr("{} that of one worker", speedup_text(*row.speedup_throughput));
+  if (row.speedup_throughput)
+    return tr("{} that of one worker", speedup_text(*row.speedup_throughput)) + would_not_fit(row);
   return tr("{} samples/s", count(1.0 / *compared(row, by_time_per_sample)));
 }
 
@@ -118,7 +119,7 @@ std::string fastest_sentence(const Comparison& c, const std::vector<const Row*>&
   std::string text = equals.size() > 1 ? tr("Fastest to the target: {}, equally, after {}", names, after)
                                        : tr("Fastest to the target: {}, after {}", names, after);
   if (const auto speedup = best.speedup_time_to_target) {
-    text += tr(", {} as fast as one worker", speedup_text(*speedup));
+    text += tr(", {} as fast as one worker", speedup_text(*speedup)) + would_not_fit(best);
     if (*speedup < 1.0) text += tr(", so one worker alone is faster");
   }
   text += (equals.size() > 1 ? "" : shares(best)) + tr(".") + cheapest_sentence(c, &best);
@@ -199,9 +200,15 @@ std::string unreached_sentence(const Comparison& c) {
             *closest->final_loss, duration(closest->simulated_s.value_or(0.0)), shares(*closest));
 }
 
+/// Returns " (which would not fit into memory: it needs 380 GB)".
+std::string baseline_memory(const Row& row) {
+  if (!row.too_large_for_one || !row.memory_bytes) return would_not_fit(row);
+  return tr(" (which would not fit into memory: it needs {})", byte_count(*row.memory_bytes));
+}
+
 std::string baseline_text(const Row& row) {
   if (row.failed == row.seeds) return tr("failed");
-  std::string text = tr("simulated {}", duration(row.simulated_s.value_or(0.0)));
+  std::string text = tr("simulated {}", duration(row.simulated_s.value_or(0.0))) + baseline_memory(row);
   if (row.time_to_target_s) text += tr(", target after {}", duration(*row.time_to_target_s));
   if (row.diverged > 0)
     text += row.diverged == row.seeds ? tr(", diverged") : tr(", {} of {} diverged", row.diverged, row.seeds);

@@ -50,6 +50,8 @@ constexpr Translation table_texts[] = {
     {"Target: loss {:.6g} or less.", "目标：损失不高于 {:.6g}。"},
     {"Baseline, one worker without a network: {}.", "基线，一个没有网络的工作节点：{}。"},
     {"Baselines, one worker without a network:", "各条基线，一个没有网络的工作节点："},
+    {" (which would not fit into memory)", "（内存放不下）"},
+    {" (which would not fit into memory: it needs {})", "（内存放不下：需要 {}）"},
     {"{}: {}.", "{}：{}。"},
     {"simulated {}", "模拟时间 {}"},
     {"Baseline, one worker without a network: next to no time, so there are no speed-ups.",

@@ -5,7 +5,8 @@ import re
 from sentences import findings, memory, reasons
 from sentences.answers import interference, keys_text
 from sentences.facts import EQUAL, NUMBERS, Top, mean, point_words, printable, seen
-from sentences.winners import against_one_worker, candidates, is_first, same_score, time_clause, with_margins
+from sentences.winners import (against_one_worker, candidates, is_first, same_score, time_clause, too_large_for_one,
+                               with_margins)
 
 KINDS = {"time": "time", "throughput": "time", "cost": "dollars", "energy": "joules"}
 
@@ -116,6 +117,7 @@ def card(reader, experiment, line):
     if got:
         alone_costs = of_baseline(experiment, best, measure)
         reader.number(kind, "price of one worker", got["m"], None if alone_costs is None else alone_costs * scale)
+        too_large_for_one(reader, best.baselines())
         reader.claim("price of one worker", alone_costs is not None and alone_costs * EQUAL < best.score(measure), "not cheaper")
 
 

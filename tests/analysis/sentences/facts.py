@@ -123,6 +123,11 @@ class Case:
         self.workers = self.runs[0]["workers"]
         self.experiment, self.conditions = experiment, experiment.conditions(self.point)
 
+    def baselines(self):
+        """The runs of one worker that it is compared with."""
+        runs = self.experiment.results["baselines"] if self.workers > 1 else []
+        return [run for run in runs if run["parameters"].items() <= self.point.items()]
+
     def mean(self, number):
         """Over the runs that neither failed nor diverged."""
         if number in TIMES:

@@ -7,7 +7,7 @@ from sentences import findings, memory
 from sentences.facts import Top, mean, point_text, printable, seen
 from sentences.quantities import agrees
 from sentences.answers import closest_clause, listed, without_winner
-from sentences.winners import candidates, chance_remark, is_first, same_score, with_margins
+from sentences.winners import candidates, chance_remark, is_first, same_score, too_large_for_one, with_margins
 
 ALL = "terminal"
 
@@ -132,7 +132,8 @@ def baselines(reader, experiment):
         groups.setdefault(f" at {point_text(run['parameters'])}" if run["parameters"] else "", []).append(run)
     said = []
     while not reader.done():
-        got = reader.need(r"(?:baseline(?P<where>(?: at [^:]*?)?): )?(?:simulated <time t>(?:, target after <time u>)?"
+        got = reader.need(r"(?:baseline(?P<where>(?: at [^:]*?)?): )?(?:simulated <time t>"
+                          r"(?P<large> \(which would not fit into memory: it needs [^()]+\))?(?:, target after <time u>)?"
                           r"(?:, (?:<whole a> of <whole b> )?diverged)?|failed)\.? ?")
         places = list(groups) if got["where"] is None else [got["where"]]
         said += places
@@ -209,14 +210,15 @@ def fastest(reader, experiment, top):
         candidates(reader, [reader.names.by[ALL][item["c"]][0] for item in items], more, top)
         best = reader.names.by[ALL][items[0]["c"]][0]
         is_first(reader, best, top)
-        got = reader.need(", (?P<equal>equally, )?after <time t>(?:, <speed x> as fast as one worker)?"
-                          "(?P<slow>, so one worker alone is faster)?")
+        got = reader.need(", (?P<equal>equally, )?after <time t>")
         reader.claim("equal", bool(got["equal"]) == (len(top.all) > 1), f"{len(top.all)}")
         reader.number("time", "time to the target", got["t"], best.score("time to the target"))
-        if got["x"]:
+        if got := reader.take(", <speed x> as fast as one worker"):
             speedup = best.mean("speedup_time_to_target")
             reader.number("speed", "speed-up", got["x"], speedup)
-            reader.claim("slower than one", bool(got["slow"]) == (speedup < 1), f"{speedup}")
+            too_large_for_one(reader, best.baselines())
+            slow = reader.take(", so one worker alone is faster")
+            reader.claim("slower than one", bool(slow) == (speedup < 1), f"{speedup}")
         if len(items) == 1:
             shares(reader, best)
         reader.need(r"\.")
@@ -270,6 +272,7 @@ def throughput(reader, experiment, besides=None):
         got = reader.need(", (?:<speed x> that of one worker|<count c> samples/s)")
         if got["x"]:
             reader.number("speed", "speed-up", got["x"], best.mean("speedup_throughput"))
+            too_large_for_one(reader, best.baselines())
         else:
             reader.number("count", "samples/s", got["c"], 1 / best.score(measure))
         if besides is None and len(items) == 1:

@@ -81,6 +81,16 @@ def against_one_worker(reader, case, to_target):
         reader.number("times", "speed-up", got["x"], speedup)
     elif got := reader.take(", (?:(?:<times x>|<percent p>) slower than one worker alone|(?P<same>as fast as one worker))"):
         against_one(reader, got, speedup)
+    if got:
+        too_large_for_one(reader, case.baselines())
+
+
+def too_large_for_one(reader, baselines):
+    """Reads " (which would not fit into memory)", which stands where one worker has too little."""
+    lacking = [rank for run in baselines for rank in run["ranks"]
+               if rank.get("memory_limit_bytes") and (rank.get("memory_bytes") or 0) > rank["memory_limit_bytes"]]
+    got = reader.take(r" \(which would not fit into memory\)")
+    reader.claim("memory of one worker", bool(got) == bool(lacking), f"{len(lacking)} ranks lack memory")
 
 
 def against_one(reader, got, speedup):

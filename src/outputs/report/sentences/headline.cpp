@@ -205,7 +205,7 @@ std::string interval_text(const Case& one, Measure measure) {
 std::string against_one_worker(const Case& one, Measure measure) {
   const auto speedup = measure == Measure::time_to_target ? one.row.speedup_time_to_target : one.row.speedup_throughput;
   if (!speedup || one.workers < 2) return "";
-  return tr(", ") + against_one(*speedup);
+  return tr(", ") + against_one(*speedup) + would_not_fit(one.row);
 }
 
 std::string interference_text(const Case& one) {

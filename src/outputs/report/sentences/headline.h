@@ -21,7 +21,8 @@ std::string time_text(const Case& one, Measure measure);
 /// Returns "4.10 ms ± 0.30" or "250 ns ± 3 per sample": the mean with half of its 95 % interval.
 std::string interval_text(const Case& one, Measure measure);
 
-/// Returns ", 5.2x as fast as one worker", or ", 2.0x slower than one worker alone". Empty if not known.
+/// Returns ", 5.2x as fast as one worker", or ", 2.0x slower than one worker alone", and whether that would not fit
+/// into memory. Empty if not known.
 std::string against_one_worker(const Case& one, Measure measure);
 
 /// Returns "7.1x as long as alone". Empty if not known.

@@ -60,14 +60,6 @@ std::string next_text(const ReportModel& model, const std::string& name, const s
                                                                 : tr("; next: {} with {}", name, number);
 }
 
-/// Returns whether the grid point has all these values.
-bool has_all(const nlohmann::ordered_json& point, const nlohmann::ordered_json& values) {
-  return std::ranges::all_of(values.items(), [&](const auto& each) {
-    const auto found = point.find(each.key());
-    return found != point.end() && *found == each.value();
-  });
-}
-
 void add_time(std::vector<Winner>& lines, const ReportModel& model, const Question& question, Measure measure) {
   const auto cases = ranking(model, question.cases, measure);
   if (cases.empty()) return;
@@ -113,7 +105,7 @@ std::string cheaper_alone(const ReportModel& model, const Case& best, Measure me
   if (alone == baselines.end()) return "";
   const auto of_one = compared(*alone, by);
   if (!of_one || !(*of_one * equal_within < *compared(best.row, by))) return "";
-  return tr("; one worker alone: {}", price.text(shown(*of_one, measure)));
+  return tr("; one worker alone: {}", price.text(shown(*of_one, measure))) + would_not_fit(*alone);
 }
 
 void add_price(std::vector<Winner>& lines, const ReportModel& model, const Question& question, Measure measure,
