@@ -42,7 +42,9 @@ struct PresetProtocol : Protocol {
 struct SmpiProtocol final : PresetProtocol<SmpiProtocol> {
   static constexpr base::About about{
       .kind = "smpi",
-      .summary = "SMPI's factors: MPI over TCP and Gigabit Ethernet, measured in nine ranges of sizes",
+      .summary =
+          "SMPI's factors: MPI over TCP and Gigabit Ethernet, measured in nine ranges of sizes; meant for the "
+          "latency of such a network, tens of us, and not for one of a few us, which they would multiply just as much",
       .cost = "l(m) alpha + m / (b(m) B): l 1.6 to 3.5 below 64 KiB and 11.6 above, b 0.34 to 1.09",
       .source =
           "the defaults of smpi/lat-factor and smpi/bw-factor in SimGrid 3.32; P.-N. Clauss et al., Single Node "
@@ -57,7 +59,9 @@ struct SmpiProtocol final : PresetProtocol<SmpiProtocol> {
 struct NcclProtocol final : PresetProtocol<NcclProtocol> {
   static constexpr base::About about{
       .kind = "nccl",
-      .summary = "NCCL's LL up to 16 KiB (a flag of 4 bytes for each 4 of data), Simple above; latency is LL's",
+      .summary =
+          "NCCL's LL up to 16 KiB (a flag of 4 bytes for each 4 of data), Simple above; meant for cluster.latency "
+          "as LL has it between hosts, some 3 us",
       .cost = "alpha + 2 m / B up to 16 KiB, 5.19 alpha + m / B above",
       .source =
           "NVIDIA, NCCL: NCCL_LL_THRESHOLD = 16384 (user guide of 2.4); latencies of LL and Simple rings between "
@@ -66,10 +70,13 @@ struct NcclProtocol final : PresetProtocol<NcclProtocol> {
 };
 
 struct TableProtocol final : Protocol {
-  static constexpr base::About about{.kind = "table",
-                                     .summary = "your own factors, as calibrate --network --protocol prints them",
-                                     .cost = "l(m) alpha + m / (b(m) B)",
-                                     .source = ""};
+  static constexpr base::About about{
+      .kind = "table",
+      .summary =
+          "your own factors, as calibrate --network --protocol prints them; meant for the "
+          "latency with which they were fitted",
+      .cost = "l(m) alpha + m / (b(m) B)",
+      .source = ""};
   std::vector<ProtocolRow> table;
 
   void describe(base::Describer& d) override {
