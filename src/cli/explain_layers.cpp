@@ -84,6 +84,10 @@ void print_model(std::string_view kind, const std::vector<Layer>& layers) {
     index += units[u].size() * (next - u);
     u = next;
   }
+  if (const std::int64_t tied = layers.empty() ? 0 : layers.back().tied; tied > 0)
+    fmt::print(
+        "\nThe last layer multiplies by {} parameters of the first one, too, and makes a part of their gradient.\n",
+        outputs::count(static_cast<double>(tied)));
 }
 
 }  // namespace

@@ -94,6 +94,7 @@ void ModelPart::add(const Chunk& chunk) {
     if (placed.has_original) tied_ = {};
     placed.count -= tied.count;
     layers.back().count -= tied.count;
+    layers.back().tied = tied.count;
     if (layers.back().rows * layers.back().columns > layers.back().count)
       layers.back().rows = layers.back().columns = 0;
   }

@@ -189,6 +189,7 @@ class LayersOfTransformer {
     Layer& layer = looks_up
                        ? add("head", shape_.layers + 1, 0, 0, shape_.norm_parameters())
                        : add("head", shape_.layers + 1, own_.vocabulary.count, shape_.hidden, shape_.norm_parameters());
+    if (looks_up) layer.tied = own_.vocabulary.count * shape_.hidden;
     const auto V = static_cast<double>(own_.vocabulary.count);
     multiply(layer, {.m = s_, .n = V, .k = h_});
     layer.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * V;

@@ -66,6 +66,7 @@ Participant::Participant(Session& session, cluster::Communicator comm)
 
 int Participant::workers() const { return session_.parts() ? comm_.size() : session_.generation().workers(); }
 const models::ModelPart& Participant::part() const { return session_.parts()->model(world_rank()); }
+bool Participant::on_mesh() const { return session_.parts() != nullptr; }
 const Mesh& Participant::mesh() const { return session_.parts()->mesh(); }
 MeshTime& Participant::mesh_time() const { return session_.tally().mesh_time(world_rank()); }
 
@@ -82,6 +83,7 @@ bool Participant::clips() const { return session_.options().clip_norm.has_value(
 bool Participant::needs_norm() const { return clips() || session_.options().precision == Precision::float16; }
 const Shards& Participant::shards() const { return session_.generation().shards(); }
 State Participant::start() const { return session_.generation().start_state(world_rank()); }
+bool Participant::resumes() const { return session_.generation().resumes(); }
 void Participant::note(std::string text) const { session_.tally().note(std::move(text)); }
 bool Participant::keeps_going() const { return session_.replicas().keep_going(); }
 

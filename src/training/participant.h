@@ -40,6 +40,7 @@ class Participant {
   const cluster::Communicator& comm() const { return comm_; }
   /// All ranks of a mesh; as comm() where there is none.
   cluster::Communicator everyone() const;
+  bool on_mesh() const;  ///< whether the model is cut
   /// The part of a cut model that this rank has. Only where it has one.
   const models::ModelPart& part() const;
   const Mesh& mesh() const;
@@ -67,6 +68,8 @@ class Participant {
 
   /// Parameters, the optimizer's vectors and step to begin with: fresh, or from a checkpoint after a failure.
   State start() const;
+  /// Whether that state is from a checkpoint: as this rank, or the one that it stands in for, reported it.
+  bool resumes() const;
   /// Reports the state to the training, which evaluates and tests the stopping rules, in no virtual time; then a
   /// checkpoint is written, if one is due. Returns whether to go on.
   bool continues(const State& state) const;

@@ -149,8 +149,7 @@ Tensor Worker::gradient(const Tensor& w, std::int64_t step) {
 }
 
 PassMemory Worker::pass_memory(std::int64_t rows) const {
-  const std::int64_t copied = session().parts() && maker_ && part().holds_copy() ? part().tied().count : 0;
-  return {memory(), learning().layers(), learning().recompute(), number_bytes(), rows, copied};
+  return {memory(), learning().layers(), learning().recompute(), number_bytes(), rows};
 }
 
 void Worker::count_passes(const Tensor& w, std::int64_t rows) const {

@@ -8,7 +8,7 @@ from known import FAULTS
 def passes(t, rank, rows, after_layer=None):
     """A forward and a backward pass through whole layers whose parameters are resident."""
     memory, layers = t.ledgers[rank], t.layers
-    matrix = 0 if "tied_gradient" in FAULTS else layers[-1].tied
+    matrix = layers[-1].tied
     for place, layer in enumerate(layers):
         memory.read("parameters")
         yield from through(t, rank, place, "forward", rows)

@@ -86,9 +86,9 @@ class FullySharded:
     The head of a tied model reads the embedding's matrix, too, so that its visits gather that as well; the matrix's
     gradient is kept, and reduced once, with the embedding's. A unit without parameters sends nothing, waits for nothing
     and takes no place among those that are gathered ahead. A unit that is in memory is not gathered again beside
-    itself: it is gathered again once it has been dropped. The input of a reduction is freed when the next unit has been
-    through its backward pass, which waits for that reduction first (as PyTorch's fully_shard does), so that two
-    gradients of whole units are in memory at most.
+    itself: it is gathered again once it has been dropped, and so is a tied matrix. The input of a reduction is freed
+    when the next unit has been through its backward pass, which waits for that reduction first (as PyTorch's
+    fully_shard does), so that two gradients of whole units are in memory at most.
     """
 
     def __init__(self, t, rank):
@@ -96,8 +96,7 @@ class FullySharded:
         self.units, self.members = units_of(t), t.group(rank)
         self.own = [length_of(t, unit) for unit in self.units]
         self.shards = [own_chunk(t, rank, length) for length in self.own]
-        self.tied = 0 if "tied_gather" in FAULTS else t.layers[-1].tied
-        self.tied_gradient = 0 if "tied_gradient" in FAULTS else t.layers[-1].tied
+        self.tied = t.layers[-1].tied
         self.keeps = not t.options.get("reshard_after_forward", True)
         self.limit = t.options.get("limit", 2) if t.options.get("prefetch", True) else 1
         self.parts = t.micro_batches()
@@ -120,11 +119,17 @@ class FullySharded:
         yield from all_gather(self.t, self.rank, self.members, self.gathered_length(name), "side")
         self.t.clock.trigger(self.gathered[visit])
 
+    def in_memory(self, name):
+        """Whether a gather of the unit would bring parameters that are there already."""
+        last = len(self.units) - 1
+        shared = self.tied and not self.keeps and name in (0, last)
+        return name in self.there or bool(shared and self.there & {0, last})
+
     def gather_ahead(self):
         while self.next < len(self.order) and self.used < self.limit:
             name, forward = self.order[self.next]
             kept = not forward and self.keeps
-            if name in self.there and not kept and "gathered_twice" not in FAULTS:
+            if not kept and self.in_memory(name) and "gathered_twice" not in FAULTS:
                 return
             if name in self.there and kept:
                 self.t.clock.trigger(self.gathered[self.next])
@@ -145,10 +150,10 @@ class FullySharded:
         if not forward:
             again = ("gradient", name) in memory.held
             if not again:
-                matrix = self.tied_gradient if name == 0 else 0
+                matrix = self.tied if name == 0 else 0
                 memory.hold(("gradient", name), (self.own[name] - matrix) * t.number)
-            if name == len(self.units) - 1 and self.tied_gradient and ("gradient", "tied") not in memory.held:
-                memory.hold(("gradient", "tied"), self.tied_gradient * t.number)
+            if name == len(self.units) - 1 and self.tied and ("gradient", "tied") not in memory.held:
+                memory.hold(("gradient", "tied"), self.tied * t.number)
         for place in self.units[name] if forward else reversed(self.units[name]):
             layer = t.layers[place]
             if forward:
@@ -171,7 +176,7 @@ class FullySharded:
 
     def drop_gradient(self, name):
         self.memory.drop(("gradient", name))
-        if name == 0 and self.tied_gradient:
+        if name == 0 and self.tied:
             self.memory.drop(("gradient", "tied"))
 
     def micro_batch(self, rows, reduces, adds):

@@ -71,14 +71,20 @@ constexpr double block_parameters = (3 * h * h + 3 * h) + (h * h + h) + (h * f +
 /// projection's input, and the feed-forward part before and after its activation.
 constexpr double block_kept = 8 * s * h + a * s * s + 2 * s * f;
 
+/// What one of t tensor ranks has of a block: norms, and biases behind sums, are whole on each of them.
+double block_parameters_of(double t) { return (block_parameters - 6 * h) / t + 6 * h; }
+/// Likewise of what it keeps: the inputs and results of both norms are whole (Korthikanti et al., section 4).
+double block_kept_of(double t) { return 4 * s * h + (block_kept - 4 * s * h) / t; }
+
 constexpr double long_vocabulary = 1000.0;
 /// The matrix and the norm before it.
-constexpr double head_parameters = long_vocabulary * h + 2 * h;
+double head_parameters(double t) { return long_vocabulary * h / t + 2 * h; }
 
 /// Two blocks between an embedding and a head that are far larger, so that a rank is fullest at the head's backward
-/// pass. Each rank has 8 sequences.
-MeshTrial large_head(std::shared_ptr<const strategies::Strategy> strategy, int data, const char* optimizer, bool tied) {
-  MeshTrial trial = trial_of({.name = "large head", .data = data}, std::move(strategy), Recompute::none);
+/// pass. Each replica has 8 sequences, and t ranks.
+MeshTrial large_head(std::shared_ptr<const strategies::Strategy> strategy, int data, const char* optimizer, bool tied,
+                     int t) {
+  MeshTrial trial = trial_of({.name = "large head", .tensor = t, .data = data}, std::move(strategy), Recompute::none);
   trial.model = transformer_trial(2, tied).model;
   trial.problem.vocabulary = static_cast<std::int64_t>(long_vocabulary);
   trial.rows = trial.batch = 8 * data;
@@ -86,13 +92,13 @@ MeshTrial large_head(std::shared_ptr<const strategies::Strategy> strategy, int d
   return trial;
 }
 
-double parameters_of_large_head(bool tied) {
-  return (long_vocabulary + s) * h + 2 * block_parameters + 2 * h + (tied ? 0.0 : long_vocabulary * h);
+double parameters_of_large_head(bool tied, double t) {
+  return (long_vocabulary / t + s) * h + 2 * block_parameters_of(t) + 2 * h + (tied ? 0.0 : long_vocabulary * h / t);
 }
 
 /// The numbers that the backward pass through the head finds: of both blocks, of the last norm, and the logits, which
 /// take four bytes each.
-constexpr double kept_at_large_head = 8 * (2 * block_kept + 2 * s * h + s * long_vocabulary * 4 / 8);
+double kept_at_large_head(double t) { return 8 * (2 * block_kept_of(t) + 2 * s * h + s * long_vocabulary / t * 4 / 8); }
 
 void check_both(const MeshTrial& trial, double numbers) {
   CHECK(held(trial) / 8.0 == Approx(numbers).epsilon(1e-9));
@@ -100,18 +106,20 @@ void check_both(const MeshTrial& trial, double numbers) {
 }
 
 /// A head whose gradient is whole: of its own matrix, or of the embedding's. Stage 2 sums what is complete at once, and
-/// holds its chunk of the sum beside it. The gradient of a tied matrix is complete with the embedding's backward pass.
-void check_replicated_head(bool tied, int stage) {
-  std::shared_ptr<const strategies::Strategy> strategy = std::make_shared<strategies::Allreduce>();
-  if (stage > 0) strategy = zero(stage);
+/// holds its chunk of the sum beside it; on a mesh the gradient stays, and the sum takes its place. The gradient of a
+/// tied matrix is complete with the embedding's backward pass.
+void check_replicated_head(bool tied, int t) {
   for (const int data : {2, 4})
-    for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
-      CAPTURE(data, optimizer);
-      const double D = parameters_of_large_head(tied);
-      const double chunk = stage < 2 ? 0.0 : (tied ? 2 * h : head_parameters) / data;
-      check_both(large_head(strategy, data, optimizer, tied),
-                 D + vectors * D / (stage > 0 ? data : 1) + head_parameters + chunk + kept_at_large_head);
-    }
+    for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}})
+      for (const int stage : {0, 1, 2}) {
+        CAPTURE(tied, t, data, optimizer, stage);
+        std::shared_ptr<const strategies::Strategy> strategy = std::make_shared<strategies::Allreduce>();
+        if (stage > 0) strategy = zero(stage);
+        const double D = parameters_of_large_head(tied, t);
+        const double chunk = stage < 2 || t > 1 ? 0.0 : (tied ? 2 * h : head_parameters(t)) / data;
+        check_both(large_head(strategy, data, optimizer, tied, t),
+                   D + vectors * D / (stage > 0 ? data : 1) + head_parameters(t) + chunk + kept_at_large_head(t));
+      }
 }
 
 /// A way to shard parameters, and what a rank holds beside its shards at the head's backward pass.
@@ -125,8 +133,8 @@ struct Sharded {
 };
 
 /// H: the head's parameters, the embedding's matrix included where that is tied.
-std::vector<Sharded> ways_to_shard(double D) {
-  const double H = head_parameters, next = block_parameters;  // a block is gathered ahead
+std::vector<Sharded> ways_to_shard(double D, double t) {
+  const double H = head_parameters(t), next = block_parameters_of(t);  // a block is gathered ahead
   const auto in_two = [](bool no_sync) {
     auto strategy = fsdp(1, true);
     strategy->micro_batches = 2;
@@ -142,16 +150,16 @@ std::vector<Sharded> ways_to_shard(double D) {
 }
 
 /// A head whose matrix is gathered for it, be it its own or the embedding's.
-void check_gathered_head(bool tied, std::size_t way) {
-  const double D = parameters_of_large_head(tied);
-  const Sharded its = ways_to_shard(D)[way];
-  for (const int data : {2, 4})
-    for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
-      CAPTURE(its.name, data, optimizer);
-      check_both(large_head(its.strategy, data, optimizer, tied), (1 + vectors + its.shards_of_gradients) * D / data +
-                                                                      its.gathered + its.gradients +
-                                                                      kept_at_large_head / its.micro_batches);
-    }
+void check_gathered_head(bool tied, int t) {
+  const double D = parameters_of_large_head(tied, t);
+  for (const Sharded& its : ways_to_shard(D, t))
+    for (const int data : {2, 4})
+      for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
+        CAPTURE(its.name, tied, t, data, optimizer);
+        check_both(large_head(its.strategy, data, optimizer, tied, t),
+                   (1 + vectors + its.shards_of_gradients) * D / data + its.gathered + its.gradients +
+                       kept_at_large_head(t) / its.micro_batches);
+      }
 }
 
 /// A shard that is all of the parameters.
@@ -160,7 +168,7 @@ MeshTrial whole_in_halves(bool on_mesh, bool no_sync, const char* optimizer) {
   strategy->shard_group = 1;
   strategy->micro_batches = 2;
   strategy->no_sync = no_sync;
-  MeshTrial trial = large_head(strategy, 2, optimizer, false);
+  MeshTrial trial = large_head(strategy, 2, optimizer, false, 1);
   if (on_mesh) trial.parallel.micro_batches = 2;
   return trial;
 }
@@ -219,34 +227,60 @@ TEST_CASE("the gradient of a tied copy is in memory from the head's first backwa
   }
 }
 
-TEST_CASE("at the backward pass of its head a rank holds its own matrix of the head and that matrix's gradient") {
-  for (const int stage : {0, 1, 2}) check_replicated_head(false, stage);
-  for (const std::size_t way : {0, 1, 2, 3, 4, 5}) check_gathered_head(false, way);
-}
-
-// tests/known_faults.toml, entry F2 (tied_gradient).
-TEMPLATE_TEST_CASE_SIG("at the backward pass of a tied head a rank holds the gradient of the embedding",
-                       "[!shouldfail]", ((int stage), stage), 0, 1, 2) {
-  check_replicated_head(true, stage);
-}
-
-// tests/known_faults.toml, entry F2 (tied_gather).
-TEMPLATE_TEST_CASE_SIG("at the backward pass of a tied head a rank has gathered the embedding", "[!shouldfail]",
-                       ((std::size_t way), way), 0, 1, 2, 3, 4, 5) {
-  check_gathered_head(true, way);
+TEST_CASE("at the backward pass of a head a rank holds the head's matrix, be it its own or the embedding's") {
+  for (const bool tied : {false, true})
+    for (const int t : {1, 2}) {
+      check_replicated_head(tied, t);
+      check_gathered_head(tied, t);
+    }
 }
 
 // A sum of all of a gradient may take its place. The next one is added to it, and so is beside it.
 TEST_CASE("a rank that has all parameters holds the sums of earlier micro-batches beside a gradient") {
-  const double D = parameters_of_large_head(false);
+  const double D = parameters_of_large_head(false, 1), kept = kept_at_large_head(1);
   for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
     CAPTURE(optimizer);
-    const double states = (1 + vectors) * D, of_half = kept_at_large_head / 2, of_quarter = kept_at_large_head / 4;
-    check_both(whole_in_halves(false, false, optimizer), states + D + head_parameters + of_half);
-    check_both(whole_in_halves(false, true, optimizer), states + D + of_half);
-    check_both(whole_in_halves(true, false, optimizer), states + 2 * D + of_quarter);
-    check_both(whole_in_halves(true, true, optimizer), states + D + of_quarter);
+    const double states = (1 + vectors) * D;
+    check_both(whole_in_halves(false, false, optimizer), states + D + head_parameters(1) + kept / 2);
+    check_both(whole_in_halves(false, true, optimizer), states + D + kept / 2);
+    check_both(whole_in_halves(true, false, optimizer), states + 2 * D + kept / 4);
+    check_both(whole_in_halves(true, true, optimizer), states + D + kept / 4);
   }
+}
+
+namespace {
+
+double bytes_sent(const MeshTrial& trial) {
+  const record::Record record = trial.run().record;
+  REQUIRE(record.error.empty());
+  double sum = 0.0;
+  for (const record::RankUse& use : record.ranks) sum += static_cast<double>(use.bytes_sent);
+  return sum;
+}
+
+}  // namespace
+
+// Forwards and backwards the matrix is gathered for the embedding and for the head, tied or not. Where the head has its
+// own, that one's gradient is reduced, too: (P-1)/P of its bytes leave each rank.
+TEST_CASE("a tied embedding is gathered for the head, too, and its gradient is reduced once") {
+  for (const int t : {1, 2})
+    for (const int data : {2, 4})
+      for (const std::int64_t limit : {1, 2, 3}) {
+        CAPTURE(t, data, limit);
+        const auto bytes = [&](bool tied) {
+          MeshTrial trial = large_head(fsdp(limit, true), data, "sgd", tied, t);
+          trial.steps = 1;
+          return bytes_sent(trial);
+        };
+        CHECK(bytes(false) - bytes(true) == 8 * long_vocabulary * h * (data - 1));
+        // Units that stay are gathered once, so that the matrix is gathered once and not twice.
+        const auto once = [&](bool tied) {
+          MeshTrial trial = large_head(fsdp(limit, false), data, "sgd", tied, t);
+          trial.steps = 1;
+          return bytes_sent(trial);
+        };
+        CHECK(once(false) - once(true) == 2 * 8 * long_vocabulary * h * (data - 1));
+      }
 }
 
 TEST_CASE("the formula of a cut model whose units are gathered is what its fullest rank holds, within 1 %") {
@@ -265,7 +299,9 @@ TEST_CASE("the formula of a cut model whose units are gathered is what its fulle
       {.name = "all", .tensor = 2, .pipeline = 2, .micro_batches = 4, .data = 3, .context = 2},
       {.name = "expert", .pipeline = 2, .micro_batches = 2, .data = 2, .expert = 4},
       {.name = "one replica", .tensor = 2, .micro_batches = 2},
-      {.name = "micro-batches alone", .micro_batches = 4, .data = 4}};
+      {.name = "micro-batches alone", .micro_batches = 4, .data = 4},
+      {.name = "one micro-batch of tensor ranks", .tensor = 2, .data = 2},
+      {.name = "one micro-batch of stages", .pipeline = 2, .data = 2, .schedule = "gpipe"}};
   auto in_parts = fsdp(2, true);
   in_parts->micro_batches = 2;
   auto alone = fsdp(2, true);

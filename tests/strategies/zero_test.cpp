@@ -239,6 +239,20 @@ TEST_CASE("a shard goes on from its checkpoint after a crash, as if nothing had 
   }
 }
 
+TEST_CASE("the one parameter of a model is a shard, where it is restored, and others' shards are empty") {
+  for (const auto& program : {zero(1), zero(2), zero(3), fsdp()}) {
+    Trial trial = fragile(program);
+    trial.features = 1;
+    trial.training.optimizer.choose("adam");
+    const Outcome undisturbed = trial.run();
+    const double at_s = undisturbed.record.curve[10].simulated_s + 0.5 * t_c;
+    const Outcome outcome = with_crashes(trial, {crash(3, at_s)}).run();
+    check_sound(outcome.record);
+    CHECK(outcome.record.crashes == 1);
+    CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+  }
+}
+
 TEST_CASE("a recomputed forward pass takes its flops once more in the backward pass, and changes no number") {
   constexpr std::int64_t d = 1'000;
   for (const auto& program : {ring_allreduce(), allreduce("ring", 1.0), zero(1), zero(3)}) {

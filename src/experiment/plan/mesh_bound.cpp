@@ -133,7 +133,7 @@ class Gathers {
     const training::UnitVisits visits = units.visits(tasks);
     double numbers = 0.0;
     for (std::size_t visit = 0; visit < visits.count(); ++visit)
-      if (!once_ || visits.first(visit)) numbers += static_cast<double>(units[visits[visit]].count);
+      if (!once_ || visits.first(visit)) numbers += static_cast<double>(visits.gathered(visit, !once_, units.all()));
     const double members = mesh_.size(training::Dimension::data);
     const double bandwidth = within_host() ? ranks_.bandwidth_bytes_per_s : ranks_.between_hosts_bytes_per_s;
     return (members - 1.0) / members * numbers * number_bytes_ / bandwidth;

@@ -15,6 +15,7 @@ PartUnits::PartUnits(const models::ModelPart& part, std::span<const models::Laye
         for (const Place& place : of_parameters(stretch)) units.push_back(place.unit);
       std::ranges::sort(units);
       units.erase(std::ranges::unique(units).begin(), units.end());
+      if (units.size() > 1 && units_[units.back()].tied > 0) units.erase(units.begin());
     }
   }
 }
@@ -38,11 +39,15 @@ std::vector<PartUnits::Place> PartUnits::of_parameters(const models::ParameterSt
 }
 
 training::UnitVisits PartUnits::visits(std::span<const PipelineTask> tasks) const {
-  std::vector<std::size_t> all;
-  UnitsInUse in_use;
+  std::vector<std::size_t> all, in_use;  // units, and how many of them are read by one pass
+  UnitsInUse units_of_pass;
+  std::size_t now = 0;
   const auto need = [&](const std::vector<std::size_t>& units) {
-    in_use.become(
-        units, [&](std::size_t unit) { all.push_back(unit); }, [](std::size_t) {});
+    const auto enter = [&](std::size_t unit) {
+      all.push_back(unit);
+      in_use.push_back(++now);
+    };
+    units_of_pass.become(units, enter, [&](std::size_t) { --now; });
   };
   for (const PipelineTask& task : tasks) {
     if (task.piece == Piece::weight_backward) continue;  // it reads activations and derivatives alone
@@ -51,7 +56,7 @@ training::UnitVisits PartUnits::visits(std::span<const PipelineTask> tasks) cons
       need(segments[task.piece == Piece::forward ? i : segments.size() - 1 - i]);
     need({});
   }
-  return training::UnitVisits(std::move(all));
+  return {std::move(all), std::move(in_use)};
 }
 
 }  // namespace simgrad::strategies

@@ -19,7 +19,7 @@ class PartUnits {
   /// layers: of the part, which outlives this object.
   PartUnits(const models::ModelPart& part, std::span<const models::Layer> layers);
 
-  /// The units whose parameters that segment reads, ascending: its own, and that of a tied embedding.
+  /// The units whose parameters that segment reads, ascending, without a tied embedding: ModelUnit::tied has that.
   const std::vector<std::size_t>& read_by(std::size_t chunk, std::size_t segment) const {
     return read_by_[chunk][segment];
   }
@@ -31,6 +31,7 @@ class PartUnits {
   };
   std::vector<Place> of_parameters(const models::ParameterStretch& stretch) const;
   std::size_t count() const { return units_.size(); }
+  std::span<const training::ModelUnit> all() const { return units_; }
   const training::ModelUnit& operator[](std::size_t unit) const { return units_[unit]; }
   /// The visits of a stage that does these tasks.
   training::UnitVisits visits(std::span<const PipelineTask> tasks) const;

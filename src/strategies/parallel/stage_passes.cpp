@@ -112,6 +112,7 @@ void StagePasses::backward(const PipelineTask& task) {
   const bool completes = whole && completes_chunk(task.chunk);
   for (std::size_t segment = placed(task.chunk).segments.size(); segment-- > 0;) {
     use_units(task.chunk, segment);
+    if (whole) make_gradients(task.chunk, segment);
     d = segments_.backward(task.chunk, segment, micro, d, whole ? BackwardPiece::whole : BackwardPiece::inputs);
     if (whole) gradient_.add(static_cast<std::size_t>(task.chunk), segment, micro.gradients[segment], completes);
   }
@@ -124,6 +125,7 @@ void StagePasses::weights(const PipelineTask& task) {
   MicroBatchPass& micro = under_way_.at({task.chunk, task.micro});
   const bool completes = completes_chunk(task.chunk);
   for (std::size_t segment = placed(task.chunk).segments.size(); segment-- > 0;) {
+    make_gradients(task.chunk, segment);
     micro.passes.backward(static_cast<std::size_t>(task.chunk), segment, BackwardPiece::weights);
     gradient_.add(static_cast<std::size_t>(task.chunk), segment, micro.gradients[segment], completes);
   }

@@ -47,7 +47,7 @@ class StagePasses final : public training::GradientMaker {
     return gradient_.squares(g, of_shards);
   }
   std::vector<models::ParameterStretch> counted_elsewhere() const override { return gradient_.counted_elsewhere(); }
-  bool adds_up_micro_batches() const override { return true; }
+  bool adds_up_micro_batches() const override { return shape_.micro_batches > 1; }
   /// Blocks until all messages to other stages have arrived.
   void finish_sends();
 
@@ -73,6 +73,7 @@ class StagePasses final : public training::GradientMaker {
   void backward(const PipelineTask& task);
   void weights(const PipelineTask& task);
   bool completes_chunk(int chunk);
+  void make_gradients(int chunk, std::size_t segment);
   void use_units(const std::vector<std::size_t>& units);
   void use_units(int chunk, std::size_t segment) {
     use_units(units_.read_by(static_cast<std::size_t>(chunk), segment));
@@ -100,6 +101,7 @@ class StagePasses final : public training::GradientMaker {
   values::Tensor w_;                          ///< nothing where the parameters of units are gathered
   training::UnitVisitor* visitor_ = nullptr;  ///< which has them then; else null
   UnitsInUse in_use_;
+  std::vector<bool> makes_;  ///< by unit: its backward pass has begun
   std::int64_t step_ = 0;
   training::MicroBatch outer_;
   double step_work_ = 0.0;

@@ -14,10 +14,20 @@ void StagePasses::gradient(training::UnitVisitor& visitor, std::int64_t step, tr
     if (--layers_left[unit] == 0) visitor.complete(unit, g);
   };
   visitor_ = &visitor;
+  makes_.assign(units_.count(), false);
   segments_.read_from(visitor_, units_);
   gradient(Tensor(), step, micro, ready);
   visitor_ = nullptr;
   segments_.read_from(visitor_, units_);
+}
+
+/// The backward pass through a segment is about to begin.
+void StagePasses::make_gradients(int chunk, std::size_t segment) {
+  if (!visitor_ || adds_up_micro_batches()) return;
+  for (const std::size_t unit : units_.read_by(static_cast<std::size_t>(chunk), segment)) {
+    if (!makes_[unit]) visitor_->make_gradient(unit);
+    makes_[unit] = true;
+  }
 }
 
 /// The pass that follows reads these units, and no others.

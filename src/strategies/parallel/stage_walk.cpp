@@ -14,7 +14,8 @@ StageWalk::StageWalk(const models::ModelPart& part, const training::MemoryTerms&
       terms_(terms),
       units_(part, terms.layers),
       rows_(static_cast<double>(terms.rows)),
-      done_(part.chunks().size()) {
+      done_(part.chunks().size()),
+      begun_(units_.count()) {
   for (std::size_t u = 0; u < units_.count(); ++u) layers_left_.push_back(units_[u].layers);
 }
 
@@ -28,9 +29,10 @@ training::MeshPasses StageWalk::passes(const std::vector<PipelineTask>& tasks, i
     read({});
     if (micro_batches_ == 1) now_.made = 0.0;
   }
+  if (now_.complete < terms_.parameters()) now_.reducing = terms_.parameters() - now_.complete;
   now_.complete = terms_.parameters();
   note();
-  return {std::move(moments_), units_.visits(tasks)};
+  return {std::move(moments_), units_.visits(tasks), micro_batches > 1};
 }
 
 /// The pass that follows reads these units.
@@ -51,7 +53,15 @@ void StageWalk::go_through(const PipelineTask& task, std::size_t segment) {
     note();
     return;
   }
+  if (task.piece != Piece::input_backward) begin_gradients(units_.read_by(chunk, segment));
   for (std::size_t i = end; i-- > first;) backward(i, task);
+}
+
+void StageWalk::begin_gradients(const std::vector<std::size_t>& units) {
+  for (const std::size_t unit : units) {
+    if (!begun_[unit]) now_.begun += static_cast<double>(units_[unit].begins);
+    begun_[unit] = true;
+  }
 }
 
 double StageWalk::kept(std::size_t layer, Recompute recompute) const {
@@ -73,8 +83,8 @@ void StageWalk::backward(std::size_t layer, const PipelineTask& task) {
   note();
   if (task.piece == Piece::input_backward) return;
   const double N = terms_.parameters();
-  const auto copied = static_cast<double>(part_.holds_copy() ? part_.tied().count : 0);  // the head makes it first
-  now_.made = std::max(now_.made, (N - static_cast<double>(layers[layer].first) + copied) / N);
+  const auto tied = static_cast<double>(layer > 0 ? layers.back().tied : 0);  // the head makes it first
+  now_.made = std::max(now_.made, (N - static_cast<double>(layers[layer].first) + tied) / N);
   note();
   now_.activations -= kept(layer, Recompute::none);
   count_gradient(layer, task.chunk);

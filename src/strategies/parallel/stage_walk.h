@@ -24,6 +24,7 @@ class StageWalk {
   void read(const std::vector<std::size_t>& units);
   void go_through(const PipelineTask& task, std::size_t segment);
   void backward(std::size_t layer, const PipelineTask& task);
+  void begin_gradients(const std::vector<std::size_t>& units);
   void count_gradient(std::size_t layer, int chunk);
   void note() { moments_.push_back(now_); }
 
@@ -34,6 +35,7 @@ class StageWalk {
   double rows_;
   int micro_batches_ = 1;
   std::vector<int> done_;                 ///< by chunk: micro-batches whose gradients are made
+  std::vector<bool> begun_;               ///< by unit: its gradient
   std::vector<std::size_t> layers_left_;  ///< by unit: those whose gradients are not complete
   training::PassMoment now_;
   std::vector<training::PassMoment> moments_;

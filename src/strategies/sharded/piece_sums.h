@@ -10,6 +10,7 @@
 #include "collectives/ring.h"
 #include "strategies/micro_batches.h"
 #include "strategies/sharded/pieces.h"
+#include "training/learning/learning.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -41,7 +42,7 @@ class PieceSums {
   void ready(const Tensor& g, const models::Layer& layer) {
     --layers_left_;
     if (next_ == 0) return;  // layers without parameters, in front of all others
-    hold(layer.count);
+    hold(training::gradients_begun(worker_.learning().layers(), static_cast<std::size_t>(layers_left_)));
     const Stretch& piece = pieces_[next_ - 1];
     if (layer.first != piece.first || (at_once_ && layers_left_ > 0)) return;
     Tensor sum = not_summed_ ? values::slice(not_summed_, piece.first, piece.count) : Tensor();

@@ -70,8 +70,7 @@ Tensor Pieces::whole(std::span<const Tensor> shards) const {
 }
 
 State sharded(State started, const Pieces& pieces, int member, const Worker& worker) {
-  const bool restored = started.w.size() != worker.learning().parameters();
-  if (restored || pieces.members() == 1) return started;  // one member's shard is the whole
+  if (worker.resumes() || pieces.members() == 1) return started;  // one member's shard is the whole
   State state{.w = pieces.shard(started.w, member), .step = started.step};
   worker.optimizer().start(state);
   return state;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "cluster/ranks/ranks.h"
 #include "collectives/ring.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
@@ -15,10 +14,6 @@ using cluster::Communicator;
 using record::MemoryPart;
 
 namespace {
-
-double parameter_bytes(const Worker& worker, std::int64_t numbers) {
-  return worker.number_bytes().parameter * static_cast<double>(numbers);
-}
 
 std::vector<int> every(int from, int step, int end) {
   std::vector<int> members;
@@ -61,7 +56,7 @@ void UnitStream::begin(const Tensor& shard, bool first) {
   entered_ = started_ = 0;
   last_sum_ = -1;
   reduces_ = false;
-  made_bytes_ = bucket_bytes_ = shard_bytes_ = reducing_bytes_ = 0.0;
+  shard_bytes_ = reducing_bytes_ = 0.0;
   gather_tasks_.assign(visits_.count(), -1);
   latest_visit_.assign(units_.count(), 0);
   const Tensor nothing = values::slice(shard_, 0, 0);  // of units without parameters
@@ -69,55 +64,38 @@ void UnitStream::begin(const Tensor& shard, bool first) {
   beside_->reduced.assign(units_.count(), nothing);
 }
 
-void UnitStream::gather(std::size_t visit) {
-  const std::size_t u = visits_[visit];
-  const Stretch chunk = chunks_[u];
-  if (options_.group > 1) worker_.memory().hold(MemoryPart::gathered, parameter_bytes(worker_, units_[u].count));
-  const double up_s =
-      options_.host.takes_parameters() ? worker_.host_link_s(parameter_bytes(worker_, chunk.count)) : 0.0;
-  const auto gathers = [beside = beside_, own = own_.take(shard_, chunk), count = units_[u].count](
-                           const Communicator&) { return collectives::gather_shards(*beside->inside, own, count); };
-  if (up_s > 0.0)
-    stream_.start([up_s](const Communicator&) {
-      cluster::pause(up_s);  // from the host's memory
-      return Tensor();
-    });
-  gather_tasks_[visit] = stream_.start_collective(
-      gathers, [beside = beside_, u](Tensor unit) { return beside->gathered[u] = std::move(unit); });
-}
-
 void UnitStream::enter(std::size_t unit) {
   const std::size_t visit = entered_++;
   base::check(visits_[visit] == unit, "units are visited in the order that was told");
   latest_visit_[unit] = visit;
   for (; started_ < ends_[visit]; ++started_)
-    if (gathers(started_) && has_parameters(started_)) gather(started_);
+    if (gathers(started_)) gather(started_);
   if (gather_tasks_[visit] >= 0) stream_.wait_until_over(gather_tasks_[visit]);
 }
 
 void UnitStream::leave(std::size_t unit) {
   const bool stays = !options_.reshard_after_forward && !visits_.last(latest_visit_[unit]);
   if (!stays && options_.group > 1)
-    worker_.memory().release(MemoryPart::gathered, parameter_bytes(worker_, units_[unit].count));
+    worker_.memory().release(MemoryPart::gathered, parameter_bytes(numbers(latest_visit_[unit])));
 }
 
 void UnitStream::keep_whole_gradient() {
+  keeps_whole_ = true;
   whole_gradient_bytes_ = worker_.number_bytes().gradient * static_cast<double>(worker_.learning().parameters());
   worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
 }
 
 void UnitStream::make_gradient(std::size_t unit) {
-  made_bytes_ = worker_.number_bytes().gradient * static_cast<double>(units_[unit].count);
-  worker_.memory().hold(MemoryPart::buckets, made_bytes_);
+  const std::int64_t begins = worker_.learning().units()[unit].begins;
+  worker_.memory().hold(MemoryPart::buckets, worker_.number_bytes().gradient * static_cast<double>(begins));
 }
 
 /// Blocks until the last sum is done. The gradient that went into it is free then.
 void UnitStream::end_sum() {
   if (last_sum_ >= 0) stream_.wait_until_over(last_sum_);
   const double summed = std::exchange(reducing_bytes_, 0.0);
-  whole_gradient_bytes_ -= summed;
-  worker_.memory().release(MemoryPart::gradients, summed);
-  worker_.memory().release(MemoryPart::buckets, std::exchange(bucket_bytes_, std::exchange(made_bytes_, 0.0)));
+  if (keeps_whole_) whole_gradient_bytes_ -= summed;
+  worker_.memory().release(keeps_whole_ ? MemoryPart::gradients : MemoryPart::buckets, summed);
 }
 
 void UnitStream::reduce(std::size_t unit, const Tensor& g) {
@@ -127,10 +105,10 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
   const double a_number = worker_.number_bytes().gradient;
   const double unit_bytes = a_number * static_cast<double>(units_[unit].count);
   shard_bytes_ += a_number * static_cast<double>(chunks_[unit].count);
-  const bool in_place = options_.group == 1 && earlier_bytes_ == 0.0;  // else it is added to earlier sums
-  if (whole_gradient_bytes_ > 0.0 && in_place)
+  // A sum of all of a gradient takes its place, unless it is added to earlier ones.
+  if (keeps_whole_ && options_.group == 1 && earlier_bytes_ == 0.0)
     whole_gradient_bytes_ -= unit_bytes;
-  else if (whole_gradient_bytes_ > 0.0)
+  else
     reducing_bytes_ = unit_bytes;
   worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
   const auto keep = [beside = beside_, unit](Tensor chunk) { return beside->reduced[unit] = std::move(chunk); };

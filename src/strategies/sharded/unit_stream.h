@@ -11,6 +11,8 @@
 #include "cluster/ranks/side_stream.h"
 #include "collectives/lengths.h"
 #include "strategies/sharded/unit_options.h"
+#include "training/learning/learning.h"
+#include "training/worker.h"
 
 namespace simgrad::strategies {
 
@@ -33,7 +35,8 @@ class UnitStream {
   const Tensor& parameters(std::size_t unit) const { return beside_->gathered[unit]; }
   /// The gradient of all parameters is in memory: that of micro-batches which are not reduced. A unit's is until it is.
   void keep_whole_gradient();
-  /// The unit's gradient, which its backward pass is about to make, is in memory until it is reduced.
+  /// The unit's gradient, which its backward pass is about to make, is in memory until it is reduced. That of a tied
+  /// embedding is from the head's backward pass on.
   void make_gradient(std::size_t unit);
   /// Starts the sum over all workers of a unit's gradient; blocks until the sum before it is done. Adds its shard to
   /// the gradients in memory.
@@ -47,9 +50,15 @@ class UnitStream {
     std::vector<Tensor> gathered, reduced;                ///< by unit
     std::optional<cluster::Communicator> inside, across;  ///< the side actor's
   };
-  bool gathers(std::size_t visit) const { return visits_.first(visit) || options_.reshard_after_forward; }
-  bool has_parameters(std::size_t visit) const { return units_[visits_[visit]].count > 0; }
+  bool gathers(std::size_t visit) const {
+    return numbers(visit) > 0 && (visits_.first(visit) || options_.reshard_after_forward);
+  }
+  std::int64_t numbers(std::size_t visit) const {
+    return visits_.gathered(visit, options_.reshard_after_forward, worker_.learning().units());
+  }
+  double parameter_bytes(std::int64_t of) const { return worker_.number_bytes().parameter * static_cast<double>(of); }
   void gather(std::size_t visit);
+  void gather_with_embedding(std::size_t visit, const Tensor& own, std::int64_t embedding);
   void end_sum();
   double gradient_bytes() const { return std::max(earlier_bytes_, shard_bytes_) + whole_gradient_bytes_; }
 
@@ -70,10 +79,9 @@ class UnitStream {
   std::vector<std::size_t> latest_visit_;  ///< by unit
   int last_sum_ = -1;                      ///< the task of the last sum
   bool reduces_ = false;                   ///< the micro-batch's gradients are reduced
-  double bucket_bytes_ = 0.0;              ///< its gradient's
-  double made_bytes_ = 0.0;                ///< of the gradient that is being made
-  double whole_gradient_bytes_ = 0.0;      ///< of all parameters but those whose sums are done
-  double reducing_bytes_ = 0.0;            ///< of these, those that are being summed
+  bool keeps_whole_ = false;               ///< gradients of micro-batches that are not reduced are in memory
+  double whole_gradient_bytes_ = 0.0;      ///< then: of all parameters but those whose sums are done
+  double reducing_bytes_ = 0.0;            ///< of the unit whose gradient is being summed
   double shard_bytes_ = 0.0;               ///< of the micro-batch's gradient
   double earlier_bytes_ = 0.0;             ///< of the shards that the step's earlier micro-batches have left
 };

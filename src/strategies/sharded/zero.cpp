@@ -103,14 +103,13 @@ void Zero::operator()(Worker& worker) const {
         worker, {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync, .host = host});
   const Pieces pieces(stretches(worker.learning().layers(), worker.number_bytes().wire), worker.workers());
   PieceSums sums(worker, pieces, stage == 1 && !bucket_bytes,
-                 stage == 2 && !(no_sync && micro_batches > 1) && !worker.adds_up_micro_batches());
+                 stage == 2 && !(no_sync && micro_batches > 1) && !worker.on_mesh());
   if (stage == 1 && bucket_bytes)
     worker.memory().hold(MemoryPart::buckets, worker.number_bytes().gradient * largest(pieces.stretches()));
   worker.keep_on_host(host.takes_optimizer(), false);
   const State begun = worker.start();
   State state = sharded(begun, pieces, worker.rank(), worker);
-  const bool fresh = begun.w.size() == worker.learning().parameters();
-  Tensor w = fresh ? begun.w : gathered(worker.comm(), pieces, state.w);
+  Tensor w = worker.resumes() ? gathered(worker.comm(), pieces, state.w) : begun.w;
   while (worker.continues(state)) {
     Tensor g;           // this worker's shard of the sum over all workers
     Tensor not_summed;  // of micro-batches that are not summed over the workers

@@ -5,10 +5,10 @@
 /// Models", SC 2020.  M: bytes of the parameters.  Cost per step, stages 1 and 2: t_c + T_reduce_scatter(P, M) +
 /// t_update/P + T_all_gather(P, M), 2 (P-1)/P M bytes sent a worker, as an allreduce. In buckets, reductions go on
 /// beside the backward pass as those of allreduce do; stage 2 has memory for two buckets, so that the backward pass
-/// waits where the reduction of the bucket before is not done.  Stage 3: as fsdp, 3 (P-1)/P M bytes.  Under
-/// clip_norm and in float16 all workers must know the norm of the gradient before an update:
-/// + T_recursive_doubling(P, 8 bytes).  The sums are
-/// added in the order of a ring allreduce: the parameters are those of allreduce with equal buckets, bit for bit.
+/// waits where the reduction of the bucket before is not done.  Stage 3: as fsdp, 3 (P-1)/P M bytes, and 2 (P-1)/P of
+/// those of a tied embedding.  Under clip_norm and in float16 all workers must know the norm of the gradient before an
+/// update: + T_recursive_doubling(P, 8 bytes).  The sums are added in the order of a ring allreduce: the parameters are
+/// those of allreduce with equal buckets, bit for bit.
 #pragma once
 
 #include "strategies/sharded/unit_options.h"
@@ -21,7 +21,7 @@ struct Zero : Strategy {
       .summary = "every worker keeps and updates a shard: of the optimizer's vectors, the gradient, the parameters",
       .cost =
           "stages 1, 2: t_c + T_reduce_scatter + t_update/P + T_all_gather a step, 2(P-1)/P M bytes a worker; stage "
-          "3: 3(P-1)/P M bytes, unit by unit",
+          "3: 3(P-1)/P M bytes, unit by unit, and 2(P-1)/P of a tied embedding, which is gathered for the head, too",
       .source = "S. Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, 2020"};
 
   std::int64_t stage = 1;

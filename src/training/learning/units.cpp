@@ -11,12 +11,19 @@ std::vector<ModelUnit> units_of(std::span<const models::Layer> layers) {
     if (i == 0 || layers[i].unit != layers[i - 1].unit) units.push_back({.first = layers[i].first, .first_layer = i});
     units.back().count += layers[i].count;
     ++units.back().layers;
+    units.back().tied = layers[i].tied;
+    units.back().begins += gradients_begun(layers, i);
   }
   return units;
 }
 
-UnitVisits::UnitVisits(std::vector<std::size_t> units)
-    : units_(std::move(units)), first_(units_.size()), last_(units_.size()) {
+std::int64_t gradients_begun(std::span<const models::Layer> layers, std::size_t layer) {
+  const std::int64_t made_by_head = layer == 0 ? layers.back().tied : 0;
+  return layers[layer].count + layers[layer].tied - made_by_head;
+}
+
+UnitVisits::UnitVisits(std::vector<std::size_t> units, std::vector<std::size_t> in_use)
+    : units_(std::move(units)), in_use_(std::move(in_use)), first_(units_.size()), last_(units_.size()) {
   const std::size_t known = units_.empty() ? 0 : std::ranges::max(units_) + 1;
   const auto mark = [&](std::vector<bool>& marks, std::size_t visit, std::vector<bool>& seen) {
     marks[visit] = !seen[units_[visit]];
@@ -30,21 +37,32 @@ UnitVisits::UnitVisits(std::vector<std::size_t> units)
 UnitVisits UnitVisits::there_and_back(std::size_t units) {
   std::vector<std::size_t> all(2 * units);
   for (std::size_t u = 0; u < units; ++u) all[u] = all[all.size() - 1 - u] = u;
-  return UnitVisits(std::move(all));
+  std::vector<std::size_t> one_at_a_time(all.size(), 1);
+  return {std::move(all), std::move(one_at_a_time)};
 }
+
+std::int64_t UnitVisits::gathered(std::size_t visit, bool again, std::span<const ModelUnit> units) const {
+  const ModelUnit& its = units[units_[visit]];
+  return its.count + (again || !visited(0) ? its.tied : 0);
+}
+
+bool UnitVisits::visited(std::size_t unit) const { return std::ranges::find(units_, unit) != units_.end(); }
 
 std::vector<std::size_t> UnitVisits::ends_of_gathers(std::size_t limit, bool again,
                                                      std::span<const ModelUnit> units) const {
   std::vector<std::size_t> ends;
   for (std::size_t visit = 0; visit < count(); ++visit) {
     std::vector<bool> in_memory(units.size());
-    std::size_t places = limit, end = visit;
+    std::size_t places = limit, end = visit + 1 - in_use_[visit];
     for (; end < count(); ++end) {
       const std::size_t unit = units_[end];
-      if (units[unit].count == 0) continue;
-      if (places == 0 || (again && in_memory[unit])) break;
-      --places;
+      const bool tied = units[unit].tied > 0;
+      if (units[unit].count == 0 && !tied) continue;
+      const bool beside_itself = again && (in_memory[unit] || (tied && in_memory.front()));
+      if (end > visit && (places == 0 || beside_itself)) break;
+      if (places > 0) --places;
       in_memory[unit] = true;
+      if (tied) in_memory.front() = true;
     }
     ends.push_back(end);
   }

@@ -26,16 +26,23 @@ struct ModelUnit {
   std::int64_t count = 0;
   std::size_t first_layer = 0;
   std::size_t layers = 0;
+  std::int64_t tied = 0;    ///< Layer::tied of its last layer: parameters of the first unit that its passes read, too
+  std::int64_t begins = 0;  ///< gradients_begun of its layers
 };
 
 /// The units of these layers, in forward order.
 std::vector<ModelUnit> units_of(std::span<const models::Layer> layers);
 
+/// The numbers of gradients that are in memory from this layer's backward pass on: its own, and those of a tied
+/// embedding, which the head makes, and which the embedding adds to.
+std::int64_t gradients_begun(std::span<const models::Layer> layers, std::size_t layer);
+
 /// The units that the passes of a gradient go to, one after the other, where a pass reads the parameters of one unit at
 /// a time. Pass k is the k-th visit.
 class UnitVisits {
  public:
-  explicit UnitVisits(std::vector<std::size_t> units);
+  /// in_use: of each visit, how many units the pass reads that it belongs to: those of the last visits.
+  UnitVisits(std::vector<std::size_t> units, std::vector<std::size_t> in_use);
   /// One micro-batch: forwards through so many units, then backwards.
   static UnitVisits there_and_back(std::size_t units);
 
@@ -44,14 +51,18 @@ class UnitVisits {
   /// Whether it is the unit's first visit of all; its last one.
   bool first(std::size_t visit) const { return first_[visit]; }
   bool last(std::size_t visit) const { return last_[visit]; }
+  bool visited(std::size_t unit) const;
+  /// The numbers that are gathered for a visit, if any are: its unit's, and those of a tied embedding, unless the
+  /// embedding's unit stays in memory.  again: every visit gathers its unit, which is dropped behind it; false: the
+  /// first visit alone.
+  std::int64_t gathered(std::size_t visit, bool again, std::span<const ModelUnit> units) const;
   /// For each visit the first one behind it whose unit is not gathered yet while it goes on, where at most `limit`
-  /// units are gathered at a time, that of the visit included. A unit that is in memory is gathered again once it has
-  /// been dropped. Units without parameters take no place in the limit. again: every visit gathers its unit, which is
-  /// dropped behind it; false: the first visit alone.
+  /// units are gathered at a time, those in use included. Parameters that are in memory are gathered again once they
+  /// have been dropped. Units without parameters take no place in the limit.
   std::vector<std::size_t> ends_of_gathers(std::size_t limit, bool again, std::span<const ModelUnit> units) const;
 
  private:
-  std::vector<std::size_t> units_;
+  std::vector<std::size_t> units_, in_use_;
   std::vector<bool> first_, last_;
 };
 

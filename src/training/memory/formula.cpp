@@ -54,7 +54,7 @@ class GatheredUnits {
         gathered_(visits.count() + 1),
         dropped_(visits.count() + 1) {
     for (std::size_t k = 0; k < visits.count(); ++k) {
-      const auto count = static_cast<double>(units[visits[k]].count);
+      const auto count = static_cast<double>(visits.gathered(k, its.reshard_after_forward, units));
       gathered_[k + 1] = gathered_[k] + (its.reshard_after_forward || visits.first(k) ? count : 0.0);
       dropped_[k + 1] = dropped_[k] + (its.reshard_after_forward || visits.last(k) ? count : 0.0);
     }
@@ -69,11 +69,13 @@ class GatheredUnits {
   std::vector<double> gathered_, dropped_;  ///< parameters until a visit
 };
 
-/// Gradients while the backward pass makes that of the layer whose parameters begin at `first`, where pieces are
-/// dropped once they are reduced: the piece of the layer, the one before it, which is being reduced, and shards of
-/// both. When a piece is complete, its shard takes the place of the piece before.
-void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, double first, MemoryParts& now,
+/// Gradients while the backward pass makes that of the layer, where pieces are dropped once they are reduced: the piece
+/// of the layer, the one before it, which is being reduced, and shards of both, and a tied embedding's, until the
+/// first layer has it. When a piece is complete, its shard takes the place of the piece before.
+void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, std::size_t layer, MemoryParts& now,
                   MemoryParts& peak) {
+  const auto first = static_cast<double>(terms.layers[layer].first);
+  const auto tied = static_cast<double>(layer > 0 ? terms.layers.back().tied : 0);
   double piece_first = terms.parameters(), own = 0.0, before = 0.0, reduced = 0.0;
   for (std::size_t piece = its.dropped.size(); piece-- > 0 && first < piece_first;) {
     reduced += chunk(before = own, terms.workers);
@@ -84,11 +86,11 @@ void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, double fir
     return terms.bytes.gradient * (its.micro_batches > 1 ? chunk(terms.parameters(), terms.workers) : shard);
   };
   if (first == piece_first) {
-    now[MemoryPart::buckets] = terms.bytes.gradient * own;
+    now[MemoryPart::buckets] = terms.bytes.gradient * (own + tied);
     now[MemoryPart::gradients] = gradients(reduced + chunk(own, terms.workers));
     take_larger(peak, now);
   }
-  now[MemoryPart::buckets] = terms.bytes.gradient * (before + piece_first + own - first);
+  now[MemoryPart::buckets] = terms.bytes.gradient * (before + piece_first + own - first + tied);
   now[MemoryPart::gradients] = gradients(reduced);
 }
 
@@ -109,11 +111,12 @@ MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, Me
   const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
   const bool whole = keeps_whole(its);
   MemoryParts peak;
-  double complete = 0.0, reducing = 0.0;
+  double begun = 0.0, complete = 0.0, reducing = 0.0;
   for (std::size_t u = U; u-- > 0;) {
     now[MemoryPart::gathered] = its.group > 1 ? terms.bytes.parameter * gathered.numbers(2 * U - u, 1) : 0.0;
     const auto own = static_cast<double>(units[u].count);
-    now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (own + reducing);
+    begun += static_cast<double>(units[u].begins);
+    now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (begun - complete + reducing);
     now[MemoryPart::gradients] = gradients(whole ? 0.0 : complete, reducing, whole);
     for (std::size_t i = units[u].first_layer; i < units[u].first_layer + units[u].layers; ++i) {
       now[MemoryPart::activations] = activations[i];
@@ -129,16 +132,17 @@ MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, Me
   return peak;
 }
 
-/// A rank of a mesh adds up micro-batches, and has the gradient of its whole part in memory.
 MemoryParts shards_on_mesh(const MemoryTerms& terms, const ShardMemory& its, MemoryParts now,
                            const GradientBytes& gradients) {
   const GatheredUnits gathered(terms.mesh->visits, units_of(terms.layers), its);
+  const bool whole = terms.mesh->adds_up || keeps_whole(its);
   MemoryParts peak;
   for (const PassMoment& moment : terms.mesh->moments) {
     now[MemoryPart::activations] = moment.activations;
     now[MemoryPart::gathered] =
         its.group > 1 ? terms.bytes.parameter * gathered.numbers(moment.visits, moment.in_use) : 0.0;
-    now[MemoryPart::gradients] = gradients(moment.complete, moment.reducing, true);
+    now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (moment.begun - moment.complete + moment.reducing);
+    now[MemoryPart::gradients] = gradients(moment.complete, moment.reducing, whole);
     take_larger(peak, now);
     if (!keeps_whole(its)) continue;
     now[MemoryPart::gradients] = gradients(0.0, 0.0, true);
@@ -170,12 +174,12 @@ MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its) {
   const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
   double made = 0.0;  // numbers of gradients
   for (std::size_t i = terms.layers.size(); i-- > 0;) {
-    made += static_cast<double>(terms.layers[i].count);
+    made += static_cast<double>(gradients_begun(terms.layers, i));
     now[MemoryPart::activations] = activations[i];
     if (its.dropped.empty())
       now[MemoryPart::gradients] = terms.bytes.gradient * (its.accumulates ? N : made);
     else
-      drop_reduced(terms, its, N - made, now, peak);
+      drop_reduced(terms, its, i, now, peak);
     take_larger(peak, now);
   }
   return peak;

@@ -6,7 +6,8 @@
 /// copy, a parameter; A: bytes of the activations that a micro-batch keeps; u: the units of a model, N_u parameters
 /// each.  A replica: N (p + g + o) + A less what the backward pass has released when the last gradient is made;
 /// stage 1 of zero: N (p + g + o/P) + A; stage 2: N (p + (g + o)/P) + A + gradients of two units; stage 3 and fsdp:
-/// N (p + g + o)/P + A + parameters of `limit` units + gradients of two.
+/// N (p + g + o)/P + A + parameters of `limit` units + gradients of two.  The gradient of a tied embedding is in memory
+/// from the head's backward pass on; where units are gathered, the embedding is among the head's parameters.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,8 @@ namespace simgrad::training {
 struct PassMoment {
   double activations = 0.0;  ///< bytes
   double made = 0.0;         ///< the share of its part's gradient that is in memory
+  double begun = 0.0;        ///< numbers of gradients that are in memory of units that make theirs one by one, were
+                             ///< none of them dropped: ModelUnit::begins
   double complete = 0.0;     ///< parameters of the units whose gradients all micro-batches have been added to
   double reducing = 0.0;     ///< of the last one of these, whose gradient is in memory until the next one is complete
   std::size_t visits = 0;    ///< to units whose parameters are gathered, that have begun
@@ -36,6 +39,7 @@ struct PassMoment {
 struct MeshPasses {
   std::vector<PassMoment> moments;
   UnitVisits visits;
+  bool adds_up = false;  ///< several micro-batches, so that the whole gradient is in memory
 };
 
 /// The facts that memory depends on.

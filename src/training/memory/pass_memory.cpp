@@ -30,13 +30,13 @@ double kept_bytes(std::span<const models::Layer> layers, std::size_t layer, Reco
 }
 
 PassMemory::PassMemory(Ledger& ledger, std::span<const models::Layer> layers, Recompute recompute,
-                       const NumberBytes& bytes, std::int64_t rows, std::int64_t copied)
+                       const NumberBytes& bytes, std::int64_t rows, std::int64_t others)
     : ledger_(ledger),
       layers_(layers),
       recompute_(recompute),
       bytes_(bytes),
       rows_(static_cast<double>(rows)),
-      copied_(static_cast<double>(copied)) {}
+      others_(static_cast<double>(others)) {}
 
 double PassMemory::kept(std::size_t layer, Recompute recompute) const {
   return rows_ * kept_bytes(layers_, layer, recompute, bytes_);
@@ -54,12 +54,12 @@ void PassMemory::enter_backward(std::size_t layer) {
 }
 
 void PassMemory::leave_backward(std::size_t layer, bool keeps) {
-  if (!left_any_) gradients_ = bytes_.gradient * copied_;
+  const auto begun = [&](std::size_t i) { return bytes_.gradient * static_cast<double>(gradients_begun(layers_, i)); };
+  if (!left_any_) gradients_ = bytes_.gradient * others_;
   if (!left_any_)
-    for (std::size_t i = layer + 1; i < layers_.size(); ++i)
-      gradients_ += bytes_.gradient * static_cast<double>(layers_[i].count);
+    for (std::size_t i = layer + 1; i < layers_.size(); ++i) gradients_ += begun(i);
   left_any_ = true;
-  gradients_ += bytes_.gradient * static_cast<double>(layers_[layer].count);
+  gradients_ += begun(layer);
   if (keeps) ledger_.raise(MemoryPart::gradients, gradients_);
   ledger_.release(MemoryPart::activations, kept(layer, Recompute::none));
 }

@@ -22,7 +22,7 @@ double kept_bytes(std::span<const models::Layer> layers, std::size_t layer, Reco
 class PassMemory {
  public:
   PassMemory(Ledger& ledger, std::span<const models::Layer> layers, Recompute recompute, const NumberBytes& bytes,
-             std::int64_t rows, std::int64_t copied = 0);
+             std::int64_t rows, std::int64_t others = 0);
 
   void forward(std::size_t layer);
   /// The layer's backward pass begins: activations that were not kept are computed again.
@@ -40,8 +40,7 @@ class PassMemory {
   Recompute recompute_;
   NumberBytes bytes_;
   double rows_;
-  double copied_;  ///< numbers of gradients beside the layers': of a copy whose gradient the last layer makes, too; of
-                   ///< tasks that have had their passes
+  double others_;           ///< numbers of gradients beside the layers': of tasks that have had their passes
   double gradients_ = 0.0;  ///< of the layers that this backward pass has left, and of those behind where it began,
                             ///< which another chunk of the model has made
   bool left_any_ = false;

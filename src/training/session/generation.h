@@ -68,6 +68,8 @@ class Generation {
   int giver(int rank) const;
   /// The state that a rank begins with. Errors: PeerLost if another crash has erased all states of the source.
   State start_state(int rank) const;
+  /// Whether that state is a kept one, as the rank reported it.
+  bool resumes() const { return source_ != nullptr; }
   /// The number of gradients that a worker has given after `step` steps, on average.
   double rounds(std::int64_t step) const;
 
