@@ -1,12 +1,11 @@
 """Trainings whose hosts crash, and the time that they take in all.
 
 Written without reading src/, from what `simgrad explain recovery` and its like say: all ranks know of a crash after
-`detection`; a lost host is back after `repair`, unless `recovery` goes on without it; the ranks work again
-`restart_time` later, from the state that `recovery` names. There are no checkpoints here, so that "the last checkpoint"
-is the start. A crash before all that interrupts it.
+`detection`, and then of those that have happened meanwhile; a lost host is back after `repair`, unless `recovery` goes
+on without it; the ranks work again `restart_time` later, from the state that `recovery` names. There are no checkpoints
+here, so that "the last checkpoint" is the start. A crash before all that interrupts it.
 """
 from cables import quantity
-from known import FAULTS
 
 
 def crashes_of(failures):
@@ -56,15 +55,13 @@ class Outage:
     def ends(self):
         """The time at which the ranks begin to work again, `restart_time` included."""
         at, rank, back = self.pending.pop(0)
-        detection = quantity(self.failures["detection"])
-        known = at + detection
+        known = at + quantity(self.failures["detection"])
         back = max(known, back) if self.waits else known
         self.lost.add(rank)
         while self.pending and self.pending[0][0] <= back:
             at, rank, again = self.pending.pop(0)
             self.lost.add(rank)
-            known = at + detection if "known_at_once" not in FAULTS else known
-            back = max(back, known, again if self.waits else 0)
+            back = max(back, again if self.waits else 0)
         return back + quantity(self.failures["restart_time"])
 
 

@@ -275,9 +275,6 @@ FAULTS = {
                "tied": False, "experts": 4, "top_k": 1},
         cluster={"speed": "100MF", "relative_speeds": [0.2, 0.5, 0.5, 0.5],
                  "slow_links": [{"link": "nic-2", "factor": 0.02}]}),
-    "known_at_once": fault_scenario(
-        EQUAL, {"kind": "allreduce"}, cluster={"failures": {"detection": "9ms", "crash": [
-            {"rank": 0, "at": "1ms", "repair": "1ms"}, {"rank": 1, "at": "5ms", "repair": "1ms"}]}}),
     "late_gradients": fault_scenario([(10, 1e6, 2e6), (10, 1e4, 2e4)], {"kind": "single"},
                                      parallel={"pipeline": 2, "schedule": "pipedream", "stages": [1, 1]}, steps=6),
     "accumulators": fault_scenario([(90000, 1e6, 2e6), (500, 1e6, 2e6), (600, 1e6, 2e6)],

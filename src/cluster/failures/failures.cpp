@@ -55,7 +55,8 @@ void FailureOptions::describe(base::Describer& d) {
   d.section("spot", spot, "interruptions of workers' hosts while market = \"spot\"");
   d.component("links", links, "failure process of each link: transfers stall until the link is repaired, then go on");
   d.component("link_repair", link_repair, "time until a failed link is back");
-  d.quantity("detection", detection_s, Unit::seconds, "time from a crash until all ranks know of it",
+  d.quantity("detection", detection_s, Unit::seconds,
+             "time from a crash until all ranks know of it; then they ask who lives, and learn of further crashes",
              Bounds::at_least(0));
   d.quantity("restart_time", restart_time_s, Unit::seconds,
              "time that the ranks need to work again once all are up, beside reading the checkpoint",
