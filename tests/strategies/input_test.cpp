@@ -50,6 +50,7 @@ TEST_CASE("with prefetching a step takes the longer of reading and of all else, 
 
 TEST_CASE("four workers that read from one storage have a quarter of it each") {
   Trial trial = reading(InputFrom::shared, 1e5, 0);
+  trial.features = 4;  // a number in each chunk, so that all workers end a step, and begin to read, at one time
   trial.training.input.latency_s = 1e-3;
   const double read_s = 1e-3 + 48 * 100 / 1e5;
   CHECK(trial.run().record.simulated_s == Approx(5 * (read_s + step_s(trial))).epsilon(1e-9));
