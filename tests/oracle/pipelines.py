@@ -1,6 +1,5 @@
 """The program of a stage of a pipeline."""
 from collectives import ring
-from known import FAULTS
 from meshes import meet
 from replicas import drop_gradients, length_of, replica, update
 from sharded import units_of
@@ -86,12 +85,9 @@ def pipeline_stage(t, rank):
     stash = Stash(memory, length * t.number, schedule, t.steps)
     for _ in range(t.steps if flushes else 1):
         arrivals, departures = {}, []
-        late = [task for task in tasks if task[0] == "backward" and not flushes and "late_gradients" in FAULTS]
-        post([task for task in tasks if task not in late])
+        post(tasks)
         for task in tasks:
             what, part, chunk = task
-            if late and task == late[0]:
-                post(late)
             if task in arrivals:
                 yield arrivals[task]
             stash.before(what, part)

@@ -23,11 +23,13 @@ void StagePasses::work_on_stream() {
     while (forwards_done_ < micro + ahead && !worker_.ends_after(forwards_done_ / m)) {
       const PipelineTask task{Piece::forward, forwards_done_++, 0};
       const cluster::MicroBatchScope named(stages_, task.micro);
+      // Receives are posted before this stage's passes, so that its neighbours' messages come beside them. A gradient
+      // comes only for one of the micro-batches under way, of which there are `ahead` at most.
       if (!first(0)) forwards_.expect(static_cast<std::size_t>(ahead + 1));
+      if (!last(0)) backwards_.expect(static_cast<std::size_t>(ahead));
       forward(task);
       count_versions();
     }
-    if (!last(0)) backwards_.expect(2);
     const cluster::MicroBatchScope named(stages_, micro);
     worker_.count_staleness(step_ - under_way_.at({0, micro}).version);
     backward({Piece::backward, micro, 0});
