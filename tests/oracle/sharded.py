@@ -148,12 +148,9 @@ class FullySharded:
         if self.gathered_length(name):
             memory.read(self.place_of(visit))
         if not forward:
-            again = ("gradient", name) in memory.held
-            if not again:
-                matrix = self.tied if name == 0 else 0
-                memory.hold(("gradient", name), (self.own[name] - matrix) * t.number)
-            if name == len(self.units) - 1 and self.tied and ("gradient", "tied") not in memory.held:
-                memory.hold(("gradient", "tied"), self.tied * t.number)
+            self.hold_gradient(name)
+            if name == len(self.units) - 1:
+                self.hold_gradient("tied")
         for place in self.units[name] if forward else reversed(self.units[name]):
             layer = t.layers[place]
             if forward:
@@ -162,7 +159,7 @@ class FullySharded:
             else:
                 memory.read(("kept", place))
                 yield t.work(self.rank, rows * layer.backward)
-                if again:
+                if self.later:
                     yield t.work(self.rank, layer.parameters)
                 memory.drop(("kept", place))
 
@@ -174,13 +171,26 @@ class FullySharded:
                 self.drop_gradient(name)
         self.reduction = None
 
+    def hold_gradient(self, name):
+        """A unit's gradient is in memory from its first backward pass on, that of a tied matrix from the head's."""
+        numbers = self.tied if name == "tied" else self.own[name] - (self.tied if name == 0 else 0)
+        if ("gradient", name) not in self.memory.held and (numbers or name != "tied"):
+            self.memory.hold(("gradient", name), numbers * self.t.number)
+
     def drop_gradient(self, name):
         self.memory.drop(("gradient", name))
         if name == 0 and self.tied:
             self.memory.drop(("gradient", "tied"))
 
-    def micro_batch(self, rows, reduces, adds):
-        """The visits of one micro-batch; it is over when its shards are reduced, and added to earlier ones."""
+    def micro_batch(self, rows, reduces, later):
+        """The visits of one micro-batch; it is over when its shards are reduced, and added to earlier ones.
+
+        later: there are earlier ones. Where these are not reduced, a unit's gradient is added to theirs.
+        """
+        adds, self.later = later and not self.t.options["no_sync"], later and self.t.options["no_sync"]
+        if not reduces and "whole_at_once" in FAULTS:
+            for name in ["tied", *range(len(self.units))]:
+                self.hold_gradient(name)
         self.gathered, self.next, self.used, self.there = [Event() for _ in self.order], 0, 0, set()
         self.reduction = None
         self.gather_ahead()
@@ -215,8 +225,8 @@ class FullySharded:
         self.memory.hold("optimizer", sum(self.shards) * self.t.vectors * self.t.number)
         for _ in range(self.t.steps):
             for part, rows in enumerate(self.parts):
-                each = not self.t.options["no_sync"]
-                yield from self.micro_batch(rows, each or part == len(self.parts) - 1, each and part)
+                last = part == len(self.parts) - 1
+                yield from self.micro_batch(rows, last or not self.t.options["no_sync"], part > 0)
             yield self.t.work(self.rank, sum(self.shards) * self.t.update_flops)
             for name in [name for name in self.memory.held if name[0] == "reduced"]:
                 self.memory.drop(name)

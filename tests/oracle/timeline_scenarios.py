@@ -277,6 +277,8 @@ FAULTS = {
                  "slow_links": [{"link": "nic-2", "factor": 0.02}]}),
     "late_gradients": fault_scenario([(10, 1e6, 2e6), (10, 1e4, 2e4)], {"kind": "single"},
                                      parallel={"pipeline": 2, "schedule": "pipedream", "stages": [1, 1]}, steps=6),
+    "whole_at_once": fault_scenario([(size, 1e6, 2e6) for size in (440, 1435, 180, 234, 40)],
+                                    {"kind": "fsdp", "micro_batches": 2, "no_sync": True}),
     "accumulators": fault_scenario([(90000, 1e6, 2e6), (500, 1e6, 2e6), (600, 1e6, 2e6)],
                                    {"kind": "fsdp", "limit": 1, "micro_batches": 2, "no_sync": True}),
 }
