@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/errors.h"
@@ -39,10 +40,19 @@ void check_run(const experiment::Plan& plan) {
 
 }  // namespace
 
+base::ScenarioError several_trainings(const experiment::Plan& plan) {
+  return base::ScenarioError(
+      fmt::format("{}: the scenario has {} runs, and the steps of the fleet's jobs are those of one; choose one by "
+                  "--strategy, and leave out the grid",
+                  plan.document->position("capacity").text(), plan.runs.size()));
+}
+
 void check(const experiment::Plan& plan) {
+  if (!plan.runs.front().settings->capacity.any()) return;
+  if (std::ranges::any_of(plan.grid, [](const scenario::Axis& axis) { return axis.values.size() > 1; }))
+    throw several_trainings(plan);
   std::optional<base::ScenarioError> first;
   for (const experiment::RunPlan& run : plan.runs) {
-    if (!run.settings->capacity.any()) return;
     experiment::Plan alone = plan;
     alone.runs = {run};
     try {

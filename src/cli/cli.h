@@ -1,6 +1,7 @@
 /// The command line: one file for each subcommand.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,8 +40,9 @@ using Add = void (*)(CLI::App& app, int& exit_code);
 struct PlanCommands {
   Add plan = nullptr;
   Add capacity = nullptr;
-  /// Raise what the subcommand refuses in a scenario with its section before it simulates anything.
-  void (*check_plan)(const Chosen& chosen) = nullptr;
+  /// Raise what the subcommand refuses in a scenario with its section before it simulates anything. Data files of more
+  /// than `most_bytes` are not read.
+  void (*check_plan)(const Chosen& chosen, std::uintmax_t most_bytes) = nullptr;
   void (*check_capacity)(const experiment::Plan& plan) = nullptr;
 };
 inline constexpr const char* plan_summary =

@@ -45,17 +45,18 @@ class FurtherChecks {
       if (is_planned(plan) || has_fleet(plan)) prepare();
   }
 
-  void check(const Chosen& chosen, const experiment::Plan& plan) const {
-    if (is_planned(plan)) commands_.check_plan(chosen);
+  void check(const Chosen& chosen, const experiment::Plan& plan, std::uintmax_t most_bytes) const {
+    if (is_planned(plan)) commands_.check_plan(chosen, most_bytes);
     if (has_fleet(plan)) commands_.check_capacity(plan);
   }
 
   /// Adds to the faults of a scenario that cannot be run as it is that it can be planned.
-  base::ScenarioError explained(const Chosen& chosen, const base::ScenarioError& fault) const {
+  base::ScenarioError explained(const Chosen& chosen, const base::ScenarioError& fault,
+                                std::uintmax_t most_bytes) const {
     if (!is_planned(chosen.scenario)) return fault;
     prepare();
     try {
-      commands_.check_plan(chosen);
+      commands_.check_plan(chosen, most_bytes);
     } catch (const base::ScenarioError&) {
       return fault;
     }
@@ -76,10 +77,10 @@ class FurtherChecks {
   char** argv_;
 };
 
-void validate(const Chosen& chosen, const experiment::Plan& plan, bool all_data, const FurtherChecks& further) {
-  further.check(chosen, plan);
-  experiment::check_files(plan, all_data ? std::numeric_limits<std::uintmax_t>::max() : readable_bytes,
-                          [](const std::string& note) { base::say("simgrad: " + note); });
+void validate(const Chosen& chosen, const experiment::Plan& plan, std::uintmax_t most_bytes,
+              const FurtherChecks& further) {
+  further.check(chosen, plan, most_bytes);
+  experiment::check_files(plan, most_bytes, [](const std::string& note) { base::say("simgrad: " + note); });
   print_warnings(plan);
   fmt::print("{}\n# {} run{}, {} baseline{}\n", scenario::toml(plan.scenario), plan.runs.size(),
              plan.runs.size() == 1 ? "" : "s", plan.baselines.size(), plan.baselines.size() == 1 ? "" : "s");
@@ -91,18 +92,18 @@ void validate(const Chosen& chosen, const experiment::Plan& plan, bool all_data,
   }
 }
 
-void validate_one(Chosen& chosen, bool all_data, const FurtherChecks& further) {
+void validate_one(Chosen& chosen, std::uintmax_t most_bytes, const FurtherChecks& further) {
   std::vector<experiment::Plan> plans;
   try {
     plans.push_back(plan_of(chosen));
   } catch (const base::ScenarioError& fault) {
-    throw further.explained(chosen, fault);
+    throw further.explained(chosen, fault, most_bytes);
   }
   further.prepare(plans);
-  validate(chosen, plans.front(), all_data, further);
+  validate(chosen, plans.front(), most_bytes, further);
 }
 
-Exit validate_each(const Chosen& chosen, const std::vector<std::string>& scenarios, bool all_data,
+Exit validate_each(const Chosen& chosen, const std::vector<std::string>& scenarios, std::uintmax_t most_bytes,
                    const FurtherChecks& further) {
   Exit exit = Exit::ok;
   const std::vector<experiment::Plan> plans = plans_of(chosen, scenarios, exit);
@@ -112,7 +113,7 @@ Exit validate_each(const Chosen& chosen, const std::vector<std::string>& scenari
     one.scenario = scenarios[i];
     fmt::print("{}# {}\n", i == 0 ? "" : "\n", base::printable(scenarios[i]));
     exit = worst(exit, told([&] {
-                   validate(one, plans[i], all_data, further);
+                   validate(one, plans[i], most_bytes, further);
                    return Exit::ok;
                  }));
   }
@@ -130,12 +131,13 @@ void add_validate(CLI::App& app, int& exit_code, const PlanCommands& plan_comman
   auto all_data = std::make_shared<bool>(false);
   command->add_flag("--data", *all_data, "Reads data files of any size; without it files of at most 64 MiB");
   command->callback([chosen, scenarios, all_data, further = FurtherChecks(plan_commands, argv), &exit_code] {
+    const std::uintmax_t most_bytes = *all_data ? std::numeric_limits<std::uintmax_t>::max() : readable_bytes;
     if (scenarios->size() > 1) {
-      exit_code = validate_each(*chosen, *scenarios, *all_data, further);
+      exit_code = validate_each(*chosen, *scenarios, most_bytes, further);
       return;
     }
     chosen->scenario = scenarios->front();
-    validate_one(*chosen, *all_data, further);
+    validate_one(*chosen, most_bytes, further);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/say.h"
+#include "capacity/check.h"
 #include "capacity/study.h"
 #include "capacity/tables.h"
 #include "capacity/unread.h"
@@ -34,14 +35,10 @@ struct CapacityOptions {
 
 /// Refuses a scenario without the section, or with several trainings to choose from.
 const experiment::RunPlan& only_run(const experiment::Plan& plan) {
-  const std::string place = plan.document->position("capacity").text();
   if (!plan.runs.front().settings->capacity.any())
-    throw base::ScenarioError(fmt::format("{}: there is no fleet; expected [capacity] with hosts", place));
-  if (plan.runs.size() != 1)
-    throw base::ScenarioError(
-        fmt::format("{}: the scenario has {} runs, and the steps of the fleet's jobs are those of one; choose one by "
-                    "--strategy, and leave out the grid",
-                    place, plan.runs.size()));
+    throw base::ScenarioError(fmt::format("{}: there is no fleet; expected [capacity] with hosts",
+                                          plan.document->position("capacity").text()));
+  if (plan.runs.size() != 1) throw capacity::several_trainings(plan);
   return plan.runs.front();
 }
 

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -181,7 +182,7 @@ cli::Exit plan(PlanCommand& command) {
 
 }  // namespace
 
-void check_plan(const cli::Chosen& chosen) {
+void check_plan(const cli::Chosen& chosen, std::uintmax_t most_bytes) {
   const auto start = std::chrono::steady_clock::now();
   const auto passed_s = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   double limit_s = 0.0;
@@ -194,7 +195,7 @@ void check_plan(const cli::Chosen& chosen) {
         return goes_on();
       });
   limit_s = space.reads.front().settings->goal.real_s;
-  planner::candidates_of(space, selection.strategies, goes_on);
+  planner::candidates_of(space, selection.strategies, goes_on, most_bytes);
 }
 
 void add_plan(CLI::App& app, int& exit_code) {

@@ -58,8 +58,10 @@ struct Candidates {
 /// to train, if the objective or a limit needs prices that no host has, for a strategy that the scenario does not have,
 /// and, with the reasons, if all are refused.
 /// goes_on: asked before a strategy is read a second time, by itself; if not, those of points with faults are unread.
+/// most_bytes: data files that are larger are not read, and the rows of their points are not checked.
 Candidates candidates_of(const experiment::SearchSpace& space, const std::vector<std::string>& strategies,
-                         const std::function<bool()>& goes_on = {});
+                         const std::function<bool()>& goes_on = {},
+                         std::uintmax_t most_bytes = std::numeric_limits<std::uintmax_t>::max());
 
 /// "allreduce, cluster.workers = 8, training.learning_rate = 0.1".
 std::string name_of(const Candidate& candidate);

@@ -37,8 +37,9 @@ namespace {
 
 class Reading {
  public:
-  Reading(const SearchSpace& space, const std::vector<std::string>& wanted, const std::function<bool()>& goes_on)
-      : space_(space), wanted_(wanted), goes_on_(goes_on) {}
+  Reading(const SearchSpace& space, const std::vector<std::string>& wanted, const std::function<bool()>& goes_on,
+          std::uintmax_t most_bytes)
+      : space_(space), wanted_(wanted), goes_on_(goes_on), most_bytes_(most_bytes) {}
 
   Candidates all() {
     raise_common_faults();
@@ -183,7 +184,9 @@ class Reading {
   Faults faults_of_file(const Candidate& candidate) {
     const Settings& settings = *candidate.settings;
     Faults faults;
-    if (!settings.training.numbers || !settings.data.source || !experiment::file_bytes(settings)) return faults;
+    if (!settings.training.numbers || !settings.data.source) return faults;
+    const std::optional<std::uintmax_t> bytes = experiment::file_bytes(settings);
+    if (!bytes || *bytes > most_bytes_) return faults;
     try {
       if (const experiment::Data& data = data_.get(candidate.run))
         experiment::check_fit(settings, experiment::problem_of(*data), data->train.rows, faults);
@@ -229,6 +232,7 @@ class Reading {
   const SearchSpace& space_;
   const std::vector<std::string>& wanted_;
   const std::function<bool()>& goes_on_;
+  std::uintmax_t most_bytes_;
   std::vector<std::string> known_;  ///< labels and kinds
   Faults goal_faults_;
   experiment::DataCache data_;
@@ -238,8 +242,8 @@ class Reading {
 }  // namespace
 
 Candidates candidates_of(const SearchSpace& space, const std::vector<std::string>& strategies,
-                         const std::function<bool()>& goes_on) {
-  return Reading(space, strategies, goes_on).all();
+                         const std::function<bool()>& goes_on, std::uintmax_t most_bytes) {
+  return Reading(space, strategies, goes_on, most_bytes).all();
 }
 
 std::string name_of(const std::string& strategy, const nlohmann::ordered_json& parameters) {

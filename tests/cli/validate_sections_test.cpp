@@ -1,4 +1,6 @@
 // What `validate` says of [plan] and [capacity] is what `plan` and `capacity` say.
+#include <filesystem>
+
 #include "catch.h"
 #include "cli/planning.h"
 
@@ -55,6 +57,12 @@ TEST_CASE("a fleet of several strategies is taken where one of them is") {
   CHECK(faults_of("validate x.toml", scratch).empty());
 }
 
+TEST_CASE("validate refuses a fleet of several trainings by a grid") {
+  const std::string of_two_hosts = with(of_twelve_hosts, "[12]", "[2]") + "[grid]\nseed = ";
+  CHECK_THAT(refused_by_both(of_two_hosts + "[1, 2]\n", "capacity"), ContainsSubstring("the scenario has 2 runs"));
+  CHECK(refused_by_both(of_two_hosts + "[1]\n", "capacity").empty());
+}
+
 TEST_CASE("validate refuses a plan about money without prices, and one without a goal") {
   CHECK(refused_by_both(twelve, "plan --seconds 1 --no-confirm --quiet").empty());
   const std::string no_price = with(twelve, "worker = \"0.40$/h\"\n", "");
@@ -63,6 +71,18 @@ TEST_CASE("validate refuses a plan about money without prices, and one without a
              ContainsSubstring("the budget is about money"));
   CHECK_THAT(refused_by_both(with(twelve, "loss = 0.05\nepochs = 200", "steps = 5"), "plan"),
              ContainsSubstring("a plan needs a goal"));
+}
+
+TEST_CASE("of a plan, too, validate reads a large data file with --data alone") {
+  const Scratch scratch;
+  const std::string house_prices = "source = \"house_prices\"\nsamples = 400\nfeatures = 20";
+  scratch.write("x.toml", with(twelve, house_prices, "source = \"csv\"\npath = \"d.csv\""));
+  scratch.write("d.csv", "price,rooms\n1,many\n");
+  std::filesystem::resize_file(scratch.path() + "/d.csv", (64 << 20) + 1);
+  CHECK(program("validate x.toml", scratch).exit_code == 0);
+  const Called called = program("validate x.toml --data", scratch);
+  CHECK(called.exit_code == 2);
+  CHECK_THAT(called.err, ContainsSubstring("d.csv:"));
 }
 
 TEST_CASE("of several scenarios each has its plan checked") {

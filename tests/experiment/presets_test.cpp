@@ -1,5 +1,5 @@
-// Every published transformer on 64 devices, with nothing but the catalogue's numbers: it runs, or a real system would
-// refuse it, too.
+// Every published transformer on 64 devices, with nothing but the catalogue's numbers: it is accepted, or a real
+// system would refuse it, too.
 #include "experiment/refused.h"
 #include "models/transformer_options.h"
 
@@ -10,7 +10,7 @@ using namespace simgrad::experiment;
 
 namespace {
 
-/// Why it does not run; or empty.
+/// Why it is not accepted; or empty.
 std::string refusal(const std::string& preset, const std::string& strategy, int tensor) {
   try {
     planned(
@@ -26,7 +26,7 @@ std::string refusal(const std::string& preset, const std::string& strategy, int 
 
 }  // namespace
 
-TEST_CASE("every preset runs on 64 devices, but where memory is short or heads do not divide") {
+TEST_CASE("every preset is accepted on 64 devices, but where memory is short or heads do not divide") {
   int runs = 0;
   for (const models::PresetEntry& preset : models::transformer_presets())
     for (const char* strategy : {"allreduce", "zero", "fsdp"})

@@ -51,7 +51,7 @@ def check_echo(program, scenario):
 
 
 def check_command(command, scenario, echo, options):
-    """A command says the same of a scenario and of its echo; `plan` where it has decided among its candidates in time."""
+    """A command says the same of a scenario and of its echo; `plan` where it has decided in time."""
     with tempfile.TemporaryDirectory(prefix="simgrad-echo-") as directory:
         ends = [called([*command, file, *options, "--out", pathlib.Path(directory) / str(place)])
                 for place, file in enumerate((scenario, echo))]

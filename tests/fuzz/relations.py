@@ -104,6 +104,11 @@ def lockstep(case):
     return has_steps(case) and steady(case) and case.strategies() <= LOCKSTEP and not case.at("cluster.platform")
 
 
+def own_choices(case):
+    """NCCL chooses by what its own model expects, which may be worse than what it left."""
+    return lockstep(case) and "'nccl'" not in str(case.tree)
+
+
 def by_file(case):
     """Whether a file says something about times."""
     kinds = map(case.kind, ("cluster.stragglers", "cluster.failures.hosts"))
@@ -166,9 +171,9 @@ def memory_of_shards(case):
     peaks = [run["memory_bytes_max"] or 0 for run in found["runs"]]
     shard = max((rank["memory_parameters_bytes"] for rank in found["runs"][2]["ranks"]), default=0)
     # A model of one unit is there as a whole in the middle of a step, and its rank's shard beside it. Stage 3 has two
-    # units at a time, which are more than it saves where the model has few.
+    # units at a time, and a tied embedding with the head's: more than it saves where the model has few.
     names = ("stage 1", "stage 2", "stage 3", "fsdp")
-    for place, more in ((1, shard), (2, 2 * shard), (3, 0)):
+    for place, more in ((1, shard), (2, 3 * shard), (3, 0)):
         if peaks[place] > peaks[place - 1] + more:
             raise Fault(f"{names[place]} holds {peaks[place]} bytes, {names[place - 1]} {peaks[place - 1]}; "
                         f"a shard has {shard}")
@@ -181,12 +186,12 @@ def faster(case, dimension, factor, what):
     no_longer(case.base(), case.runs(changed), what)
 
 
-@relation("more bandwidth", lockstep)
+@relation("more bandwidth", own_choices)
 def more_bandwidth(case):
     faster(case, "bandwidth", 2.0, "with twice the bandwidth")
 
 
-@relation("less latency", lockstep)
+@relation("less latency", own_choices)
 def less_latency(case):
     faster(case, "time", 0.5, "with half the latency")
 

@@ -25,8 +25,10 @@ import shutil
 import sys
 import tempfile
 import time
+import tomllib
 import zlib
 
+import tables
 from case import Case
 from echo import check_echo
 from known import Known
@@ -113,6 +115,20 @@ def check_kept_states(program, scenario, scratch, found):
             raise Fault(f"{name} of a run from a kept state differs")
 
 
+def drop_refused_sections(program, scenario, scratch):
+    """Takes [plan] and [capacity] out of a drawn scenario where `validate` refuses them: the generator asks what runs
+    refuse alone. `plan` or `capacity` refuses the scenario in the same words."""
+    tree = tomllib.loads(scenario.read_text(encoding="utf-8"))
+    sections = tree.keys() & {"plan", "capacity"}
+    code, _, refusal = called([program, "validate", scenario]) if sections else (0, "", "")
+    if code != 2:
+        return
+    same = {name for name in sections if called([program, name, scenario, "--out", scratch / name])[2] == refusal}
+    if not same:
+        raise Fault(f"validate refuses, and {' or '.join(sorted(sections))} not in the same words: {refusal[-400:]}")
+    scenario.write_text(tables.toml({name: of for name, of in tree.items() if name not in same}), encoding="utf-8")
+
+
 def check_refused(program, scenario, scratch):
     code, _, _ = called([program, "validate", scenario])
     if code not in (2, 5):
@@ -135,6 +151,7 @@ class Round:
         """The faults of a scenario's runs by themselves, known ones too, and what `validate` prints of it."""
         faults, resolved = [], None
         try:
+            drop_refused_sections(self.program, scenario, scratch)
             resolved = check_echo(self.program, scenario)
             if resolved is None:
                 return [], None  # as whoever goes on with it will say
@@ -249,7 +266,7 @@ def parsed():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, type=pathlib.Path)
     parser.add_argument("--generator", required=True, type=pathlib.Path)
-    parser.add_argument("--scenarios", type=int, default=60 if os.environ.get("SIMGRAD_SHARE") else 120)
+    parser.add_argument("--scenarios", type=int, default=60 if os.environ.get("SIMGRAD_SHARE") else 90)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SIMGRAD_SEED") or 1))
     parser.add_argument("--keep", type=pathlib.Path, help="the directory for scenarios with a fault")
     parser.add_argument("--cases", type=pathlib.Path, help="a directory of scenarios that once had a fault")

@@ -133,7 +133,8 @@ def baselines(reader, experiment):
     said = []
     while not reader.done():
         got = reader.need(r"(?:baseline(?P<where>(?: at [^:]*?)?): )?(?:simulated <time t>"
-                          r"(?P<large> \(which would not fit into memory: it needs [^()]+\))?(?:, target after <time u>)?"
+                          r"(?P<large> \(which would not fit into memory: it needs [^()]+\))?"
+                          r"(?:, target after <time u>)?"
                           r"(?:, (?:<whole a> of <whole b> )?diverged)?|failed)\.? ?")
         places = list(groups) if got["where"] is None else [got["where"]]
         said += places
