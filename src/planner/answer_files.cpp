@@ -70,12 +70,11 @@ class Json {
   }
 
  private:
-  /// How many hosts, and how many devices where hosts have several.
+  /// How many hosts, and how many devices, spare ones among them, where hosts have several.
   static ordered_json hosts(const Candidate& candidate) {
-    const std::size_t several = hosts_of_devices(candidate).size();
-    if (several == 0) return {{"hosts", candidate.hosts.size()}};
-    const auto workers = static_cast<std::size_t>(candidate.settings->cluster.workers);
-    return {{"hosts", several + candidate.hosts.size() - workers}, {"devices", workers}};
+    const std::size_t several = hosts_of_devices(candidate).size(), others = other_hosts(candidate).size();
+    if (several == 0) return {{"hosts", others}};
+    return {{"hosts", several + others}, {"devices", candidate.hosts.size() - others}};
   }
 
   ordered_json choice(const Choice& choice) const {

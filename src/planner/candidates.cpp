@@ -221,7 +221,8 @@ class Reading {
       const std::int64_t needed = counts[limit.host_class];
       if (needed <= limit.most) continue;
       refused(point, candidate.run.label, fmt::format("needs more hosts of class {} than plan.hosts", limit.host_class),
-              fmt::format("{} hosts of class {}, but plan.hosts has at most {}", needed, limit.host_class, limit.most),
+              fmt::format("{} {} of class {}, but plan.hosts has at most {}", needed, needed == 1 ? "host" : "hosts",
+                          limit.host_class, limit.most),
               limit.most > 0 ? static_cast<double>(needed) / static_cast<double>(limit.most) - 1.0
                              : static_cast<double>(needed));
       return true;

@@ -83,14 +83,19 @@ std::vector<HostOfDevices> hosts_of_devices(const Candidate& candidate) {
   return all;
 }
 
+std::vector<const record::HostUse*> other_hosts(const Candidate& candidate) {
+  const bool each_is_one = hosts_of_devices(candidate).empty();
+  std::vector<const record::HostUse*> others;
+  for (const record::HostUse& host : candidate.hosts)
+    if (each_is_one || host.serves) others.push_back(&host);
+  return others;
+}
+
 std::map<std::string, std::int64_t> hosts_by_class(const Candidate& candidate) {
   std::map<std::string, std::int64_t> counts;
-  const std::vector<HostOfDevices> several = hosts_of_devices(candidate);
-  for (const HostOfDevices& host : several)
+  for (const HostOfDevices& host : hosts_of_devices(candidate))
     for (const auto& [place, devices] : host) ++counts[place->host_class];
-  const std::int64_t counted = several.empty() ? 0 : candidate.settings->cluster.workers;
-  for (auto place = candidate.hosts.begin() + counted; place != candidate.hosts.end(); ++place)
-    ++counts[place->host_class];
+  for (const record::HostUse* host : other_hosts(candidate)) ++counts[host->host_class];
   return counts;
 }
 

@@ -132,4 +132,35 @@ TEST_CASE("a million tokens cost the price of a second over the tokens of a seco
         Approx(4.0 * 2.0 / 3600.0 / number(scratch, "output_tokens_per_s") * 1e6).epsilon(1e-9));
 }
 
+TEST_CASE("a run that serves says that its vocabulary is padded") {
+  const Scratch scratch;
+  scratch.write("x.toml", R"([cluster]
+workers = 3
+[model]
+kind = "transformer"
+layers = 2
+hidden = 48
+heads = 3
+sequence = 48
+vocabulary = 1001
+[training]
+numbers = false
+[parallel]
+tensor = 3
+[serving]
+requests = 2
+rate = 50
+prompt_tokens = 12
+output_tokens = 8
+)");
+  // The next multiple of 128 x 3, as Megatron-LM pads it.
+  const std::string note = "the vocabulary of 1001 tokens is padded to 1152, so that each of tensor = 3 ranks has 384";
+  const auto results = [&](const std::string& options) {
+    REQUIRE(program("run x.toml --force " + options, scratch).exit_code == 0);
+    return contents(scratch.path() + "/out/x/results.json");
+  };
+  CHECK(contains(results(""), note));
+  CHECK_FALSE(contains(results("--set model.vocabulary=1152"), "is padded to"));
+}
+
 }  // namespace serving_test

@@ -1,6 +1,9 @@
 // The hosts that a plan says are to be rented.
 #include "planner/rates.h"
 
+#include <map>
+#include <string>
+
 #include "base/errors.h"
 #include "catch.h"
 #include "planner/regressions.h"
@@ -14,14 +17,46 @@ using namespace simgrad::planner;
 
 namespace {
 
-/// The hosts of a strategy's only candidate.  cluster: the lines of its table.
-std::string hosts_of(const std::string& cluster, const std::string& strategy) {
+/// The only candidate of a scenario.
+Candidate candidate_of(const std::string& scenario) {
   const tests::Scratch scratch;
-  const std::string scenario = tests::regressions(cluster, "[[strategy]]\nkind = \"" + strategy + "\"\n");
   const experiment::SearchSpace space = experiment::make_search_space(scratch.write("x.toml", scenario), {});
   const Candidates candidates = candidates_of(space, {});
   REQUIRE(candidates.all.size() == 1);
-  return hosts_text(candidates.all.front());
+  return candidates.all.front();
+}
+
+/// The hosts of a strategy's only candidate.  cluster: the lines of its table.
+std::string hosts_of(const std::string& cluster, const std::string& strategy) {
+  return hosts_text(candidate_of(tests::regressions(cluster, "[[strategy]]\nkind = \"" + strategy + "\"\n")));
+}
+
+/// Eight workers on one host of devices, with two spares.  most: hosts that plan.hosts allows.
+Candidate with_spares(const std::string& strategy, int most) {
+  return candidate_of(R"([cluster]
+workers = 8
+topology = { kind = "gpu_hosts", devices = 8 }
+device = "h100"
+[cluster.failures]
+hosts = { kind = "exponential", mtbf = "1h" }
+repair = { kind = "constant", time = "1s" }
+recovery = "restart"
+spares = 2
+[data]
+source = "house_prices"
+samples = 640
+features = 5
+[model]
+kind = "least_squares"
+[training]
+batch_size = 64
+[stop]
+loss = 0.5
+steps = 50
+[plan]
+objective = "fastest"
+hosts = [{ class = "host", most = )" +
+                      std::to_string(most) + " }]\n[[strategy]]\nkind = \"" + strategy + "\"\n");
 }
 
 /// The hosts of sixteen workers on a topology.
@@ -59,6 +94,18 @@ TEST_CASE("plan.hosts limits hosts, and not their devices") {
   };
   CHECK(hosts_of(limited(2)) == "2 hosts of 8 devices (16 devices)");
   CHECK_THROWS_WITH(hosts_of(limited(1)), ContainsSubstring("2 hosts of class host, but plan.hosts has at most 1"));
+}
+
+TEST_CASE("Spares are devices where workers are, and no hosts; a server is a host") {
+  const Candidate spares = with_spares("allreduce", 1);
+  CHECK(hosts_text(spares) == "1 host of 8 h100 (8 devices) and 2 spare devices");
+  CHECK(spares.hosts.size() == 10);
+  CHECK(other_hosts(spares).empty());
+  CHECK(hosts_by_class(spares) == std::map<std::string, std::int64_t>{{"host", 1}});
+  const Candidate server = with_spares("parameter_server", 2);
+  CHECK(hosts_text(server) == "1 host of 8 h100 (8 devices), 1 server and 2 spare devices");
+  CHECK(other_hosts(server).size() == 1);
+  CHECK(hosts_by_class(server) == std::map<std::string, std::int64_t>{{"host", 2}});
 }
 
 }  // namespace rates_test

@@ -145,20 +145,24 @@ double longest_passes_s(const std::vector<TensorBalance>& balance) {
   return longest_s;
 }
 
+std::vector<std::string> notes_on_padding(const Settings& settings, const strategies::Strategy& strategy,
+                                          const models::Problem& problem) {
+  const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
+  const strategies::Parallel& parallel = on_mesh ? on_mesh->parallel() : settings.parallel;
+  const models::CutModel* const cut = settings.model.model->cut();
+  if (!cut || parallel.shares_by_speed()) return {};
+  const std::string note = cut->padding_note(problem, parallel.tensor);
+  return note.empty() ? std::vector<std::string>() : std::vector{note};
+}
+
 std::vector<std::string> notes_on_tensor_shares(const Settings& settings, const strategies::Strategy& strategy,
                                                 const models::Problem& problem, std::int64_t rows) {
   const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
   if (!on_mesh) return {};
   if (!on_mesh->parallel().shares_by_speed()) {
-    std::vector<std::string> notes;
-    if (std::string padding = settings.model.model->cut()->padding_note(problem, on_mesh->parallel().tensor);
-        !padding.empty())
-      notes.push_back(std::move(padding));
-    if (settings.parallel.tensor_shares == strategies::TensorShares::speed)
-      notes.emplace_back(
-          "tensor_shares = \"speed\" changes nothing: the devices of every group of ranks that share products are "
-          "alike");
-    return notes;
+    if (settings.parallel.tensor_shares != strategies::TensorShares::speed) return {};
+    return {
+        "tensor_shares = \"speed\" changes nothing: the devices of every group of ranks that share products are alike"};
   }
   const std::vector<TensorBalance> own = tensor_balance(settings, *on_mesh, problem, rows, false);
   const std::vector<TensorBalance> equal = tensor_balance(settings, *on_mesh, problem, rows, true);

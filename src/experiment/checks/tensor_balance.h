@@ -32,7 +32,12 @@ std::vector<TensorBalance> tensor_balance(const Settings& settings, const strate
 /// The longest passes of a stage, of the one with the longest.
 double longest_passes_s(const std::vector<TensorBalance>& balance);
 
-/// Sentences for the notes of a run whose tensor ranks have shares by speed, or share a padded vocabulary.
+/// A sentence for the notes of a run, of training or of serving, whose tensor ranks share a padded vocabulary; else
+/// nothing.
+std::vector<std::string> notes_on_padding(const Settings& settings, const strategies::Strategy& strategy,
+                                          const models::Problem& problem);
+
+/// Sentences for the notes of a run whose tensor ranks have shares by speed, or were to have them.
 std::vector<std::string> notes_on_tensor_shares(const Settings& settings, const strategies::Strategy& strategy,
                                                 const models::Problem& problem, std::int64_t rows);
 

@@ -191,7 +191,9 @@ std::set<int> shared_hosts(const std::vector<Part>& parts) {
 std::vector<std::string> deal_by_speed(const RunPlan& run, const cluster::Cluster& cluster,
                                        const std::vector<int>& hosts, training::Learning::Setup& learning) {
   const Settings& settings = *run.settings;
-  std::vector<std::string> notes = notes_on_tensor_shares(settings, *run.strategy, learning.problem, learning.rows);
+  std::vector<std::string> notes = notes_on_padding(settings, *run.strategy, learning.problem);
+  for (std::string& note : notes_on_tensor_shares(settings, *run.strategy, learning.problem, learning.rows))
+    notes.push_back(std::move(note));
   if (!deals_by_speed(settings, *run.strategy)) return notes;
   const HostPowers powers{.speed = [&](int host) { return cluster.speed(host); },
                           .device = [&](int host) { return cluster.device(host); }};

@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/world.h"
+#include "experiment/checks/tensor_balance.h"
 #include "experiment/plan/serving_section.h"
 #include "experiment/saved/served_model.h"
 #include "models/cut_model.h"
@@ -48,12 +49,11 @@ std::unique_ptr<serving::Answers> answers_of(const RunPlan& run, const data::Spl
 record::Record simulate_serving(const RunPlan& run, const Data& data,
                                 const std::vector<cluster::TimelineLimits>& limits) {
   const Settings& settings = *run.settings;
-  if (const std::string why = settings.model.model->cut()->refusal(data ? problem_of(*data) : settings.problem(),
-                                                                   settings.parallel.shares());
-      !why.empty())
+  const models::Problem problem = data ? problem_of(*data) : settings.problem();
+  if (const std::string why = settings.model.model->cut()->refusal(problem, settings.parallel.shares()); !why.empty())
     throw base::ScenarioError(why);
   serving::Setup setup{.options = settings.serving,
-                       .fleet = fleet_of(settings, data ? problem_of(*data) : settings.problem()),
+                       .fleet = fleet_of(settings, problem),
                        .requests = serving::requests_of(settings.serving, run.seed),
                        .precision = settings.training.precision,
                        .seed = run.seed};
@@ -72,6 +72,7 @@ record::Record simulate_serving(const RunPlan& run, const Data& data,
   }
   if (error.empty() && !engine.complete()) error = "every rank has ended, but some requests have no answer";
   record::Record record = engine.take_record();
+  for (std::string& note : notes_on_padding(settings, *run.strategy, problem)) record.notes.push_back(std::move(note));
   if (error.empty()) return record;
   record.status = record::Status::failed;
   record.error = error;
