@@ -85,8 +85,8 @@ struct Comparison {
 
 Comparison comparison(const Results& results);
 
-/// Returns " (which would not fit into memory)", in the report's language, behind words about one worker; empty where it
-/// fits, or where that is not known.
+/// Returns " (which would not fit into memory)", in the report's language, behind words about one worker; empty where
+/// it fits, or where that is not known.
 std::string would_not_fit(const Row& row);
 
 /// Returns whether a grid point has all of these values.

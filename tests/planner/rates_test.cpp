@@ -96,7 +96,7 @@ TEST_CASE("plan.hosts limits hosts, and not their devices") {
   CHECK_THROWS_WITH(hosts_of(limited(1)), ContainsSubstring("2 hosts of class host, but plan.hosts has at most 1"));
 }
 
-TEST_CASE("Spares are devices where workers are, and no hosts; a server is a host") {
+TEST_CASE("Spares are devices where workers are devices, and a server is a host") {
   const Candidate spares = with_spares("allreduce", 1);
   CHECK(hosts_text(spares) == "1 host of 8 h100 (8 devices) and 2 spare devices");
   CHECK(spares.hosts.size() == 10);
