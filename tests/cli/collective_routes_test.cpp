@@ -64,7 +64,7 @@ algorithm = "nccl"
     REQUIRE(program("run x.toml --quiet --no-why --no-baseline --force " + options, scratch).exit_code == 0);
     return results_in(scratch, "out/x")["runs"][0];
   };
-  CHECK(notes_have(run(""), "nccl chose ring LL128 for vectors of 8.00 MB among 16 ranks"));
+  CHECK(notes_have(run(""), "nccl chose tree LL128 for vectors of 8.00 MB among 16 ranks"));
   const Json measured = run("--set cluster.workers=4 --set cluster.collectives.measured=t.csv");
   CHECK(notes_have(measured, "measured allreduce among 4 ranks: vectors beyond the largest one measured"));
   CHECK(measured["collectives"][0]["name"] == "measured allreduce");

@@ -173,7 +173,7 @@ def memory_of_shards(case):
     # A model of one unit is there as a whole in the middle of a step, and its rank's shard beside it. Stage 3 has two
     # units at a time, and a tied embedding with the head's: more than it saves where the model has few.
     names = ("stage 1", "stage 2", "stage 3", "fsdp")
-    for place, more in ((1, shard), (2, 3 * shard), (3, 0)):
+    for place, more in ((1, shard), (2, (2 if cut(case) else 3) * shard), (3, 0)):
         if peaks[place] > peaks[place - 1] + more:
             raise Fault(f"{names[place]} holds {peaks[place]} bytes, {names[place - 1]} {peaks[place - 1]}; "
                         f"a shard has {shard}")
