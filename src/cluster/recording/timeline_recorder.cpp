@@ -32,7 +32,7 @@ void TimelineRecorder::take(const record::Span& span) {
 }
 
 void TimelineRecorder::take(const record::TimedMessage& message) {
-  if (!running_ || !takes(message.source) || !takes(message.target) || message.start_s > end_s_) return;
+  if (!running_ || !takes(message.source) || !takes(message.target) || message.start_s >= end_s_) return;
   if (in_steps(message.step))
     messages_.push_back(message);
   else
@@ -55,7 +55,7 @@ Timeline TimelineRecorder::timeline(double start_s) const {
     timeline.spans.push_back(span);
   }
   for (record::TimedMessage message : messages_) {
-    if (message.start_s > end_s_) continue;
+    if (message.start_s >= end_s_) continue;
     message.end_s = std::min(message.end_s, end_s_) - start_s;
     message.start_s -= start_s;
     timeline.messages.push_back(message);
