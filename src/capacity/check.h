@@ -1,4 +1,4 @@
-/// What `simgrad capacity` refuses before it simulates anything.
+/// The checks of a fleet that `simgrad capacity` makes before it simulates anything.
 #pragma once
 
 #include "base/errors.h"
@@ -6,7 +6,7 @@
 
 namespace simgrad::capacity {
 
-/// What is said of a scenario with several trainings.
+/// The error for a scenario with several trainings, of which a fleet needs one.
 base::ScenarioError several_trainings(const experiment::Plan& plan);
 
 /// Does nothing without a section [capacity]. Of several runs, among which --strategy chooses, one has to be accepted.

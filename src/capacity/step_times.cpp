@@ -91,7 +91,7 @@ std::vector<experiment::RunPlan> planned(const experiment::Plan& plan, const std
   return runs;
 }
 
-/// What is seen of these trainings, in the same order.
+/// Returns what the simulations of these trainings observe, in the same order.
 std::vector<experiment::Observed> observed(const experiment::Plan& plan, const std::vector<Training>& trainings,
                                            const Asked& asked, int jobs, int threads) {
   const std::vector<experiment::RunPlan> runs = planned(plan, trainings, asked);

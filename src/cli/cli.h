@@ -35,8 +35,8 @@ void flush_output();
 /// A subcommand adds itself to the application and, once called, sets `exit_code`.
 using Add = void (*)(CLI::App& app, int& exit_code);
 
-/// What is in `simgrad-plan` alone, so that `simgrad` is built sooner: two subcommands, and what `validate` says of
-/// scenarios that are theirs.
+/// The parts of `simgrad-plan` that `simgrad` lacks, so that it is built sooner: two subcommands, and the checks that
+/// `validate` makes of scenarios for them.
 struct PlanCommands {
   Add plan = nullptr;
   Add capacity = nullptr;

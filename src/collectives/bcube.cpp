@@ -38,7 +38,7 @@ struct Stage {
   Stretch stretch(const Split& split, int j) const { return split.chunks(first + j * part, first + (j + 1) * part); }
 };
 
-/// What the other members of the group send, by part; nothing of its own.
+/// Returns the tensors that the other members of the group send, by part; nothing stands for its own.
 template <class Sent>
 std::vector<Tensor> exchange(const Communicator& comm, const Stage& stage, Sent sent) {
   std::vector<int> parts, peers;

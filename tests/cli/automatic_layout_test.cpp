@@ -56,8 +56,8 @@ TEST_CASE("the predicted step of a layout is the simulated one") {
     std::string parallel, sets, strategy;
     double within = 1e-9;
   };
-  // The prediction leaves out that hops between stages share a NIC with sums of tensor ranks.
-  constexpr double they_meet = 0.05;
+  // Where more than 1e-9 is allowed, hops between stages share a NIC with sums of tensor ranks, which the prediction
+  // leaves out.
   const std::vector<Case> cases{
       {"tensor = 4\npipeline = 2\nmicro_batches = 4\nsequence_parallel = true\n", "", allreduce()},
       {"tensor = 4\npipeline = 2\nmicro_batches = 4\n", "--set training.recompute='\"full\"'", allreduce()},
@@ -68,21 +68,21 @@ TEST_CASE("the predicted step of a layout is the simulated one") {
       {"tensor = 16\npipeline = 1\nmicro_batches = 4\n", "", allreduce()},
       {"tensor = 2\npipeline = 1\ncontext = 1\nmicro_batches = 4\n", "", allreduce()},
       {"tensor = 1\npipeline = 1\ncontext = 4\nmicro_batches = 4\n", "", allreduce()},
-      {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"zb_h1\"\n", "", allreduce(), they_meet},
-      {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"gpipe\"\n", "", allreduce(), they_meet},
+      {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"zb_h1\"\n", "", allreduce(), 2e-3},
+      {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"gpipe\"\n", "", allreduce(), 2.5e-3},
       {"tensor = 2\npipeline = 2\nmicro_batches = 4\n", "", "[[strategy]]\nkind = \"zero\"\n"},
       {"tensor = 2\npipeline = 1\ncontext = 2\nmicro_batches = 2\n", "", allreduce("micro_batches = 2\n")},
       {"tensor = 2\npipeline = 2\ncontext = 1\nmicro_batches = 2\n", "",
        allreduce("micro_batches = 2\nno_sync = true\n")},
       {"tensor = 2\npipeline = 2\nexpert = 2\nmicro_batches = 4\n", "--set model.experts=4 --set model.top_k=2",
        allreduce()},
-      {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.topology='\"star\"'", allreduce(), they_meet},
+      {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.topology='\"star\"'", allreduce(), 0.04},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.relative_speeds=[1,1,1,1,0.5]", allreduce(),
-       they_meet},
+       5e-4},
       {"tensor = 2\npipeline = 1\nmicro_batches = 4\n",
        "--set cluster.topology='{kind=\"gpu_hosts\",devices=8,nics=1}'", allreduce()},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.device='\"none\"' --set cluster.speed='\"1TF\"'",
-       allreduce(), they_meet},
+       allreduce(), 2e-5},
   };
   for (const Case& its : cases) {
     const Json runs = runs_of(two_hosts + its.parallel + its.strategy, its.sets);

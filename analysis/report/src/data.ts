@@ -74,7 +74,7 @@ export interface Answers extends Chart { rows: AnswersRow[] }
 
 export interface Link { name: string; text?: string; from: string | null; to: string | null; bytes: number; utilisation: N }
 export interface Heat { names: string[]; edges_s: number[]; values: N[][]; what: 'utilisation' | 'bytes_per_s' }
-export interface Links extends Chart { rows: (Row & { links: Link[]; hosts?: { name: string; text: string }[]; heat: Heat | null })[] }  // hosts: their ranks
+export interface Links extends Chart { rows: (Row & { whole?: boolean; links: Link[]; hosts?: { name: string; text: string }[]; heat: Heat | null })[] }  // hosts: their ranks
 
 /** The beginning of a run, as columns: bar i is in lane[i], from from[i] to to[i]. kind: 0 compute, 1 communicate, 2 wait, 3 down. */
 export interface GanttRun extends Row {

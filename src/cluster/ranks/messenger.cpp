@@ -161,7 +161,8 @@ void Messenger::count_if_started(Message& message) {
   if (message.transfer.start_s() >= 0.0) count(message);
 }
 
-/// Of those that start at the very moment of a training's end, the order of actors would decide which count.
+/// A transfer that starts at the very moment of a training's end is left out: the order of actors would decide whether
+/// it has started.
 void Messenger::count_started() {
   for (Message& message : messages_)
     if (message.transfer.start_s() < world_.now()) count_if_started(message);

@@ -23,7 +23,8 @@ const graphHeight = 420;
 const radius = 180;  // approximately as drawn: ECharts rounds the ends of lines before it scales them
 
 const wired = (row: LinkRow): Wired[] => row.links.filter((link): link is Wired => link.from !== null && link.to !== null);
-const known = (row: LinkRow | undefined): boolean => !!row && wired(row).length > 0 && wired(row).length <= mostEdges;
+/** Returns whether the cabling can be drawn: of a row that lacks links, it would be another one's. */
+const known = (row: LinkRow | undefined): boolean => !!row && row.whole !== false && wired(row).length > 0 && wired(row).length <= mostEdges;
 const textOf = (link: Link): string => link.text ?? link.name;
 const tell = (link: Link): HTMLElement => tip(textOf(link), [
   ...(textOf(link) !== link.name ? [{ name: t('link'), value: link.name }] : []),

@@ -181,6 +181,7 @@ void write(Writer& writer, const Links& chart) {
   write_objects(writer, "rows", chart.rows, [&](const LinksRow& row) {
     writer.member("strategy", row.one->strategy);
     writer.member("point", row.one->point);
+    writer.member("whole", row.links.size() == row.links_in_all);
     write_objects(writer, "links", row.links, [&](const Link& link) {
       writer.member("name", link.name);
       writer.member("text", link.text);

@@ -37,7 +37,7 @@ struct LinksRow {
   std::optional<Heat> heat;
 };
 
-inline constexpr std::size_t most_links_in_all = 8000;
+inline constexpr std::size_t most_links_in_all = 4000;
 inline constexpr std::size_t most_heat_rows = 48;
 inline constexpr std::size_t most_heat_columns = 240;
 inline constexpr std::size_t most_heat_cells = 120'000;
