@@ -52,4 +52,20 @@ TEST_CASE("what jobs have of their own is left out where an axis changes it") {
   resolved(text + "\"job.0.training.optimizer\" = [\"sgd\", \"adam\"]\n");
 }
 
+// A candidate of another device would have the first one's network.
+TEST_CASE("a default that follows from a value of the space of a plan is left out") {
+  const std::string text =
+      "[cluster]\nworkers = 4\ntopology = \"gpu_hosts\"\ndevice = \"v100_32gb\"\n[data]\nsamples = 8\n"
+      "[model]\nkind = \"least_squares\"\n[training]\nnumbers = false\n[stop]\nsteps = 1\n"
+      "[[strategy]]\nkind = \"allreduce\"\n[plan]\nobjective = \"fastest\"\n";
+  const auto devices = resolved(text + "[plan.space]\n\"cluster.device\" = [\"v100_32gb\", \"h100\"]\n");
+  CHECK_FALSE(devices.at("cluster").contains("bandwidth"));
+  CHECK_FALSE(devices.at("cluster").at("topology").contains("nvlink_bandwidth"));
+  const auto zipped = resolved(text + "[[plan.space.zip]]\n\"cluster.device\" = [\"v100_32gb\", \"h100\"]\n" +
+                               "\"cluster.workers\" = [4, 8]\n");
+  CHECK_FALSE(zipped.at("cluster").contains("bandwidth"));
+  const auto batches = resolved(text + "[plan.space]\n\"training.batch_size\" = [4, 8]\n");
+  CHECK(batches.at("cluster").contains("bandwidth"));
+}
+
 }  // namespace echo_of_grid_test

@@ -15,6 +15,7 @@
 #include "experiment/plan/places.h"
 #include "experiment/plan/planned_runs.h"
 #include "experiment/plan/points.h"
+#include "experiment/plan/read_settings.h"
 #include "experiment/plan/search_space.h"
 #include "experiment/plan/seeds.h"
 #include "experiment/plan/size.h"
@@ -85,6 +86,46 @@ void add_axes(nlohmann::ordered_json& table, const std::vector<Axis>& axes) {
   }
 }
 
+/// Points of [plan.space], some for each of its values: where its dimension alone takes it, and where all dimensions
+/// have their k-th values. The first one is the scenario without its space.
+std::vector<Point> points_of_space(const Document& document, const std::vector<Axis>& space) {
+  std::vector<Point> points{{document}};
+  std::size_t values_most = 0;
+  for (const Dimension& dimension : dimensions(space)) {
+    values_most = std::max(values_most, dimension.size());
+    for (std::size_t k = 0; k < dimension.size(); ++k) {
+      Document& changed = points.emplace_back(document).document;
+      for (const Axis* axis : dimension.axes) changed.set(axis->key, axis->values[k]);
+    }
+  }
+  for (std::size_t k = 0; k < values_most; ++k) {
+    Document& changed = points.emplace_back(document).document;
+    for (const Axis& axis : space) changed.set(axis.key, axis.values[k % axis.values.size()]);
+  }
+  return points;
+}
+
+/// Leaves out what points of [plan.space] have otherwise, as leave_out_what_axes_change does for the whole grid.
+void leave_out_what_space_changes(nlohmann::ordered_json& tree, const Document& document,
+                                  const std::vector<Axis>& space, const std::string& directory) {
+  std::vector<Point> points;
+  AllSettings settings;
+  SectionReader reader;
+  for (Point& point : points_of_space(document, space)) {
+    Faults faults;  // the plan leaves out points that cannot run
+    try {
+      settings.push_back(std::make_shared<const Settings>(read_settings(point.document, faults, {}, &reader, false)));
+    } catch (const base::EnvironmentError&) {
+      continue;  // a file is not there
+    }
+    if (faults.empty())
+      points.push_back(std::move(point));
+    else
+      settings.pop_back();
+  }
+  if (points.size() > 1) leave_out_what_axes_change(tree, space, points, settings, directory);
+}
+
 /// The resolved scenario with the grid: read back, it gives an equal plan.
 nlohmann::ordered_json resolved(const std::vector<Point>& points, const AllSettings& settings, const Plan& plan,
                                 const std::string& directory) {
@@ -92,6 +133,7 @@ nlohmann::ordered_json resolved(const std::vector<Point>& points, const AllSetti
   nlohmann::ordered_json tree = echo_with_jobs(first, directory);
   leave_out_what_is_void(tree);
   if (!plan.grid.empty()) leave_out_what_axes_change(tree, plan.grid, points, settings, directory);
+  if (!plan.space.empty()) leave_out_what_space_changes(tree, points.front().document, plan.space, directory);
   leave_out_capacity(tree, first.capacity);
   leave_out_serving(tree, first.serving);
   if (plan.document->contains("plan") || !plan.space.empty())
