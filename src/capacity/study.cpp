@@ -70,17 +70,16 @@ void simulate_training(Study& study) {
 std::optional<double> classes_usd_per_h(const experiment::Settings& settings) {
   record::Record hour;
   hour.simulated_s = 3600.0;
-  double sum = 0.0;
+  const auto price = [&](std::vector<record::HostUse> hosts) {
+    hour.hosts = std::move(hosts);
+    return outputs::bill(hour, settings.prices).cost_usd;
+  };
   std::vector<record::HostUse> hosts = cluster::planned_hosts(settings.cluster, settings.cluster.workers);
-  if (hosts.empty()) return {};
   for (record::HostUse& host : hosts) {
     host.spot = false;
-    hour.hosts = {host};
-    const auto price = outputs::bill(hour, settings.prices).cost_usd;
-    if (!price) return {};
-    sum += *price;
+    if (!price({host})) return {};
   }
-  return sum;
+  return price(std::move(hosts));
 }
 
 /// A server costs as much as capacity.workers_per_host of the scenario's workers do in the mean.
@@ -88,8 +87,10 @@ std::optional<double> server_usd_per_h(const experiment::Settings& settings) {
   const auto a_server = static_cast<double>(settings.capacity.workers_per_host);
   if (const auto all = classes_usd_per_h(settings))
     return *all * (a_server / static_cast<double>(settings.cluster.workers));
-  if (!settings.prices.worker_usd_per_h) return {};
-  return *settings.prices.worker_usd_per_h * a_server;
+  const outputs::Prices& prices = settings.prices;
+  if (prices.host_usd_per_h) return prices.host_usd_per_h;
+  const auto& worker = prices.worker_usd_per_h ? prices.worker_usd_per_h : prices.device_usd_per_h;
+  return worker ? std::optional(*worker * a_server) : std::nullopt;
 }
 
 }  // namespace

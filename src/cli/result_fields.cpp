@@ -238,7 +238,8 @@ constexpr auto field_table = std::to_array<ResultField>({
      "bytes held by a storage for the run: the data, and a checkpoint if there is one"},
     {"curve", of_json, "", "the evaluations, which are the rows of curves.csv"},
     {"ranks", of_json, "", "the ranks, which are the rows of ranks.csv"},
-    {"hosts", of_json, "", "the hosts with their class, time and price"},
+    {"hosts", of_json, "",
+     "the hosts with their class, time and price; where hosts have several devices, a row for each device"},
     {"links", of_json, "", "the links, which are the rows of links.csv"},
     {"wires", of_json, "", "the two ends of each link that carried messages: link, from, to"},
     {"collectives", of_json, "", "the collectives by algorithm, size and members, with their alpha-beta prediction"},
@@ -284,6 +285,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"host", "a field of a rank in results.json", "", "the index of the rank's host among the run's hosts"},
 
     {"host_class", of_host, "", "the class of the host, by which prices name it"},
+    {"host_number", of_host, "", "the number of the host in the cluster; devices of one host have the same"},
     {"busy_s", of_host, "s", "time of computing; with some of the cores only, in proportion"},
     {"down_s", of_host, "s", "time in which the host had crashed"},
     {"serves", of_host, "", "whether no worker lives on the host"},

@@ -1,6 +1,10 @@
 #include "outputs/prices.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <map>
 
 namespace simgrad::outputs {
 
@@ -23,6 +27,11 @@ void describe_watts(base::Describer& d, std::optional<double>& idle_w, std::opti
   if (idle_w && busy_w && *busy_w < *idle_w) d.refuse("busy", "\"busy\" must be at least \"idle\"");
 }
 
+void refuse_two_prices(base::Describer& d, const char* option, bool beside_worker) {
+  d.refuse(option, fmt::format("\"{}\" is the price of workers, and so is \"{}\"; give one of them", option,
+                               beside_worker ? "worker" : "host"));
+}
+
 /// Adds to a sum that is absent until the first term.
 void add(std::optional<double>& sum, double term) { sum = sum.value_or(0.0) + term; }
 
@@ -43,7 +52,9 @@ struct Power {
 
 class Accountant {
  public:
-  Accountant(const record::Record& record, const Prices& prices) : record_(record), prices_(prices) {}
+  Accountant(const record::Record& record, const Prices& prices) : record_(record), prices_(prices) {
+    for (const record::HostUse& host : record.hosts) ++devices_[host.host_number];
+  }
 
   Bill bill() {
     for (std::size_t h = 0; h < record_.hosts.size(); ++h) pay(h);
@@ -74,7 +85,10 @@ class Accountant {
     if (host.spot) return first(its ? its->spot_usd_per_h : std::nullopt, prices_.spot_usd_per_h);
     if (its && its->on_demand_usd_per_h) return its->on_demand_usd_per_h;
     if (host.price_usd_per_h) return host.price_usd_per_h;
-    return host.serves ? first(prices_.server_usd_per_h, prices_.worker_usd_per_h) : prices_.worker_usd_per_h;
+    const std::optional<double> of_a_worker = first(prices_.worker_usd_per_h, prices_.device_usd_per_h);
+    if (host.serves) return first(first(prices_.server_usd_per_h, of_a_worker), prices_.host_usd_per_h);
+    if (!prices_.host_usd_per_h) return of_a_worker;
+    return *prices_.host_usd_per_h / static_cast<double>(devices_.at(host.host_number));
   }
 
   /// Splits the money of a host in proportion to its ranks' time per activity while it was paid.
@@ -120,6 +134,7 @@ class Accountant {
 
   const record::Record& record_;
   const Prices& prices_;
+  std::map<std::int64_t, std::int64_t> devices_;  ///< rented, by the number of their host
   Bill bill_;
 };
 
@@ -149,13 +164,24 @@ void LinkPrice::describe(base::Describer& d) {
 }
 
 void Prices::describe(base::Describer& d) {
+  d.quantity("worker", worker_usd_per_h, Unit::dollars_per_hour,
+             "price of a worker: of its host, or of its device where hosts have several, as all prices and powers by "
+             "class are; "
+             "for classes without a price",
+             Bounds::at_least(0));
+  d.quantity("device", device_usd_per_h, Unit::dollars_per_hour,
+             "price of a device, each of which is a worker; give it, worker or host", Bounds::at_least(0));
   d.quantity(
-      "worker", worker_usd_per_h, Unit::dollars_per_hour,
-      "price of a host of workers whose class has no price; where hosts have several devices, of each device, as all "
-      "prices and powers of hosts are",
+      "host", host_usd_per_h, Unit::dollars_per_hour,
+      "price of a whole host of workers, all of its devices together, also if not all of them are used; give it, "
+      "worker or device",
       Bounds::at_least(0));
+  if (device_usd_per_h && (worker_usd_per_h || host_usd_per_h))
+    refuse_two_prices(d, "device", worker_usd_per_h.has_value());
+  if (host_usd_per_h && worker_usd_per_h) refuse_two_prices(d, "host", true);
   d.quantity("server", server_usd_per_h, Unit::dollars_per_hour,
-             "price of a host that has only servers; default: the worker's", Bounds::at_least(0));
+             "price of a host that has only servers; default: that of a worker, or of a whole host",
+             Bounds::at_least(0));
   d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour,
              "price while cluster.failures.market = \"spot\", for hosts whose class has no spot price",
              Bounds::at_least(0));

@@ -35,7 +35,9 @@ struct LinkPrice : base::Described {
 };
 
 struct Prices : base::Described {
-  std::optional<double> worker_usd_per_h;  ///< for a host of workers whose class has no price
+  std::optional<double> worker_usd_per_h;  ///< for a worker's host, or device, whose class has no price
+  std::optional<double> device_usd_per_h;  ///< likewise
+  std::optional<double> host_usd_per_h;    ///< for a whole host of workers, all of its devices together
   std::optional<double> server_usd_per_h;  ///< for a host that has only servers; default: the worker's
   std::optional<double> spot_usd_per_h;    ///< for a host of the spot market whose class has no spot price
   std::optional<double> idle_w;            ///< for a host whose class has no power
@@ -50,6 +52,8 @@ struct Prices : base::Described {
 
   const HostPrice* of_host(std::string_view host_class) const;
   const LinkPrice* of_link(std::string_view link_class) const;
+  /// Whether hosts of workers have a price whatever their class is.
+  bool price_all_workers() const { return worker_usd_per_h || device_usd_per_h || host_usd_per_h; }
 };
 
 /// The bill of one run. A number is absent if nothing prices it.

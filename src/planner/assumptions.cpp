@@ -110,6 +110,10 @@ std::vector<Assumption> assumptions_of(const Candidate& candidate) {
                      .key = {}});
   for (const Assumption& each : known_assumptions)
     if (!changes_of(candidate, each.name, 2.0).empty()) has.push_back(each);
+  const outputs::Prices& prices = candidate.settings->prices;
+  for (Assumption& each : has)
+    if (each.name == "price")
+      each.key = prices.host_usd_per_h ? "prices.host" : prices.device_usd_per_h ? "prices.device" : each.key;
   return has;
 }
 
@@ -123,7 +127,8 @@ std::vector<std::string> changes_of(const Candidate& candidate, const std::strin
   if (name.starts_with(class_price)) return price_of_class(candidate, name.substr(class_price.size()), factor);
   if (name == "speed") return speed(candidate, factor);
   if (name == "interruptions") return interruptions(candidate, factor);
-  if (name == "price") return prices(candidate, {"worker", "server"}, {}, Unit::dollars_per_hour, factor);
+  if (name == "price")
+    return prices(candidate, {"worker", "device", "host", "server"}, {}, Unit::dollars_per_hour, factor);
   if (name == "spot price") return prices(candidate, {"spot"}, {"spot"}, Unit::dollars_per_hour, factor);
   return prices(candidate, {"busy", "idle"}, {"busy", "idle"}, Unit::watts, factor);
 }

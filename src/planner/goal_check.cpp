@@ -29,9 +29,10 @@ void check_prices_of(const Candidate& candidate, const scenario::Document& docum
   const Rates rates = rates_of(candidate);
   const bool dollars = goal.objective->needs_dollars();
   if (!rates.usd_per_s && (dollars || goal.budget))
-    faults.add(experiment::place(document, dollars ? "plan.objective" : "plan.budget"),
-               std::string(dollars ? "the objective is about money" : "the budget is about money") +
-                   ", but nothing says what a host costs; expected prices.worker, or a price of its class");
+    faults.add(
+        experiment::place(document, dollars ? "plan.objective" : "plan.budget"),
+        std::string(dollars ? "the objective is about money" : "the budget is about money") +
+            ", but nothing says what a host costs; expected prices.worker, prices.host, or a price of its class");
   const bool energy = goal.objective->needs_energy();
   if (!rates.idle_w && (energy || goal.power_w))
     faults.add(experiment::place(document, energy ? "plan.objective" : "plan.power"),

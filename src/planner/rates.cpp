@@ -41,31 +41,16 @@ std::vector<Alike> alike(const std::vector<record::HostUse>& hosts) {
   return all;
 }
 
-void add(std::optional<double>& sum, std::optional<double> term) {
-  if (term) sum = sum.value_or(0.0) + *term;
-}
-
 }  // namespace
 
 Rates rates_of(const Candidate& candidate) {
-  Rates rates;
-  for (const Alike& each : alike(candidate.hosts)) {
-    record::Record second;
-    second.simulated_s = 1.0;
-    second.hosts = {*each.host};
-    second.ranks.resize(1);
-    second.ranks.front().wait_s = 1.0;
-    const outputs::Bill bill = outputs::bill(second, candidate.settings->prices);
-    second.hosts.front().busy_s = 1.0;
-    const outputs::Bill busy = outputs::bill(second, candidate.settings->prices);
-    const auto times = [&](std::optional<double> one) {
-      return one ? std::optional(*one * static_cast<double>(each.count)) : one;
-    };
-    add(rates.usd_per_s, times(bill.cost_usd));
-    add(rates.idle_w, times(bill.energy_j));
-    add(rates.busy_w, times(busy.energy_j));
-  }
-  return rates;
+  record::Record second;
+  second.simulated_s = 1.0;
+  second.hosts = candidate.hosts;
+  const outputs::Bill idle = outputs::bill(second, candidate.settings->prices);
+  for (record::HostUse& host : second.hosts) host.busy_s = 1.0;
+  const outputs::Bill busy = outputs::bill(second, candidate.settings->prices);
+  return {.usd_per_s = idle.cost_usd, .idle_w = idle.energy_j, .busy_w = busy.energy_j};
 }
 
 std::vector<HostOfDevices> hosts_of_devices(const Candidate& candidate) {

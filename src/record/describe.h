@@ -95,6 +95,7 @@ void describe(Given& rank, Visitor& v) {
 template <Maybe<HostUse> Given, class Visitor>
 void describe(Given& host, Visitor& v) {
   v.value("host_class", host.host_class);
+  v.value("host_number", host.host_number, Presence::newer);
   v.value("busy_s", host.busy_s);
   v.value("down_s", host.down_s);
   v.value("serves", host.serves);

@@ -73,10 +73,11 @@ struct RankUse {
   MeshUse mesh = {};                              ///< null where the model is not cut
 };
 
-/// The use of one host, which is reserved for the whole run.
+/// The use of one host, or of one device of a host of several, which is reserved for the whole run.
 struct HostUse {
   std::string host_class = "host";
-  double busy_s = 0.0;  ///< computing; with some of its cores only, in proportion
+  std::int64_t host_number = 0;  ///< of the host in the cluster; devices of one host have the same
+  double busy_s = 0.0;           ///< computing; with some of its cores only, in proportion
   double down_s = 0.0;
   bool serves = false;                    ///< true if no worker lives on the host
   bool spot = false;                      ///< true on the spot market: not paid while down

@@ -56,6 +56,17 @@ TEST_CASE("watts come in pairs, a PUE is at least one, prices are not negative a
   CHECK(says(refusal({"prices.worker=1.0"}), "2.48$/h"));
 }
 
+TEST_CASE("workers have one price: their own, their device's or their whole host's") {
+  const std::string worker = "prices.worker=\"1$/h\"", device = "prices.device=\"1$/h\"", host = "prices.host=\"1$/h\"";
+  CHECK(says(refusal({worker, device}), "\"device\" is the price of workers, and so is \"worker\"; give one of them"));
+  CHECK(says(refusal({device, host}), "\"device\" is the price of workers, and so is \"host\""));
+  CHECK(says(refusal({worker, host}), "\"host\" is the price of workers, and so is \"worker\""));
+  const std::string two = "cluster.hosts=[{class=\"gpu\",count=2}]",
+                    gpu = "prices.hosts=[{class=\"gpu\",price=\"1$/h\"}]";
+  CHECK(refusal({two, gpu, host}) == "accepted");
+  CHECK(refusal({two, gpu, device}) == "accepted");
+}
+
 TEST_CASE("a price makes another run, but not other work") {
   const Plan free = planned(small + ring_allreduce, {});
   const Plan dear = planned(small + ring_allreduce, {.sets = {"prices.worker=\"5$/h\""}});

@@ -21,7 +21,6 @@ PREFIXES = ("relations: ", "fuzz: ")
 # words of the relation are meant. A fault of a run by itself has None for its relation, and a pattern.
 KNOWN = {
     "memory of cut models": ("memory of shards", cut, "stage 3 holds"),
-    "hosts of devices": ("hosts and devices", lambda case: True),
 }
 
 

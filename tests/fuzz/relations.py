@@ -210,7 +210,7 @@ def named_runs(case):
 def hosts_and_devices(case):
     devices = 2
     for run in case.changed(cluster__topology={"kind": "star", "devices": devices})["runs"]:
-        hosts = sum(not host["serves"] for host in run.get("hosts", []))
+        hosts = len({host["host_number"] for host in run.get("hosts", []) if not host["serves"]})
         if hosts and hosts * devices != run["workers"]:
             raise Fault(f"{run['label']}: {hosts} hosts of {devices} devices for {run['workers']} workers")
 

@@ -91,6 +91,28 @@ TEST_CASE("hosts are paid by the hour, by class before role, and their money is 
   CHECK(bill(an_hour(), prices).cost_usd.value() == Approx(36.0 + 2.0 + 2.0).epsilon(1e-9));
 }
 
+// Two hosts, of which the second one has room for a device that nobody rents: it is paid for all the same.
+TEST_CASE("a whole host's price is paid once for all of its devices, and a device's for each") {
+  record::Record record = an_hour();
+  record.ranks = {rank_on(0, "worker", 3600, 0, 0, 0), rank_on(1, "worker", 0, 3600, 0, 0),
+                  rank_on(2, "worker", 0, 0, 3600, 0)};
+  for (record::HostUse& host : record.hosts) host.serves = false;
+  record.hosts[2].host_number = 1;
+  Prices prices;
+  prices.host_usd_per_h = 8.0;
+  const Bill whole = bill(record, prices);
+  CHECK(whole.cost_usd.value() == Approx(2 * 8.0).epsilon(1e-9));
+  CHECK(whole.cost_compute_usd.value() == Approx(4.0).epsilon(1e-9));
+  CHECK(whole.cost_wait_usd.value() == Approx(8.0).epsilon(1e-9));
+  prices.host_usd_per_h.reset();
+  prices.device_usd_per_h = 3.0;
+  CHECK(bill(record, prices).cost_usd.value() == Approx(3 * 3.0).epsilon(1e-9));
+  record.hosts[2].serves = true;
+  CHECK(bill(record, prices).cost_usd.value() == Approx(3 * 3.0).epsilon(1e-9));
+  prices.server_usd_per_h = 0.5;
+  CHECK(bill(record, prices).cost_usd.value() == Approx(2 * 3.0 + 0.5).epsilon(1e-9));
+}
+
 TEST_CASE("a run that missed its target has no cost to it") {
   record::Record record = an_hour();
   record.time_to_target_s.reset();

@@ -88,6 +88,21 @@ TEST_CASE("A host may have devices of two classes") {
   CHECK(hosts_of("\"star\"" + classes) == "12 old and 4 new");
 }
 
+// Sixteen workers on hosts of twelve devices: 12 and 4 of them, two whole hosts. A server is a host, too.
+TEST_CASE("A host's price is that of all of its devices, a device's that of each") {
+  const auto rate = [](const std::string& price, const std::string& strategy) {
+    const std::string cluster = "workers = 16\ntopology = { kind = \"gpu_hosts\", devices = 12 }\n[prices]\n";
+    const Candidate candidate =
+        candidate_of(tests::regressions(cluster + price + "\n", "[[strategy]]\nkind = \"" + strategy + "\"\n"));
+    return rates_of(candidate).usd_per_s.value() * 3600.0;
+  };
+  CHECK(rate("host = \"24$/h\"", "allreduce") == Approx(2 * 24.0).epsilon(1e-9));
+  CHECK(rate("device = \"2$/h\"", "allreduce") == Approx(16 * 2.0).epsilon(1e-9));
+  CHECK(rate("worker = \"2$/h\"", "allreduce") == Approx(16 * 2.0).epsilon(1e-9));
+  CHECK(rate("host = \"24$/h\"", "parameter_server") == Approx(3 * 24.0).epsilon(1e-9));
+  CHECK(rate("host = \"24$/h\"\nserver = \"1$/h\"", "parameter_server") == Approx(2 * 24.0 + 1.0).epsilon(1e-9));
+}
+
 TEST_CASE("plan.hosts limits hosts, and not their devices") {
   const auto limited = [](int most) {
     return "{ kind = \"gpu_hosts\", devices = 8 }\n[[plan.hosts]]\nclass = \"host\"\nmost = " + std::to_string(most);

@@ -22,6 +22,7 @@ record::HostUse described(const Cluster& cluster, int host) {
   const HostProperties properties = properties_of(*cluster.host(host));
   record::HostUse use;
   use.host_class = cluster.host_class(host);
+  use.host_number = host;
   use.serves = true;
   use.price_usd_per_h = properties.price_usd_per_h;
   use.idle_w = properties.idle_w;

@@ -1,6 +1,19 @@
 #include "cluster/usage/planned_hosts.h"
 
+#include <algorithm>
+
 namespace simgrad::cluster {
+
+namespace {
+
+/// The hosts of workers come first, those of servers alone behind them.
+std::int64_t number_of_host(const Options& options, std::int64_t host) {
+  const std::int64_t devices = options.devices_of_host();
+  if (host < options.workers) return host / devices;
+  return (options.workers + devices - 1) / devices + host - options.workers;
+}
+
+}  // namespace
 
 bool rented_on_spot(const FailureOptions& failures, const std::string& host_class) {
   return failures.market == Market::spot &&
@@ -9,6 +22,7 @@ bool rented_on_spot(const FailureOptions& failures, const std::string& host_clas
 
 record::HostUse planned_host(const Options& options, int host) {
   record::HostUse use;
+  use.host_number = number_of_host(options, host);
   use.serves = true;
   use.host_class = plain_host_class;
   if (const HostClass* its = class_of(options.host_classes, options.workers, host)) {
@@ -24,7 +38,11 @@ void add_spares(std::vector<record::HostUse>& hosts, const Options& options) {
   if (hosts.empty() || options.failures.spares == 0) return;
   record::HostUse spare = hosts.front();
   spare.busy_s = spare.down_s = 0.0;
-  hosts.resize(hosts.size() + static_cast<std::size_t>(options.failures.spares), spare);
+  const std::int64_t next = std::ranges::max(hosts, {}, &record::HostUse::host_number).host_number + 1;
+  for (std::int64_t k = 0; k < options.failures.spares; ++k) {
+    spare.host_number = next + k / options.devices_of_host();
+    hosts.push_back(spare);
+  }
 }
 
 std::vector<record::HostUse> planned_hosts(const Options& options, std::int64_t hosts) {

@@ -51,7 +51,7 @@ class PricesCheck {
 
   /// Refuses prices for some hosts only: their sum would look like the price of all.
   void no_host_left_out() {
-    std::string priced = prices_.worker_usd_per_h ? "any worker" : "", unpriced;
+    std::string priced = prices_.price_all_workers() ? "any worker" : "", unpriced;
     for (std::int64_t host = 0; host < known_.hosts(); ++host) {
       const cluster::HostClass* its =
           cluster::class_of(cluster_.host_classes, cluster_.workers, static_cast<int>(host));
@@ -64,7 +64,7 @@ class PricesCheck {
         ((own && own->spot_usd_per_h) || prices_.spot_usd_per_h ? priced : unpriced) = name + " (spot)";
         continue;
       }
-      const bool general = prices_.worker_usd_per_h || (host >= cluster_.workers && prices_.server_usd_per_h);
+      const bool general = prices_.price_all_workers() || (host >= cluster_.workers && prices_.server_usd_per_h);
       const bool has = general || (own && own->on_demand_usd_per_h) || (its && its->price_dollars_per_hour);
       (has ? priced : unpriced) = name;
     }
