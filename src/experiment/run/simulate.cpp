@@ -26,6 +26,7 @@
 #include "data/limits.h"
 #include "data/source.h"
 #include "experiment/checks/batch_shares.h"
+#include "experiment/checks/ideal_conditions.h"
 #include "experiment/checks/tensor_balance.h"
 #include "experiment/plan/points.h"
 #include "experiment/run/simulate_serving.h"
@@ -191,7 +192,9 @@ std::set<int> shared_hosts(const std::vector<Part>& parts) {
 std::vector<std::string> deal_by_speed(const RunPlan& run, const cluster::Cluster& cluster,
                                        const std::vector<int>& hosts, training::Learning::Setup& learning) {
   const Settings& settings = *run.settings;
-  std::vector<std::string> notes = notes_on_padding(settings, *run.strategy, learning.problem);
+  std::vector<std::string> notes = notes_on_ideal_conditions(settings.cluster);
+  for (std::string& note : notes_on_padding(settings, *run.strategy, learning.problem))
+    notes.push_back(std::move(note));
   for (std::string& note : notes_on_tensor_shares(settings, *run.strategy, learning.problem, learning.rows))
     notes.push_back(std::move(note));
   if (!deals_by_speed(settings, *run.strategy)) return notes;

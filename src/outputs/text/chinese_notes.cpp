@@ -56,6 +56,17 @@ constexpr Translation note_texts[] = {
      "{1} 对主机中有 {0} 对与另一对共用交换机之间的一条链路（routing = \"ecmp\"）"},
     {"the torus has {} nodes for {} hosts; nodes without a host only forward messages",
      "环面有 {} 个节点，供 {} 台主机使用；没有主机的节点只转发消息"},
+    {"{} workers run without stragglers and jitter: at this scale real trainings lose time to slow devices and to "
+     "launches that drift apart; cluster.stragglers and cluster.jitter add them",
+     "{} 个工作节点在没有掉队和抖动的条件下运行：在这样的规模，真实的训练会因慢设备和逐渐错开的启动而损失时间；"
+     "cluster.stragglers 和 cluster.jitter 可以加入它们"},
+    {"one server exchanges the parameters with {} workers over its one link; deployments have about one server a host "
+     "(option servers)",
+     "一个服务器通过它唯一的链路与 {} 个工作节点交换参数；实际部署中大约每台主机有一个服务器（选项 servers）"},
+    {"a model flops utilisation of {} % is above the {} % that published trainings of large models reach at best; "
+     "efficiency, half_size and launch of the device say what is lost",
+     "{} % 的模型浮点利用率（MFU）高于已发表的大模型训练所达到的最高值 {} %；设备的 efficiency、half_size 和 launch "
+     "说明会损失多少"},
     {"the GPU host has {} devices for {} workers; the others are idle",
      "GPU 主机有 {} 个设备，而工作节点有 {} 个；其余设备空闲"},
     {"the last group has {} of {} hosts, and the spine links of a full group",

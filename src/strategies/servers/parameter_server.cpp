@@ -18,6 +18,22 @@ std::vector<int> hosts_of_servers(Placement placement, int P, int servers) {
   return all;
 }
 
+namespace {
+
+/// Says where one server is less than anyone deploys: as many servers as hosts share the traffic of all workers.
+/// Source: Y. Jiang et al., "A Unified Architecture for Accelerating Distributed DNN Training in Heterogeneous GPU/CPU
+/// Clusters" (BytePS), OSDI 2020.
+void note_single_server(Worker& worker, std::int64_t servers) {
+  constexpr int many = 16;
+  if (servers == 1 && worker.workers() >= many && worker.rank() == 0 && !worker.resumes())
+    worker.note(
+        fmt::format("one server exchanges the parameters with {} workers over its one link; deployments have about "
+                    "one server a host (option servers)",
+                    worker.workers()));
+}
+
+}  // namespace
+
 Traits ParameterServer::traits(int P) const {
   const bool lockstep = !stale() && backup_workers == 0 && !k_batch;
   const int servers = static_cast<int>(shards);
@@ -71,6 +87,7 @@ std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstanc
 }
 
 void ParameterServer::operator()(Worker& worker) const {
+  note_single_server(worker, shards);
   if (restarts()) return work_and_restart(worker);
   if (bucket_bytes) return work_in_buckets(worker);
   ParameterStore store(worker, *compression, *parameter_compression);

@@ -1,0 +1,66 @@
+// Notes about what no real cluster has: devices that are always equally fast at scale, one server for many workers,
+// products as fast as their peak.
+#include <algorithm>
+
+#include "catch.h"
+#include "experiment/checked_runs.h"
+
+namespace ideal_conditions_test {
+
+using namespace simgrad;
+using namespace simgrad::experiment;
+using namespace checked;
+
+namespace {
+
+/// How many notes of a scenario's only run have the words in them.
+std::int64_t notes_with(const std::string& words, const std::string& text) {
+  const std::vector<outputs::Run> runs = runs_of(text);
+  REQUIRE(runs.size() == 1);
+  return std::ranges::count_if(runs[0].record.notes,
+                               [&](const std::string& note) { return note.find(words) != std::string::npos; });
+}
+
+/// A timing-only scenario.  cluster: lines of its table, behind the number of workers; then whole tables.
+std::string timed(int workers, const std::string& cluster, const std::string& strategy) {
+  return "[cluster]\nworkers = " + std::to_string(workers) + "\n" + cluster +
+         "[data]\nsamples = 4096\nfeatures = 3\n[model]\nkind = \"least_squares\"\n[training]\nnumbers = false\n"
+         "batch_size = 4096\n[stop]\nsteps = 2\n[[strategy]]\n" +
+         strategy;
+}
+
+}  // namespace
+
+TEST_CASE("a run of more than 1,000 workers says so where nothing makes any of them slow") {
+  const std::string words = "run without stragglers and jitter";
+  const std::string ring = "kind = \"allreduce\"\n";
+  CHECK(notes_with(words, timed(1001, "", ring)) == 1);
+  CHECK(notes_with(words, timed(1000, "", ring)) == 0);
+  CHECK(notes_with(words, timed(1001, "stragglers = { kind = \"log_normal\", sigma = 0.1 }\n",
+                                "kind = \"allreduce\"\nalgorithm = \"tree\"\n")) == 0);
+}
+
+TEST_CASE("one server of sixteen workers is noted, once, and neither two servers nor fewer workers are") {
+  const std::string words = "one server exchanges the parameters";
+  CHECK(notes_with(words, timed(16, "", "kind = \"parameter_server\"\n")) == 1);
+  CHECK(notes_with(words, timed(16, "failures = { crash = [{ host = 3, at = \"1us\", repair = \"1ms\" }] }\n",
+                                "kind = \"parameter_server\"\n")) == 1);
+  CHECK(notes_with(words, timed(16, "", "kind = \"parameter_server\"\nservers = 2\n")) == 0);
+  CHECK(notes_with(words, timed(15, "", "kind = \"parameter_server\"\n")) == 0);
+}
+
+// A single device does nothing but products: its utilisation is its efficiency.
+TEST_CASE("a model flops utilisation above the best published one is noted") {
+  const auto noted = [](const std::string& efficiency) {
+    return notes_with("is above the 56 % that published trainings",
+                      "[cluster]\nworkers = 1\ndevice = { kind = \"a100_80gb\", efficiency = " + efficiency +
+                          ", memory_bandwidth = \"1000TBps\" }\n[data]\nsamples = 64\n[model]\nkind = \"transformer\"\n"
+                          "layers = 2\nhidden = 2048\nheads = 16\nsequence = 1024\nvocabulary = 1024\n[training]\n"
+                          "numbers = false\nprecision = \"bfloat16\"\nbatch_size = 64\n[stop]\nsteps = 1\n"
+                          "[[strategy]]\nkind = \"single\"\n");
+  };
+  CHECK(noted("0.9") == 1);
+  CHECK(noted("0.5") == 0);
+}
+
+}  // namespace ideal_conditions_test
