@@ -63,9 +63,11 @@ class AnySlot {
  public:
   virtual ~AnySlot() = default;
   virtual std::vector<About> kinds() const = 0;
-  virtual std::string_view kind() const = 0;       ///< the kind chosen; empty if none is
-  virtual bool choose(std::string_view kind) = 0;  ///< a fresh object of that kind; false if there is none
-  virtual Described* object() = 0;                 ///< the chosen object; null if there is none
+  virtual std::string_view kind() const = 0;             ///< the kind chosen; empty if none is
+  virtual bool choose(std::string_view kind) = 0;        ///< a fresh object of that kind; false if there is none
+  virtual void call(std::string_view /*alias*/) {}       ///< the name by which the scenario has chosen the kind
+  virtual std::string_view alias() const { return {}; }  ///< that name; empty: the kind's own
+  virtual Described* object() = 0;                       ///< the chosen object; null if there is none
   virtual std::unique_ptr<Described> example(std::string_view kind) const = 0;  ///< defaults only, for listings
 };
 

@@ -64,8 +64,11 @@ class Slot final : public AnySlot {
     if (!found) return false;
     entry_ = found;
     object_ = found->make();
+    alias_.clear();
     return true;
   }
+  void call(std::string_view alias) override { alias_ = alias; }
+  std::string_view alias() const override { return alias_; }
   Described* object() override { return object_.get(); }
   std::unique_ptr<Described> example(std::string_view kind) const override {
     const auto* found = registry_->find(kind);
@@ -81,6 +84,7 @@ class Slot final : public AnySlot {
   const Registry<Base>* registry_;
   const typename Registry<Base>::Entry* entry_ = nullptr;
   std::shared_ptr<Base> object_;
+  std::string alias_;
 };
 
 }  // namespace simgrad::base

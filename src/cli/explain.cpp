@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,7 +9,6 @@
 
 #include "base/errors.h"
 #include "base/text.h"
-#include "cli/aliases.h"
 #include "cli/catalogue.h"
 #include "cli/cli.h"
 #include "cli/cost_letters.h"
@@ -22,6 +20,7 @@
 #include "cli/explain_origins.h"
 #include "cli/result_fields.h"
 #include "experiment/plan/plan.h"
+#include "scenario/aliases.h"
 #include "scenario/document.h"
 
 namespace simgrad::cli {
@@ -199,22 +198,15 @@ bool is_section(const std::string& name) {
   });
 }
 
-/// The name as aliases are written: lower case, "_" between words.
-std::string normalized(std::string_view name) {
-  std::string text;
-  for (const char c : name)
-    text += c == '-' || c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 /// Explains the names that an alias stands for. Returns whether there is one.
 bool explain_alias(const std::string& wanted, Explanation& explanation) {
   bool any = false;
   std::vector<std::string_view> explained;
-  for (const Alias& alias : aliases()) {
-    if (alias.alias != normalized(wanted)) continue;
+  for (const scenario::Alias& alias : scenario::aliases()) {
+    if (alias.alias != scenario::alias_text(wanted)) continue;
     explanation.begin();
-    fmt::print("{}: see {}; {}\n", wanted, alias.name, alias.meaning);
+    fmt::print("{}: see {}; {}{}{}\n", wanted, alias.name, alias.meaning, alias.options.empty() ? "" : ": ",
+               alias.options);
     explained.push_back(alias.name);
     any = true;
   }
@@ -225,7 +217,7 @@ bool explain_alias(const std::string& wanted, Explanation& explanation) {
 [[noreturn]] void refuse_name(const std::string& wanted, const std::vector<std::string>& known) {
   constexpr std::size_t most = 5;
   std::vector<std::string> names = known;
-  for (const Alias& alias : aliases()) names.emplace_back(alias.alias);
+  for (const scenario::Alias& alias : scenario::aliases()) names.emplace_back(alias.alias);
   std::vector<std::string> meant;
   for (const std::string& name : base::nearest(wanted, names, most)) meant.push_back(fmt::format("\"{}\"", name));
   throw base::ScenarioError(
@@ -237,7 +229,7 @@ bool explain_alias(const std::string& wanted, Explanation& explanation) {
 void explain(const std::string& wanted) {
   Explanation explanation;
   bool found = explanation.of(wanted);
-  if (!found && normalized(wanted) != wanted) found = explanation.of(normalized(wanted));
+  if (!found && scenario::alias_text(wanted) != wanted) found = explanation.of(scenario::alias_text(wanted));
   if (explain_alias(wanted, explanation) || found) return;
   // Accepts a section's full name: cluster.failures.
   if (const auto dot = wanted.rfind('.'); dot != std::string::npos && is_section(wanted.substr(dot + 1)))
@@ -245,7 +237,7 @@ void explain(const std::string& wanted) {
   const std::vector<std::string> known = known_names();
   std::vector<std::string> longer;
   for (const std::string& name : known)
-    if (wanted.size() > 1 && name.starts_with(normalized(wanted)) && name.find('.') == std::string::npos)
+    if (wanted.size() > 1 && name.starts_with(scenario::alias_text(wanted)) && name.find('.') == std::string::npos)
       longer.push_back(name);
   if (longer.empty()) refuse_name(wanted, known);
   constexpr std::size_t most = 12;

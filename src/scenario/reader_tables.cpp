@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "scenario/aliases.h"
 #include "scenario/phrases.h"
 #include "scenario/reader.h"
 
@@ -45,6 +46,11 @@ bool Reader::choose(std::string_view key, const Node& node, std::string_view nou
     return false;
   }
   if (slot.choose(*kind)) return true;
+  if (const Alias* const meant = only_alias(*kind); meant && slot.choose(meant->name)) {
+    slot.call(*kind);
+    preset(*slot.object(), *meant);
+    return true;
+  }
   fault(key, node.position, fmt::format("unknown {} {}{}", noun, shown(node), base::suggestion(*kind, known)));
   return false;
 }

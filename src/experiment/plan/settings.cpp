@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "data/mixture.h"
+#include "scenario/aliases.h"
 
 namespace simgrad::experiment {
 
@@ -22,9 +23,11 @@ void ModelSection::describe(base::Describer& d) {
 
 void StrategyEntry::describe(base::Describer& d) {
   d.inline_component("kind", strategy, "how the training is made parallel");
-  d.text("label", label, "its name in tables; default: the kind, then the options that differ from their defaults");
+  d.text("label", label,
+         "its name in tables; default: the kind as it is written, then the options that differ from its defaults");
   d.choice("recovery", recovery, {"cluster", "as cluster.failures.recovery says"}, cluster::recovery_choices(),
            "recovery after a failure (cluster.failures)");
+  if (!label && !strategy.alias().empty()) label = name();
 }
 
 cluster::Recovery StrategyEntry::effective(const cluster::Options& cluster) const {
@@ -40,11 +43,13 @@ std::string StrategyEntry::name() const {
   if (!known_name.empty()) return known_name;
   if (label) return *label;
   const auto defaults = strategy.example(strategy.kind());
+  const std::string_view called = strategy.alias().empty() ? strategy.kind() : strategy.alias();
+  if (const auto* const alias = scenario::only_alias(strategy.alias())) scenario::preset(*defaults, *alias);
   std::string options;
   for (const auto& [key, value] : scenario::differences(*strategy, *defaults))
     options += fmt::format("{}{}={}", options.empty() ? "" : ", ", key, value);
   if (recovery) options += fmt::format("{}recovery={}", options.empty() ? "" : ", ", cluster::name(*recovery));
-  return options.empty() ? std::string(strategy.kind()) : fmt::format("{}({})", strategy.kind(), options);
+  return options.empty() ? std::string(called) : fmt::format("{}({})", called, options);
 }
 
 void Settings::describe(base::Describer& d) {
