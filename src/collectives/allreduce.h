@@ -1,6 +1,7 @@
 /// Allreduce: every member brings a vector, and all get the combination of all vectors, equal bit for bit.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -8,10 +9,12 @@
 #include "base/registry.h"
 #include "cluster/recording/work_scope.h"
 #include "collectives/reduction.h"
+#include "collectives/split.h"
 
 namespace simgrad::cluster {
+class CollectiveTiming;
 struct Options;
-}
+}  // namespace simgrad::cluster
 
 namespace simgrad::collectives {
 
@@ -32,6 +35,13 @@ class Allreduce : public base::Described {
   virtual values::Tensor combine(const cluster::Communicator& comm, values::Tensor x,
                                  values::Combination how) const = 0;
 
+  /// The time of such a sum among these members, as it is computed; null: it goes by messages alone.
+  virtual std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& /*comm*/,
+                                                                  const Extent& /*x*/,
+                                                                  values::Combination /*how*/) const {
+    return nullptr;
+  }
+
   /// Whether a sum among these members is one collective and no more, wherever collectives are computed.
   virtual bool is_one_collective(const cluster::Communicator& /*comm*/) const { return false; }
   /// Whether several members send to several at a time.
@@ -44,7 +54,7 @@ class Allreduce : public base::Described {
   values::Tensor combined(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const;
 };
 
-/// ring, recursive_doubling, rabenseifner, tree, double_binary_tree, hierarchical, bcube, naive
+/// ring, recursive_doubling, rabenseifner, tree, double_binary_tree, hierarchical, bcube, naive, nccl, auto
 const base::Registry<Allreduce>& allreduces();
 
 }  // namespace simgrad::collectives

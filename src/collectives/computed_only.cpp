@@ -20,10 +20,23 @@ std::string computed_only_refusal(std::string_view option, const cluster::Option
       disturbing);
 }
 
+namespace {
+
+bool hosts_to_themselves(const cluster::World& world) {
+  return world.ranks().own_hosts() && world.cluster().tenants() <= 1;
+}
+
+}  // namespace
+
+bool may_be_computed_only(const cluster::Communicator& comm) {
+  const cluster::World& world = comm.world();
+  return cluster::against_computing(world.cluster().options()).empty() && hosts_to_themselves(world);
+}
+
 values::Tensor run_computed_only(const cluster::Communicator& comm, std::string_view option,
                                  const std::function<std::shared_ptr<const cluster::CollectiveTiming>()>& timing,
                                  values::Tensor x) {
-  if (!comm.world().ranks().own_hosts() || comm.world().cluster().tenants() > 1)
+  if (!hosts_to_themselves(comm.world()))
     throw std::runtime_error(fmt::format(
         "{} divides the links of hosts among its own transfers, but several ranks or jobs are on a host; leave it out",
         option));

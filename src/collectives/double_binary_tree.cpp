@@ -103,9 +103,13 @@ Tensor DoubleBinaryTree::combine(const cluster::Communicator& comm, Tensor x, Co
   if (!overlap || comm.size() == 1) return ScheduledAllreduce::combine(comm, std::move(x), how);
   const Extent extent(x);
   return run_computed_only(
-      comm, "overlap = true",
-      [&] { return timing_of_trees(trees_of_hosts(comm.local_groups().hosts), extent, chunk_bytes, called, how); },
-      std::move(x));
+      comm, "overlap = true", [&] { return timing(comm, extent, how); }, std::move(x));
+}
+
+std::shared_ptr<const cluster::CollectiveTiming> DoubleBinaryTree::timing(const cluster::Communicator& comm,
+                                                                          const Extent& x, Combination how) const {
+  if (!overlap) return ScheduledAllreduce::timing(comm, x, how);
+  return timing_of_trees(trees_of_hosts(comm.local_groups().hosts), x, chunk_bytes, called, how);
 }
 
 std::shared_ptr<const JointSchedule> DoubleBinaryTree::schedule(const Extent& x, int P) const {

@@ -27,6 +27,8 @@ struct DoubleBinaryTree : ScheduledAllreduce {
   std::string refusal(const cluster::Options& cluster) const override;
   /// That in rounds, all the way up before the way down.
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
+  std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
+                                                          values::Combination how) const override;
   /// With overlap see trees_at_once.h.
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };

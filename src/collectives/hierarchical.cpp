@@ -60,6 +60,70 @@ cluster::CollectivePhases phases(const cluster::LocalGroups& hosts, const Extent
   return all;
 }
 
+/// All groups' rounds of all phases as one schedule, in which transfers of different groups may share links. In rounds
+/// alone, and where all groups are of one size.
+class AllPhases final : public JointSchedule {
+ public:
+  AllPhases(const cluster::LocalGroups& hosts, const Extent& x, Combination how)
+      : JointSchedule(Split(x, static_cast<int>(hosts.groups.front().size()))),
+        hosts_(hosts),
+        phases_(phases(hosts, x, how, 1)),
+        reduce_scatter_(ring_reduce_scatter(split())),
+        all_gather_(ring_all_gather(split())),
+        places_(hosts.group_of.size()) {
+    for (const std::vector<int>& host : hosts.groups)
+      for (std::size_t place = 0; place < host.size(); ++place)
+        places_[static_cast<std::size_t>(host[place])] = static_cast<int>(place);
+    for (int d = 0; d < split().chunks(); ++d)
+      across_.push_back(Ring().schedule({split().chunk(d).count, x.wire}, static_cast<int>(hosts.groups.size())));
+  }
+
+  std::string_view name() const override { return Hierarchical::about.kind; }
+  int rounds() const override { return reduce_scatter_->rounds() + across_.front()->rounds() + all_gather_->rounds(); }
+  Exchange exchange(int round, int member) const override {
+    const int host = hosts_.group_of[static_cast<std::size_t>(member)],
+              place = places_[static_cast<std::size_t>(member)];
+    const int across = round - reduce_scatter_->rounds();
+    if (across < 0) return inside(reduce_scatter_->exchange(round, place), host);
+    const JointSchedule& peers = *across_[static_cast<std::size_t>(place)];
+    if (across >= peers.rounds()) return inside(all_gather_->exchange(across - peers.rounds(), place), host);
+    Exchange its = peers.exchange(across, host);
+    its.target = member_at(its.target, place);
+    its.source = member_at(its.source, place);
+    its.sent.first += split().chunk(place).first;
+    its.received.first += split().chunk(place).first;
+    return its;
+  }
+  std::vector<Tensor> results(std::vector<Tensor> brought, Combination /*how*/) const override {
+    for (const cluster::CollectivePhase& phase : phases_.phases)
+      for (const cluster::CollectivePart& part : phase) {
+        std::vector<Tensor> theirs;
+        for (const int member : part.members) theirs.push_back(std::move(brought[static_cast<std::size_t>(member)]));
+        theirs = part.timing->results(std::move(theirs));
+        for (std::size_t m = 0; m < theirs.size(); ++m)
+          brought[static_cast<std::size_t>(part.members[m])] = std::move(theirs[m]);
+      }
+    return brought;
+  }
+
+ private:
+  int member_at(int host, int place) const {
+    return hosts_.groups[static_cast<std::size_t>(host)][static_cast<std::size_t>(place)];
+  }
+  /// Of places in a host: of members of all.
+  Exchange inside(Exchange its, int host) const {
+    its.target = member_at(host, its.target);
+    its.source = member_at(host, its.source);
+    return its;
+  }
+
+  const cluster::LocalGroups& hosts_;  ///< of the world, as long as it is there
+  cluster::CollectivePhases phases_;
+  std::shared_ptr<const JointSchedule> reduce_scatter_, all_gather_;
+  std::vector<std::shared_ptr<const JointSchedule>> across_;  ///< by place in a host
+  std::vector<int> places_;                                   ///< by member, in its host
+};
+
 }  // namespace
 
 void Hierarchical::describe(base::Describer& d) {
@@ -79,10 +143,19 @@ std::string Hierarchical::refusal(const cluster::Options& cluster) const {
 
 bool Hierarchical::is_one_collective(const Communicator& comm) const { return comm.local_groups().even; }
 
+std::shared_ptr<const cluster::CollectiveTiming> Hierarchical::timing(const Communicator& comm, const Extent& x,
+                                                                      Combination how) const {
+  const cluster::LocalGroups& hosts = comm.local_groups();
+  if (slices != 1 || !hosts.even) return nullptr;
+  return timing_of(std::make_shared<AllPhases>(hosts, x, how), how);
+}
+
 Tensor Hierarchical::combine(const Communicator& comm, Tensor x, Combination how) const {
   if (comm.size() == 1) return x;
   const cluster::LocalGroups& hosts = comm.local_groups();
   const Extent extent(x);
+  if (at_once && comm.may_compute())
+    return comm.compute_together([&] { return timing(comm, extent, how); }, std::move(x));
   if (hosts.even && comm.may_compute()) {
     const auto key = [&] {
       return fmt::format("hierarchical {} of {} {} in {}", extent.length, extent.wire.bytes_per_number,

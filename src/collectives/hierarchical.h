@@ -19,10 +19,14 @@ struct Hierarchical : Allreduce {
       .source = "X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018"};
 
   std::int64_t slices = 1;
+  bool at_once = false;  ///< computed as one collective, in which rings of different places may share links
 
   void describe(base::Describer& d) override;
   std::string refusal(const cluster::Options& cluster) const override;
 
+  /// That of all groups in all phases, as they share links; null: members are unequal, or slices are asked for.
+  std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
+                                                          values::Combination how) const override;
   bool is_one_collective(const cluster::Communicator& comm) const override;
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };

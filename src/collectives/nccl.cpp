@@ -7,14 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/against_computing.h"
 #include "cluster/computed/network_routes.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/local_groups.h"
-#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/scopes.h"
 #include "cluster/ranks/world.h"
-#include "collectives/double_binary_tree.h"
+#include "collectives/computed_only.h"
 
 namespace simgrad::collectives {
 
@@ -35,13 +33,6 @@ double bandwidth_between(const Communicator& comm, int member, int other) {
   if (comm.world().same_host(from, to)) return std::numeric_limits<double>::infinity();
   cluster::LinkNumbers numbers(comm.world().cluster());
   return cluster::route_of_ranks(comm.world(), from, to, numbers).alone_bytes_per_s();
-}
-
-/// Whether trees may be computed from their routes; else they go in rounds.
-bool trees_overlap(const Communicator& comm) {
-  const cluster::World& world = comm.world();
-  return cluster::against_computing(world.cluster().options()).empty() && world.ranks().own_hosts() &&
-         world.cluster().tenants() <= 1;
 }
 
 }  // namespace
@@ -80,31 +71,49 @@ NcclFabric Nccl::fabric(const Communicator& comm) const {
   return fabric;
 }
 
+NcclChoice Nccl::choice(const Communicator& comm, const Extent& x) const {
+  return nccl_choice(fabric(comm), static_cast<double>(x.wire.bytes(x.length)));
+}
+
+template <class Use>
+auto Nccl::with_chosen(const Communicator& comm, const NcclChoice& choice, const Use& use) const {
+  if (choice.tree) {
+    DoubleBinaryTree its = tree(comm);
+    its.called = choice.name();
+    return use(its);
+  }
+  Ring its = ring();
+  its.called = choice.name();
+  return use(its);
+}
+
 Tensor Nccl::combine(const Communicator& comm, Tensor x, Combination how) const {
   if (comm.size() == 1) return x;
-  const Extent extent(x);
-  const NcclChoice choice = nccl_choice(fabric(comm), static_cast<double>(extent.wire.bytes(extent.length)));
+  const NcclChoice chosen = choice(comm, Extent(x));
   {
     const cluster::BusyScope calling(comm.world().cluster(), comm.actor(), record::TimePart::communicate_transfer,
                                      {.work = record::Work::allreduce});
-    cluster::pause(call_s.value_or(choice.call_s));
+    cluster::pause(call_s.value_or(chosen.call_s));
   }
-  if (choice.tree) {
-    DoubleBinaryTree tree;
-    tree.chunk_bytes = chunk_bytes;
-    tree.called = choice.name();
-    tree.overlap = trees_overlap(comm);
-    return tree.combine(comm, std::move(x), how);
-  }
-  Ring chosen = ring();
-  chosen.called = choice.name();
-  return chosen.combine(comm, std::move(x), how);
+  return with_chosen(comm, chosen, [&](const auto& its) { return its.combine(comm, std::move(x), how); });
+}
+
+std::shared_ptr<const cluster::CollectiveTiming> Nccl::timing(const Communicator& comm, const Extent& x,
+                                                              Combination how) const {
+  return with_chosen(comm, choice(comm, x), [&](const auto& its) { return its.timing(comm, x, how); });
 }
 
 Ring Nccl::ring() const {
   Ring its;
   its.slices = slices;
   its.rings = rings;
+  return its;
+}
+
+DoubleBinaryTree Nccl::tree(const Communicator& comm) const {
+  DoubleBinaryTree its;
+  its.chunk_bytes = chunk_bytes;
+  its.overlap = may_be_computed_only(comm);
   return its;
 }
 

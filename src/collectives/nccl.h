@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "collectives/allreduce.h"
+#include "collectives/double_binary_tree.h"
 #include "collectives/nccl_tuning.h"
 #include "collectives/ring.h"
 
@@ -35,11 +36,21 @@ struct Nccl : Allreduce {
   bool is_one_collective(const cluster::Communicator& /*comm*/) const override { return call_s == 0.0; }
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 
+  /// That of what is chosen, after the call.
+  std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
+                                                          values::Combination how) const override;
+
   /// The facts of these members.
   NcclFabric fabric(const cluster::Communicator& comm) const;
 
  private:
+  NcclChoice choice(const cluster::Communicator& comm, const Extent& x) const;
   Ring ring() const;
+  /// In rounds where trees cannot be computed from their routes.
+  DoubleBinaryTree tree(const cluster::Communicator& comm) const;
+  /// Returns use(algorithm), of what is chosen for the vector.
+  template <class Use>
+  auto with_chosen(const cluster::Communicator& comm, const NcclChoice& choice, const Use& use) const;
 };
 
 }  // namespace simgrad::collectives

@@ -1,3 +1,4 @@
+#include "collectives/auto.h"
 #include "collectives/bcube.h"
 #include "collectives/binomial.h"
 #include "collectives/butterfly.h"
@@ -23,6 +24,7 @@ const base::Registry<Allreduce>& allreduces() {
       base::entry<Allreduce, BCube>(),
       base::entry<Allreduce, Naive>(),
       base::entry<Allreduce, Nccl>(),
+      base::entry<Allreduce, Auto>(),
   });
   return table;
 }

@@ -196,9 +196,13 @@ Tensor Ring::combine(const cluster::Communicator& comm, Tensor x, Combination ho
   if (rings == 1 || comm.size() == 1) return ScheduledAllreduce::combine(comm, std::move(x), how);
   const Extent extent(x);
   return run_computed_only(
-      comm, fmt::format("rings = {}", rings),
-      [&] { return timing_of_rings(comm.local_groups().groups, extent, static_cast<int>(rings), slices, called, how); },
-      std::move(x));
+      comm, fmt::format("rings = {}", rings), [&] { return timing(comm, extent, how); }, std::move(x));
+}
+
+std::shared_ptr<const cluster::CollectiveTiming> Ring::timing(const cluster::Communicator& comm, const Extent& x,
+                                                              Combination how) const {
+  if (rings == 1) return ScheduledAllreduce::timing(comm, x, how);
+  return timing_of_rings(comm.local_groups().groups, x, static_cast<int>(rings), slices, called, how);
 }
 
 std::shared_ptr<const JointSchedule> Ring::schedule(const Extent& x, int P) const {

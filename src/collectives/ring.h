@@ -31,6 +31,8 @@ struct Ring : ScheduledAllreduce {
   std::string refusal(const cluster::Options& cluster) const override;
   /// That of one ring.
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
+  std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
+                                                          values::Combination how) const override;
   /// With several rings see rings.h.
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 };

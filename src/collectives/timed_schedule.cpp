@@ -127,6 +127,11 @@ Tensor record_call(const cluster::Communicator& comm, std::string_view name, std
   return result;
 }
 
+std::shared_ptr<const CollectiveTiming> ScheduledAllreduce::timing(const cluster::Communicator& comm, const Extent& x,
+                                                                   values::Combination how) const {
+  return timing_of(schedule(x, comm.size()), how);
+}
+
 Tensor ScheduledAllreduce::combine(const cluster::Communicator& comm, Tensor x, values::Combination how) const {
   const Extent extent(x);
   return run_collective(

@@ -46,6 +46,8 @@ class ScheduledAllreduce : public Allreduce {
  public:
   virtual std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const = 0;
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
+  std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
+                                                          values::Combination how) const override;
   bool is_one_collective(const cluster::Communicator& /*comm*/) const final { return true; }
 };
 

@@ -33,7 +33,7 @@ void describe_move_compression(base::Describer& d, Compression& compression) {
 }
 
 void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, const training::Compressor& compressor) {
-  if (algorithm == "ring" || compressor.sums()) return;
+  if (algorithm == "ring" || algorithm == "auto" || compressor.sums()) return;
   d.refuse("algorithm",
            fmt::format("algorithm = \"{}\" sums vectors on their way, but the codes of this compression do not add up "
                        "and are gathered around a ring instead; leave algorithm out, or take a compression that "

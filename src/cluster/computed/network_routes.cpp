@@ -24,6 +24,7 @@ MemberRoute route_of_hosts(const Cluster& cluster, int source, int target, LinkN
 }
 
 MemberRoute route_of_ranks(const World& world, int source, int target, LinkNumbers& numbers) {
+  if (world.same_host(source, target)) return {};
   return route_of_hosts(world.cluster(), world.host(source), world.host(target), numbers);
 }
 

@@ -33,7 +33,7 @@ class NetworkRoutes final : public MemberRoutes {
 
 /// The route from a host to another.
 MemberRoute route_of_hosts(const Cluster& cluster, int source, int target, LinkNumbers& numbers);
-/// The route from the host of a rank to that of another.
+/// The route from the host of a rank to that of another; no links and no latency within a host.
 MemberRoute route_of_ranks(const World& world, int source, int target, LinkNumbers& numbers);
 
 }  // namespace simgrad::cluster

@@ -31,6 +31,13 @@ const LocalGroups& Localities::of(const Members& members, int generation) {
   return found;
 }
 
+std::vector<ChosenSum> Localities::chosen_sums() const {
+  std::vector<ChosenSum> all;
+  for (const auto& [members, groups] : groups_)
+    for (const auto& [length, chosen] : groups.chosen_sums) all.push_back(chosen);
+  return all;
+}
+
 void Localities::find_hosts(LocalGroups& found, const std::vector<int>& members) const {
   const auto host = [&](int member) { return world_.host(members[static_cast<std::size_t>(member)]); };
   const Options& options = world_.cluster().options();

@@ -2,15 +2,27 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "base/describe.h"
 
 namespace simgrad::cluster {
 
 class World;
+
+/// The algorithm that was chosen for sums of one length among a group's members.
+struct ChosenSum {
+  std::shared_ptr<const base::Described> algorithm;  ///< of the registry that the one which chooses is in
+  std::string name;
+  std::int64_t bytes = 0;  ///< of a member's vector
+  int members = 0;
+};
 
 /// Positions in the group.
 struct LocalGroups {
@@ -20,6 +32,8 @@ struct LocalGroups {
   std::vector<std::vector<int>> hosts;
   std::size_t largest_host = 0;  ///< the first one of the most members
   bool even = true;              ///< whether all groups are of one size
+  /// By numbers and bytes of the vectors.
+  mutable std::map<std::pair<std::int64_t, std::int64_t>, ChosenSum> chosen_sums;
 
   const std::vector<int>& around(int member) const {
     return groups[static_cast<std::size_t>(group_of[static_cast<std::size_t>(member)])];
@@ -38,6 +52,9 @@ class Localities {
 
   /// members: world ranks.  generation: ranks live where they lived in it.
   const LocalGroups& of(const Members& members, int generation);
+
+  /// The choices for all groups so far.
+  std::vector<ChosenSum> chosen_sums() const;
 
  private:
   struct ByContent {

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "cluster/against_computing.h"
 #include "cluster/computed/beside_messages.h"
 #include "cluster/computed/computed_collectives.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/ranks/local_groups.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "collectives/allreduce.h"
@@ -107,6 +109,36 @@ std::vector<std::string> notes_on_nccl(const record::Record& record) {
     const std::string most = outputs::byte_count(static_cast<double>(bytes.second));
     notes.push_back(fmt::format("nccl chose {} for vectors of {} among {} ranks", choice.first.substr(by_nccl.size()),
                                 least == most ? least : least + " - " + most, choice.second));
+  }
+  return notes;
+}
+
+std::vector<std::string> notes_on_auto(cluster::World& world) {
+  constexpr std::size_t most = 6;
+  struct Range {
+    std::string algorithm;
+    int members = 0;
+    std::int64_t least = 0, most = 0;
+  };
+  std::vector<cluster::ChosenSum> chosen = world.localities().chosen_sums();
+  std::ranges::stable_sort(chosen, {},
+                           [](const cluster::ChosenSum& sum) { return std::tuple(-sum.members, sum.bytes, sum.name); });
+  std::vector<Range> ranges;  // neighbouring lengths with one algorithm
+  for (const cluster::ChosenSum& sum : chosen)
+    if (!ranges.empty() && ranges.back().algorithm == sum.name && ranges.back().members == sum.members)
+      ranges.back().most = sum.bytes;
+    else
+      ranges.push_back({sum.name, sum.members, sum.bytes, sum.bytes});
+  std::vector<std::string> notes;
+  for (const Range& range : ranges) {
+    if (notes.size() == most) {
+      notes.push_back(fmt::format("algorithm = \"auto\": {} more choices, for other sums", ranges.size() - most));
+      break;
+    }
+    const std::string least = outputs::byte_count(static_cast<double>(range.least));
+    const std::string longest = outputs::byte_count(static_cast<double>(range.most));
+    notes.push_back(fmt::format("algorithm = \"auto\": sums of {} among {} ranks go by {}",
+                                least == longest ? least : least + " - " + longest, range.members, range.algorithm));
   }
   return notes;
 }

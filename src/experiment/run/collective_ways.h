@@ -41,4 +41,8 @@ std::string note_on_left_out(cluster::World& world, const record::Record& record
 /// Notes on what algorithm = "nccl" has chosen, one for each choice and number of ranks.
 std::vector<std::string> notes_on_nccl(const record::Record& record);
 
+/// Notes on what algorithm = "auto" has chosen: for each number of ranks the lengths of vectors and their algorithms,
+/// the groups of most ranks first.
+std::vector<std::string> notes_on_auto(cluster::World& world);
+
 }  // namespace simgrad::experiment

@@ -128,6 +128,9 @@ constexpr Translation note_texts[] = {
     {"every rank was simulated: a vector does not divide into equal chunks among the ranks of a group, so that one of "
      "them cannot stand for the others to nine digits",
      "每个秩都被模拟：有向量不能在一组秩之间等分，因此其中一个不能以九位数字的精度代表其余的秩"},
+    {"algorithm = \"auto\": sums of {} among {} ranks go by {}",
+     "algorithm = \"auto\"：{1} 个节点之间 {0} 的求和采用 {2}"},
+    {"algorithm = \"auto\": {} more choices, for other sums", "algorithm = \"auto\"：其他求和另有 {} 个选择"},
     {"nccl chose {} for vectors of {} among {} ranks", "nccl 为 {2} 个节点之间 {1} 的向量选择了 {0}"},
     {"measured {} among {} ranks: vectors beyond the largest one measured take the latency and bandwidth of the two "
      "largest",
