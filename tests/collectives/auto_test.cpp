@@ -141,16 +141,16 @@ TEST_CASE("on a star auto goes from recursive doubling to rabenseifner where the
 }
 
 TEST_CASE("auto's numbers, times and messages are those of the algorithm that it chooses, whichever way it goes") {
-  std::set<std::string> chosen;
+  Share share;
   for (const Network& network : networks())
-    for (const int P : {2, 5, 8, 16})
-      for (const std::int64_t d : {0, 3, 1'000, 40'000}) {
+    for (const int P : {3, 8, 16})
+      for (const std::int64_t d : {0, 1'000, 40'000}) {
+        if (!share.next()) continue;
         CAPTURE(network.name, P, d);
         Group group{.P = P, .collectives = cluster::Collectives::automatic};
         group.topology = network.topology;
         for (int r = 0; r < P; ++r) group.arrivals.push_back(1e-5 * ((7 * r + 3) % 11));
         const std::string its = choice(group, d);
-        chosen.insert(its);
         const auto& all = candidates(network);
         const auto same = std::ranges::find_if(all, [&](const auto& one) { return its.starts_with(one.first); });
         REQUIRE(same != all.end());
@@ -169,7 +169,6 @@ TEST_CASE("auto's numbers, times and messages are those of the algorithm that it
         group.numbers = false;
         CHECK(end_s(group, collectives::Auto(), d) == with_numbers_s);
       }
-  CHECK(chosen.size() > 3);
 }
 
 TEST_CASE("on slow links and on NICs that are shared auto chooses another algorithm than on equal ones") {

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <tuple>
+#include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "cluster/against_computing.h"
 #include "cluster/computed/beside_messages.h"
 #include "cluster/computed/computed_collectives.h"
@@ -115,31 +116,25 @@ std::vector<std::string> notes_on_nccl(const record::Record& record) {
 
 std::vector<std::string> notes_on_auto(cluster::World& world) {
   constexpr std::size_t most = 6;
-  struct Range {
-    std::string algorithm;
-    int members = 0;
-    std::int64_t least = 0, most = 0;
-  };
-  std::vector<cluster::ChosenSum> chosen = world.localities().chosen_sums();
-  std::ranges::stable_sort(chosen, {},
-                           [](const cluster::ChosenSum& sum) { return std::tuple(-sum.members, sum.bytes, sum.name); });
-  std::vector<Range> ranges;  // neighbouring lengths with one algorithm
-  for (const cluster::ChosenSum& sum : chosen)
-    if (!ranges.empty() && ranges.back().algorithm == sum.name && ranges.back().members == sum.members)
-      ranges.back().most = sum.bytes;
-    else
-      ranges.push_back({sum.name, sum.members, sum.bytes, sum.bytes});
+  // By ranks, the most of them first, and bytes. Groups in other places may have other algorithms.
+  std::map<std::pair<int, std::int64_t>, std::set<std::string>> algorithms;
+  for (const cluster::ChosenSum& sum : world.localities().chosen_sums())
+    algorithms[{-sum.members, sum.bytes}].insert(sum.name);
   std::vector<std::string> notes;
-  for (const Range& range : ranges) {
-    if (notes.size() == most) {
-      notes.push_back(fmt::format("algorithm = \"auto\": {} more choices, for other sums", ranges.size() - most));
-      break;
-    }
-    const std::string least = outputs::byte_count(static_cast<double>(range.least));
-    const std::string longest = outputs::byte_count(static_cast<double>(range.most));
-    notes.push_back(fmt::format("algorithm = \"auto\": sums of {} among {} ranks go by {}",
-                                least == longest ? least : least + " - " + longest, range.members, range.algorithm));
+  for (auto at = algorithms.begin(); at != algorithms.end();) {
+    const auto& [ranks, names] = std::pair(-at->first.first, at->second);
+    const std::int64_t least = at->first.second;
+    std::int64_t largest = least;  // of neighbouring lengths with the same algorithm
+    for (; at != algorithms.end() && -at->first.first == ranks && at->second == names; ++at) largest = at->first.second;
+    const auto text = [](std::int64_t bytes) { return outputs::byte_count(static_cast<double>(bytes)); };
+    const std::string range = text(least) == text(largest) ? text(least) : text(least) + " - " + text(largest);
+    notes.push_back(fmt::format("algorithm = \"auto\": sums of {} among {} ranks go by {}", range, ranks,
+                                base::joined(std::vector(names.begin(), names.end()), " or ")));
   }
+  if (notes.size() <= most) return notes;
+  const std::size_t others = notes.size() - most;
+  notes.resize(most);
+  notes.push_back(fmt::format("algorithm = \"auto\": {} more choices, for other sums", others));
   return notes;
 }
 
