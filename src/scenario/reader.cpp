@@ -138,16 +138,17 @@ std::optional<double> Reader::number_in(std::string_view key, const Node& node, 
 }
 
 std::optional<double> Reader::quantity_in(std::string_view key, const Node& node, base::Unit unit,
-                                          const base::Bounds& bounds) {
+                                          const base::Bounds& bounds, std::string_view word) {
   const auto [measures, example] = base::unit_name(unit);
+  const std::string or_word = word.empty() ? "" : fmt::format(" or \"{}\"", word);
   if (node.as<std::int64_t>() || node.as<double>()) {
     fault(key, node.position,
-          fmt::format("{}: {} needs a unit, as in \"{}\"; found {}", key, measures, example, shown(node)));
+          fmt::format("{}: {} needs a unit, as in \"{}\"{}; found {}", key, measures, example, or_word, shown(node)));
     return std::nullopt;
   }
   const auto* text = node.as<std::string>();
   if (!text) {
-    wrong(key, node, fmt::format("{}, as in \"{}\"", measures, example));
+    wrong(key, node, fmt::format("{}, as in \"{}\"{}", measures, example, or_word));
     return std::nullopt;
   }
   try {
@@ -155,7 +156,8 @@ std::optional<double> Reader::quantity_in(std::string_view key, const Node& node
     if (bounds.contains(value)) return value;
     wrong(key, node, range(bounds, unit));
   } catch (const std::invalid_argument& error) {
-    fault(key, node.position, fmt::format("{}: {}", key, error.what()));
+    fault(key, node.position,
+          fmt::format("{}: {}{}", key, error.what(), word.empty() ? "" : fmt::format("; or write \"{}\"", word)));
   }
   return std::nullopt;
 }
@@ -214,6 +216,16 @@ void Reader::quantity(std::string_view key, std::optional<double>& value, base::
   const Node* node = take(key);
   if (!node) return;
   if (const auto read = quantity_in(key, *node, unit, bounds)) value = read;
+}
+
+void Reader::quantity_or(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view word,
+                         std::string_view, base::Bounds bounds) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (const auto* text = node->as<std::string>(); text && *text == word)
+    value.reset();
+  else if (const auto read = quantity_in(key, *node, unit, bounds, word))
+    value = read;
 }
 
 void Reader::text(std::string_view key, std::string& value, std::string_view) {

@@ -51,6 +51,8 @@ class Reader final : public base::Describer {
   void text(std::string_view key, std::optional<std::string>& value, std::string_view meaning) override;
   void integer_or(std::string_view key, std::optional<std::int64_t>& value, std::string_view word,
                   std::string_view meaning, base::Bounds bounds) override;
+  void quantity_or(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view word,
+                   std::string_view meaning, base::Bounds bounds) override;
   void pairs(std::string_view key, std::vector<std::pair<std::string, std::string>>& values,
              std::string_view meaning) override;
   void component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override;
@@ -79,8 +81,8 @@ class Reader final : public base::Describer {
                                          std::string_view expected = "an integer");
   std::optional<double> number_in(std::string_view key, const Node& node, const base::Bounds& bounds,
                                   std::string_view expected = "a number");
-  std::optional<double> quantity_in(std::string_view key, const Node& node, base::Unit unit,
-                                    const base::Bounds& bounds);
+  std::optional<double> quantity_in(std::string_view key, const Node& node, base::Unit unit, const base::Bounds& bounds,
+                                    std::string_view word = {});
   std::optional<std::string> text_in(std::string_view key, const Node& node);
   std::optional<std::string> name_or_index_in(std::string_view key, const Node& node, std::string_view expected);
 

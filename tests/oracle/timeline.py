@@ -95,6 +95,10 @@ def perceptron_layers(model, features, number):
             for place, (inputs, outputs) in enumerate(zip(widths, widths[1:]))]
 
 
+def bucketed(options):
+    return options.get("bucket_size", "none") != "none"
+
+
 def not_covered(scenario, run):
     """What a scenario or a run asks for that this timeline does not know; nothing is compared then."""
     expected = {
@@ -128,7 +132,7 @@ def not_covered(scenario, run):
     problems += ["slices"] if isinstance(algorithm, dict) and algorithm.get("slices", 1) > 1 else []
     if "batch_size_per_worker" not in scenario["training"] or "steps" not in scenario["stop"]:
         problems.append("a batch or a number of steps that is not given")
-    if run["strategy"] not in ("allreduce", "zero") and "bucket_size" in run["options"]:
+    if run["strategy"] not in ("allreduce", "zero") and bucketed(run["options"]):
         problems.append("buckets of " + run["strategy"])
     if run["options"].get("consistency") == "asp" and scenario["training"]["desynchronise"]:
         problems.append("training.desynchronise")
@@ -139,7 +143,7 @@ def not_covered(scenario, run):
         # of a pipeline's hops not how they meet these. A run may say in a note that it leaves such meetings out.
         known = kind_of(scenario["model"]) == "transformer" and run["strategy"] in ("single", "allreduce", "local_sgd")
         apart = any("messages of a rank were on a link of its collectives" in note for note in run["notes"])
-        if not known or "bucket_size" in run["options"] or apart or pipeline["pipeline"] > 1:
+        if not known or bucketed(run["options"]) or apart or pipeline["pipeline"] > 1:
             problems.append("ranks that share layers, of this kind")
         several = pipeline["tensor"] > 1 or 1 < pipeline["expert"] < sharers
         if sharers > 1 and (several or run["options"].get("micro_batches", 1) > 1):
@@ -147,7 +151,7 @@ def not_covered(scenario, run):
     if scenario["model"].get("experts", 0) and pipeline["tensor"] * pipeline["context"] * pipeline["pipeline"] > 1:
         problems.append("experts of a cut model")
     if pipeline["pipeline"] > 1 and not (pipeline["stages"] and run["strategy"] in ("single", "allreduce")
-                                         and pipeline["schedule"] in SCHEDULES and "bucket_size" not in run["options"]):
+                                         and pipeline["schedule"] in SCHEDULES and not bucketed(run["options"])):
         problems.append("a pipeline of this kind")
     if pipeline["pipeline"] > 1 and pipeline["schedule"].startswith("pipedream"):
         if pipeline["pipeline"] * pipeline["tensor"] < run["workers"]:
@@ -168,7 +172,7 @@ class Training:
         self.mesh = Mesh(self.parallel, self.workers)
         algorithm = options.get("algorithm")
         self.base = algorithm.get("base", 4) if isinstance(algorithm, dict) else 4
-        self.bucket = quantity(options["bucket_size"]) if "bucket_size" in options else None
+        self.bucket = quantity(options["bucket_size"]) if bucketed(options) else None
         servers = options.get("servers", 1) if kind == "parameter_server" else 0
         self.ranks = self.workers + servers
         relative = cluster["relative_speeds"] + [1.0] * self.ranks

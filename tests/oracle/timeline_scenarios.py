@@ -196,7 +196,7 @@ def draw_pipeline(draw, scenario, stages, units):
     if pieces > stages:
         scenario["parallel"]["chunks"] = chunks
     kind = draw.choice(["single", "allreduce"]) if scenario["cluster"]["workers"] == stages else "allreduce"
-    scenario["strategy"] = [{"kind": kind, "label": schedule}]
+    scenario["strategy"] = [{"kind": kind, "label": schedule} | ({} if kind == "single" else {"bucket_size": "none"})]
 
 
 def draw_strategy(draw, scenario, place):
@@ -213,12 +213,14 @@ def draw_strategy(draw, scenario, place):
         if devices > 1 and not cut:
             algorithms.append("hierarchical")
         strategy["algorithm"] = draw.choice(algorithms)
-        if draw.random() < 0.6 and not cut:
+        if cut:
+            strategy["bucket_size"] = "none"
+        elif draw.random() < 0.6:
             strategy["bucket_size"] = bucket
     if kind == "zero":
         strategy["stage"] = draw.choice([1, 2, 3])
-        if strategy["stage"] < 3 and draw.random() < 0.5:
-            strategy["bucket_size"] = bucket
+        if strategy["stage"] < 3:
+            strategy["bucket_size"] = draw.choice([bucket, bucket, "none", "1GB"])
     if kind == "fsdp":
         strategy["reshard_after_forward"] = draw.random() < 0.7
         strategy["prefetch"] = draw.random() < 0.8
@@ -252,25 +254,27 @@ def fault_scenario(layers, strategy, workers=2, model=None, parallel=None, steps
 
 
 TIED = {"kind": "transformer", "layers": 2, "heads": 2, "hidden": 16, "sequence": 8, "vocabulary": 500, "tied": True}
+AT_ONCE = {"kind": "allreduce", "bucket_size": "none"}
 EQUAL, EMPTY_FRONT = [(50000, 1e6, 2e6)] * 3, [(0, 1e6, 2e6), (50000, 1e6, 2e6), (60000, 1e6, 2e6)]
 FAULTS = {
     "tied_gather": fault_scenario([], {"kind": "fsdp", "limit": 1}, model=TIED),
     "tied_gradient": fault_scenario([], {"kind": "allreduce"}, model=TIED),
-    "empty_front": fault_scenario(EMPTY_FRONT, {"kind": "zero", "stage": 1}),
+    "empty_front": fault_scenario(EMPTY_FRONT, {"kind": "zero", "stage": 1, "bucket_size": "none"}),
     "gathered_twice": fault_scenario(EQUAL, {"kind": "fsdp"}),
-    "empty_units": fault_scenario([(50000, 1e6, 2e6), (0, 1e5, 2e5), (60000, 1e6, 2e6)], {"kind": "zero", "stage": 2}),
+    "empty_units": fault_scenario([(50000, 1e6, 2e6), (0, 1e5, 2e5), (60000, 1e6, 2e6)],
+                                  {"kind": "zero", "stage": 2, "bucket_size": "none"}),
     "equal_additions": fault_scenario([(100000, 1e4, 2e4)] * 3, {"kind": "allreduce", "bucket_size": "1B",
                                                                 "micro_batches": 2, "no_sync": True}, workers=8),
     "empty_tail": fault_scenario(EMPTY_FRONT, {"kind": "allreduce", "bucket_size": "1MB"}),
-    "weightless": fault_scenario([(5000, 1e6, 2e6), (0, 1e6, 4e6)], {"kind": "allreduce"},
+    "weightless": fault_scenario([(5000, 1e6, 2e6), (0, 1e6, 4e6)], AT_ONCE,
                                  parallel={"pipeline": 2, "schedule": "zb_h1", "micro_batches": 2, "stages": [1, 1]}),
-    "unlike_routes": fault_scenario([(6000, 2e4, 6e4), (10, 4e4, 1.9e5), (4000, 2e2, 4e2)], {"kind": "allreduce"},
+    "unlike_routes": fault_scenario([(6000, 2e4, 6e4), (10, 4e4, 1.9e5), (4000, 2e2, 4e2)], AT_ONCE,
                                     workers=6, cluster={"topology": "torus"}, batch_size_per_worker=6,
                                     parallel={"pipeline": 3, "micro_batches": 6, "stages": [1, 1, 1]}),
-    "sums_by_part": fault_scenario([], {"kind": "allreduce"}, workers=4, parallel={"context": 2},
+    "sums_by_part": fault_scenario([], AT_ONCE, workers=4, parallel={"context": 2},
                                    model=TIED | {"tied": False}),
     "products_first": fault_scenario(
-        [], {"kind": "allreduce"}, workers=4, parallel={"expert": 4},
+        [], AT_ONCE, workers=4, parallel={"expert": 4},
         model={"kind": "transformer", "layers": 1, "heads": 2, "hidden": 16, "sequence": 32, "vocabulary": 50,
                "tied": False, "experts": 4, "top_k": 1},
         cluster={"speed": "100MF", "relative_speeds": [0.2, 0.5, 0.5, 0.5],

@@ -42,7 +42,7 @@ std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::opti
 }
 
 void describe_bucket_size(base::Describer& d, std::optional<double>& bucket_bytes, std::string_view meaning) {
-  d.quantity("bucket_size", bucket_bytes, base::Unit::bytes, meaning, base::Bounds::above_zero());
+  d.quantity_or("bucket_size", bucket_bytes, base::Unit::bytes, "none", meaning, base::Bounds::above_zero());
 }
 
 void describe_credits(base::Describer& d, std::int64_t& credits, const std::optional<double>& bucket_bytes) {

@@ -23,7 +23,7 @@ using collectives::Stretch;
 std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
                                 double number_bytes);
 
-/// The option `bucket_size`.
+/// The option `bucket_size`: a size, or "none".
 void describe_bucket_size(base::Describer& d, std::optional<double>& bucket_bytes, std::string_view meaning);
 /// The option `credits`: buckets of a rank that are under way at a time.
 void describe_credits(base::Describer& d, std::int64_t& credits, const std::optional<double>& bucket_bytes);

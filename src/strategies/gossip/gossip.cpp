@@ -40,7 +40,7 @@ void Gossip::describe(base::Describer& d) {
   describe_bucket_size(
       d, bucket_bytes,
       "neighbours exchange buckets of layers, of at least so many bytes on the wire, as the backward pass "
-      "goes through them, beside the rest of it; left out: all at once");
+      "goes through them, beside the rest of it; \"none\": all at once");
   if (bucket_bytes) refuse_buckets(d);
   const bool of_differences = payload() == CodedExchange::Payload::differences;
   if (consensus_step && !of_differences)

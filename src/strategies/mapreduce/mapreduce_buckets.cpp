@@ -12,7 +12,7 @@ void MapReduce::describe_buckets(base::Describer& d) {
   describe_bucket_size(
       d, bucket_bytes,
       "sums are sent in buckets of layers, of at least so many bytes on the wire, as the backward pass "
-      "gets them, and each is reduced and broadcast by itself; left out: all at once");
+      "gets them, and each is reduced and broadcast by itself; \"none\": all at once");
   describe_credits(d, credits, bucket_bytes);
   if (!bucket_bytes) return;
   const auto refuse = [&](const char* option, const std::string& written) {

@@ -39,7 +39,7 @@ void Allreduce::describe(base::Describer& d) {
   describe_bucket_size(
       d, bucket_bytes,
       "gradients are summed in buckets of at least so many bytes on the wire, as the backward pass gets "
-      "them, beside the rest of it; left out: all at once, after it");
+      "them, beside the rest of it; \"none\": all at once, after it");
   describe_compression(d, compression);
   describe_codes_way(d, codes, *compression);
   describe_micro_batches(d, micro_batches, no_sync);

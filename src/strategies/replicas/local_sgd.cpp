@@ -42,7 +42,7 @@ void LocalSgd::describe(base::Describer& d) {
   describe_bucket_size(
       d, bucket_bytes,
       "the step before an average updates and averages the replicas in buckets of layers, of at least so "
-      "many bytes on the wire, as its backward pass goes through them; left out: all at once, after it");
+      "many bytes on the wire, as its backward pass goes through them; \"none\": all at once, after it");
   describe_hosts_first(d, algorithm.kind());
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
   if (!local_steps && slow())

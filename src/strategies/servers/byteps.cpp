@@ -29,7 +29,7 @@ void BytePs::describe(base::Describer& d) {
   describe_bucket_size(
       d, bucket_bytes,
       "gradients are pushed in buckets of layers, of at least so many bytes on the wire, as the backward "
-      "pass gets them; left out: in equal partitions, after it");
+      "pass gets them; \"none\": in equal partitions, after it");
   describe_credits(d, credits, bucket_bytes);
   describe_pulls(d, pull, bucket_bytes);
   describe_hosts_first(d);

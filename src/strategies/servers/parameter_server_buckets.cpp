@@ -11,7 +11,7 @@ void ParameterServer::describe_buckets(base::Describer& d) {
   describe_bucket_size(d, bucket_bytes,
                        "gradients are pushed in buckets of whole layers, of at least so many bytes on the wire, as the "
                        "backward pass gets them, and pulled as the next forward pass needs them; every server holds a "
-                       "stretch of each bucket; left out: all at once");
+                       "stretch of each bucket; \"none\": all at once");
   describe_credits(d, credits, bucket_bytes);
   describe_pulls(d, pull, bucket_bytes);
   if (bucket_bytes && restarts())

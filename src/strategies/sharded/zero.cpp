@@ -39,10 +39,11 @@ void Zero::describe(base::Describer& d) {
             "what is sharded: 1: the optimizer's vectors; 2: the gradient, too; 3: the parameters, too, which are "
             "gathered unit by unit",
             base::Bounds::between(1, 3));
-  d.quantity("bucket_size", bucket_bytes, base::Unit::bytes,
-             "stages 1 and 2: gradients are reduced in buckets of at least so many bytes, as the backward pass gets "
-             "them, beside the rest of it; left out: stage 1 all at once, after it; stage 2 unit by unit",
-             base::Bounds::above_zero());
+  if (stage == 3) bucket_bytes.reset();
+  describe_bucket_size(
+      d, bucket_bytes,
+      "stages 1 and 2: gradients are reduced in buckets of at least so many bytes, as the backward pass gets them, "
+      "beside the rest of it; \"none\": stage 1 all at once, after it; stage 2, and always stage 3, unit by unit");
   describe_micro_batches(d, micro_batches, no_sync);
   host.describe(d);
   describe_hosts_first(d);
