@@ -1,6 +1,8 @@
 // Data parallelism, distributed (allreduce, in buckets or not) and with a master device: times and numbers.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <vector>
 
 #include "strategies/programs.h"
 
@@ -59,6 +61,39 @@ TEST_CASE("a bucket is summed while the backward pass goes on below it") {
         CHECK(rank.communicate_s + rank.wait_s <= steps * exposed * (1 + 1e-9));
         CHECK(rank.communicate_s > 0.0);
       }
+}
+
+TEST_CASE("one bucket takes exactly what all at once takes, and holds a copy of the gradient") {
+  using strategies::Allreduce;
+  const std::vector<std::function<void(Allreduce&)>> ways{
+      [](Allreduce&) {},
+      [](Allreduce& its) { its.algorithm.choose("recursive_doubling"); },
+      [](Allreduce& its) { its.micro_batches = 2; },
+      [](Allreduce& its) { its.no_sync = (its.micro_batches = 2) > 1; },
+      [](Allreduce& its) { its.compression.choose("int8"); },
+      [](Allreduce& its) { its.compression.choose("power_sgd"); },
+      [](Allreduce& its) { its.compression.choose("top_k"); }};
+  for (std::size_t k = 0; k < ways.size(); ++k) {
+    CAPTURE(k);
+    const auto outcome = [&](std::optional<double> bucket_bytes) {
+      auto options = std::make_shared<Allreduce>();
+      ways[k](*options);
+      options->bucket_bytes = bucket_bytes;
+      Trial trial{.program = strategies::program(options), .workers = 5, .rows = 60, .features = 12};
+      trial.layers = 3;
+      trial.stop.steps = 6;
+      return trial.run();
+    };
+    const Outcome whole = outcome({}), bucket = outcome(Allreduce::default_bucket_bytes);
+    REQUIRE(whole.record.error.empty());
+    CHECK(bucket.evaluated == whole.evaluated);
+    CHECK(bucket.record.simulated_s == whole.record.simulated_s);
+    CHECK(bucket.record.bytes == whole.record.bytes);
+    CHECK(bucket.record.messages == whole.record.messages);
+    const auto copies = static_cast<std::size_t>(record::MemoryPart::buckets);
+    CHECK(whole.record.ranks.front().memory[copies].value() == 0.0);
+    CHECK(bucket.record.ranks.front().memory[copies].value() == 8.0 * 12);
+  }
 }
 
 TEST_CASE("buckets hide communication that one allreduce after the backward pass leaves exposed") {
@@ -125,6 +160,7 @@ TEST_CASE("buckets of a model of one layer overlap nothing, which the run says")
   REQUIRE(notes(1).size() == 1);
   CHECK(notes(1).front().find("one layer") != std::string::npos);
   CHECK(notes(2).empty());
+  CHECK(timed(ring_allreduce(), 4, 100, 1).run().record.notes.empty());  // nobody has asked for buckets
 }
 
 }  // namespace data_parallel_test

@@ -78,6 +78,17 @@ TEST_CASE("zero trains the parameters of a ring allreduce with equal buckets, bi
     }
 }
 
+TEST_CASE("one bucket of zero's first stage takes exactly what all at once takes") {
+  for (const int P : {1, 3, 4}) {
+    const Outcome whole = trained(zero(1), P).run(), bucket = trained(zero(1, 1e9), P).run();
+    CAPTURE(P);
+    CHECK(bucket.evaluated == whole.evaluated);
+    CHECK(bucket.record.simulated_s == whole.record.simulated_s);
+    CHECK(bucket.record.bytes == whole.record.bytes);
+    CHECK(bucket.record.messages == whole.record.messages);
+  }
+}
+
 TEST_CASE("fsdp trains the same parameters, however many units are gathered at a time and whether they stay") {
   const Outcome plain = trained(fsdp(), 4).run();
   CHECK(trained(fsdp([](Fsdp& f) { f.prefetch = false; }), 4).run().evaluated == plain.evaluated);

@@ -14,8 +14,10 @@ namespace {
 
 /// A strategy's sums of gradients.
 struct Sums {
-  double rings = 1.0;       ///< in allreduces of the gradient: 2 (d - 1) / d of its bytes a rank
-  bool overlaps = false;    ///< with the last backward pass
+  double rings = 1.0;  ///< in allreduces of the gradient: 2 (d - 1) / d of its bytes a rank
+  /// Bytes on the wire of which a part's gradient has more, if its sums overlap with the last backward pass; none: they
+  /// do not.
+  std::optional<double> overlaps_beyond;
   bool last_alone = false;  ///< whether only the last of the strategy's own micro-batches ends with a sum
   bool shards = false;      ///< whether a rank updates a d-th of its part
 };
@@ -23,14 +25,17 @@ struct Sums {
 Sums sums_of(const Strategy& strategy) {
   constexpr double by_units = 1.5;  // gathered forward and back, and reduced: 3 (d - 1) / d
   if (const auto* const its = dynamic_cast<const Allreduce*>(&strategy))
-    return {.overlaps = its->bucket_bytes.has_value(), .last_alone = its->no_sync};
+    return {.overlaps_beyond = its->bucket_bytes, .last_alone = its->no_sync};
   if (const auto* const its = dynamic_cast<const Zero*>(&strategy))
     return {.rings = its->stage == 3 ? by_units : 1.0,
-            .overlaps = its->stage == 3 || its->bucket_bytes.has_value(),
+            .overlaps_beyond = its->stage == 3 ? std::optional(0.0) : its->bucket_bytes,
             .last_alone = its->no_sync,
             .shards = true};
   if (const auto* const its = dynamic_cast<const Fsdp*>(&strategy))
-    return {.rings = by_units, .overlaps = its->prefetch, .last_alone = its->no_sync, .shards = true};
+    return {.rings = by_units,
+            .overlaps_beyond = its->prefetch ? std::optional(0.0) : std::nullopt,
+            .last_alone = its->no_sync,
+            .shards = true};
   return {};
 }
 
@@ -70,7 +75,9 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
     const StageDevices& devices = times.devices(stage);
     double sum_s = sums.rings * devices.ring_sum_s(devices.data_ring, parameters, static_cast<int>(times.data()),
                                                    times.whole().bytes.wire);
-    if (sums.overlaps) sum_s = std::max(sum_s - last_task_s(table.tasks[stage]), 0.0);
+    const double wire_bytes = times.whole().bytes.wire * parameters;
+    if (sums.overlaps_beyond && wire_bytes > *sums.overlaps_beyond)
+      sum_s = std::max(sum_s - last_task_s(table.tasks[stage]), 0.0);
     const double added_s =
         times.own_micro_batches() > 1 ? devices.additions_s(parameters, times.whole().bytes.gradient) : 0.0;
     const double made_s =

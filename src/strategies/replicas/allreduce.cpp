@@ -65,10 +65,30 @@ record::MemoryParts Allreduce::memory(const training::MemoryTerms& terms) const 
                                           .bucket_numbers = bucket_bytes ? terms.parameters() : 0.0});
 }
 
+/// Whether a bucket is complete before the backward pass is over: there are several, or layers without parameters stand
+/// in front of the only one.
+bool Allreduce::overlaps(const Worker& worker) const {
+  if (!bucket_bytes) return false;
+  const std::vector<models::Layer>& layers = worker.learning().layers();
+  return layers.front().count == 0 ||
+         buckets_of(layers, bucket_bytes, bytes_on_wire(worker.number_bytes(), *compression)).size() > 1;
+}
+
+/// Buckets are copies, so that a gradient may be added to while it is sent.
+void Allreduce::hold_buckets(Worker& worker, const State& state) const {
+  if (!bucket_bytes) return;
+  worker.memory().hold(record::MemoryPart::buckets,
+                       worker.number_bytes().gradient * static_cast<double>(state.w.size()));
+  const bool by_default = *bucket_bytes == default_bucket_bytes;
+  if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1 && !by_default)
+    note_single_bucket(worker);
+}
+
 void Allreduce::operator()(Worker& worker) const {
-  if (bucket_bytes) return in_buckets(worker);
+  if (overlaps(worker)) return in_buckets(worker);
   CompressedSum sum(*compression, *algorithm, worker, codes);
   State state = worker.start();
+  hold_buckets(worker, state);
   while (worker.continues(state)) {
     Tensor g, not_summed;
     for (const MicroBatch micro : micro_batches_of(micro_batches)) {
@@ -87,10 +107,7 @@ void Allreduce::in_buckets(Worker& worker) const {
   const double number_bytes = bytes_on_wire(worker.number_bytes(), *compression);
   collectives::Stretches of_buckets;
   State state = worker.start();
-  // Buckets are copies, so that a gradient may be added to while it is sent.
-  worker.memory().hold(record::MemoryPart::buckets,
-                       worker.number_bytes().gradient * static_cast<double>(state.w.size()));
-  if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1) note_single_bucket(worker);
+  hold_buckets(worker, state);
   while (worker.continues(state)) {
     Tensor g, not_summed;
     for (const MicroBatch micro : micro_batches_of(micro_batches)) {
