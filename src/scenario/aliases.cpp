@@ -14,7 +14,7 @@ namespace simgrad::scenario {
 namespace {
 
 constexpr auto alias_table = std::to_array<Alias>({
-    {"ddp", "allreduce", "PyTorch's DistributedDataParallel", ""},
+    {"ddp", "allreduce", "PyTorch's DistributedDataParallel, whose buckets overlap with the backward pass", ""},
     {"distributed_data_parallel", "allreduce", "PyTorch's DistributedDataParallel", ""},
     {"horovod", "allreduce", "Horovod sums the gradients by a ring, in buckets of its fusion buffer",
      R"(algorithm = "ring", bucket_size = "64MB")"},

@@ -66,6 +66,38 @@ TEST_CASE("buckets that are updated one by one are refused where an update needs
   check_accepted(neighbours, "clip_norm = 1.0\n");
 }
 
+TEST_CASE("buckets by default are refused nowhere, and stand in the resolved scenario") {
+  const auto resolved = [](const std::string& strategy, const std::string& training = "") {
+    CAPTURE(strategy, training);
+    const Plan plan = planned(small + "[training]\n" + training + "[[strategy]]\n" + strategy);
+    return plan.scenario.at("strategy").at(0).at("bucket_size").get<std::string>();
+  };
+  for (const char* const training : {"", "optimizer = \"lamb\"\n", "clip_norm = 1.0\n", "precision = \"float16\"\n"}) {
+    CHECK(resolved("kind = \"allreduce\"\n", training) == "25MB");
+    for (const char* const kind : {"local_sgd", "gossip", "parameter_server", "byteps", "data_parallel", "mapreduce"})
+      CHECK(resolved("kind = \"" + std::string(kind) + "\"\n", training) == "none");
+  }
+  for (const char* const training : {"", "clip_norm = 1.0\n", "precision = \"float16\"\n"}) {
+    CHECK(resolved("kind = \"zero\"\n", training) == "1GB");
+    CHECK(resolved("kind = \"zero\"\nstage = 2\n", training) == "1GB");
+    CHECK(resolved("kind = \"zero\"\nstage = 3\n", training) == "none");
+  }
+  CHECK(resolved("kind = \"allreduce\"\nbucket_size = \"none\"\n") == "none");
+  CHECK(resolved("kind = \"allreduce\"\nhosts_first = true\n") == "25MB");
+  CHECK(resolved("kind = \"allreduce\"\ncompression = { kind = \"top_k\", k = 1 }\n") == "25MB");
+  CHECK(resolved("kind = \"zero\"\nstage = 3\nbucket_size = \"none\"\n") == "none");
+  check_refused("kind = \"zero\"\nstage = 3\nbucket_size = \"1MB\"\n", "stage 3 reduces gradients unit by unit");
+  check_refused("kind = \"allreduce\"\nbucket_size = \"nothing\"\n", "found \"nothing\"; or write \"none\"");
+  check_refused("kind = \"allreduce\"\nbucket_size = false\n", "or \"none\", found false");
+  check_refused("kind = \"allreduce\"\nbucket_size = 25\n", "as in \"16GiB\" or \"none\"; found 25");
+}
+
+TEST_CASE("a grid of zero's stages has the default of each") {
+  const Plan plan = planned(small + "[[strategy]]\nkind = \"zero\"\n[grid]\n\"strategy.0.stage\" = [1, 2, 3]\n");
+  CHECK(plan.runs.size() == 3);
+  CHECK_FALSE(plan.scenario.at("strategy").at(0).contains("bucket_size"));
+}
+
 TEST_CASE("a wire format that shortens nothing, or that codes do not travel in, is refused") {
   check_refused("kind = \"allreduce\"\n",
                 "wire = \"float64\" is no shorter than the numbers of precision = \"float32\", which have 4 bytes",

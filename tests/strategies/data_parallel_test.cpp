@@ -63,6 +63,24 @@ TEST_CASE("a bucket is summed while the backward pass goes on below it") {
       }
 }
 
+TEST_CASE("by default allreduce sums buckets of 25 MB, as the same bucket_size does, bit for bit") {
+  constexpr int P = 4, layers = 4;
+  constexpr std::int64_t d = 5'000'000;  // 10 MB a layer: three are a bucket, and the first layer is the other one
+  const Trial trial = timed(ring_allreduce(), P, d, layers);
+  const double t = trial.gradient_s() / 2;
+  const double last_layers = t + 0.75 * t + ring_s(trial, 30e6);
+  const double summed = std::max(2 * t, last_layers) + ring_s(trial, 10e6);
+  const record::Record by_default = trial.run().record;
+  const record::Record given = timed(allreduce("ring", 25e6), P, d, layers).run().record;
+  REQUIRE(by_default.error.empty());
+  CHECK(by_default.simulated_s == Approx(steps * (summed + 2.0 * static_cast<double>(d) / speed)).epsilon(1e-9));
+  CHECK(by_default.simulated_s == given.simulated_s);
+  CHECK(by_default.bytes == given.bytes);
+  CHECK(by_default.messages == given.messages);
+  CHECK(by_default.memory_bytes_max == given.memory_bytes_max);
+  CHECK(by_default.simulated_s < timed(allreduce("ring"), P, d, layers).run().record.simulated_s);
+}
+
 TEST_CASE("one bucket takes exactly what all at once takes, and holds a copy of the gradient") {
   using strategies::Allreduce;
   const std::vector<std::function<void(Allreduce&)>> ways{

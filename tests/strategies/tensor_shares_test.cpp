@@ -195,9 +195,9 @@ TEST_CASE("memory bounds a share, to a unit, and the other ranks have the rest b
     return all;
   };
   CHECK(units_of(trial) == std::vector<std::int64_t>{200, 400, 600});
-  // A unit more has 6 weights, a bias and a weight of the second layer, whose gradient comes while a number a row is
-  // kept.
-  const double a_unit = 8.0 * (8 + 1 + 48);
+  // A unit more has 6 weights, a bias and a weight of the second layer, a copy of their gradients in a bucket, and the
+  // gradient of the second layer's weight, which comes while a number a row is kept.
+  const double a_unit = 8.0 * (2 * 8 + 1 + 48);
   const double limit = needed()[2] - 150.5 * a_unit;
   trial.parallel.powers[2].memory_bytes = limit;
   // The other 751 units: a third and two thirds.

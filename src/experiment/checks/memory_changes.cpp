@@ -157,9 +157,11 @@ class Search {
 
   Zero sharded(std::int64_t stage) const {
     Zero zero;
-    if (const auto* its = dynamic_cast<const Zero*>(&strategy_))
+    const std::optional<double> default_bucket_bytes = zero.bucket_bytes;
+    if (const auto* its = dynamic_cast<const Zero*>(&strategy_)) {
       zero = *its;
-    else
+      if (its->stage == 3) zero.bucket_bytes = default_bucket_bytes;
+    } else
       zero.micro_batches = micro_batches().value_or(1);
     zero.stage = stage;
     if (stage == 3) zero.bucket_bytes.reset();

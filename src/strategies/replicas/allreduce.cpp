@@ -68,10 +68,9 @@ record::MemoryParts Allreduce::memory(const training::MemoryTerms& terms) const 
 /// Whether a bucket is complete before the backward pass is over: there are several, or layers without parameters stand
 /// in front of the only one.
 bool Allreduce::overlaps(const Worker& worker) const {
-  if (!bucket_bytes) return false;
   const std::vector<models::Layer>& layers = worker.learning().layers();
-  return layers.front().count == 0 ||
-         buckets_of(layers, bucket_bytes, bytes_on_wire(worker.number_bytes(), *compression)).size() > 1;
+  const double number_bytes = bytes_on_wire(worker.number_bytes(), *compression);
+  return bucket_bytes && (layers.front().count == 0 || buckets_of(layers, bucket_bytes, number_bytes).size() > 1);
 }
 
 /// Buckets are copies, so that a gradient may be added to while it is sent.

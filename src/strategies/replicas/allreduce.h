@@ -21,14 +21,14 @@ struct Allreduce : Strategy {
       .kind = "allreduce",
       .summary = "every rank holds a replica, and all apply the sum of all gradients (distributed data parallel)",
       .cost =
-          "t_c + T_allreduce + t_update a step; ring: 2(P-1) alpha + 2(P-1)/P M "
+          "t_c + T_allreduce + t_update a step, less what the backward pass hides; ring: 2(P-1) alpha + 2(P-1)/P M "
           "beta + (P-1)/P M gamma",
       .source = "S. Li et al., PyTorch Distributed, 2020; P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce, 2009"};
 
   base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
   /// PyTorch's bucket_cap_mb: 25 by default (S. Li et al., section 4.2).
   static constexpr double default_bucket_bytes = 25e6;
-  std::optional<double> bucket_bytes;
+  std::optional<double> bucket_bytes = default_bucket_bytes;
   Compression compression = no_compression();
   std::int64_t micro_batches = 1;
   bool no_sync = false;
