@@ -196,7 +196,12 @@ def draw_pipeline(draw, scenario, stages, units):
     if pieces > stages:
         scenario["parallel"]["chunks"] = chunks
     kind = draw.choice(["single", "allreduce"]) if scenario["cluster"]["workers"] == stages else "allreduce"
-    scenario["strategy"] = [{"kind": kind, "label": schedule} | ({} if kind == "single" else {"bucket_size": "none"})]
+    scenario["strategy"] = [around_a_ring({"kind": kind, "label": schedule} | ({} if kind == "single" else {"bucket_size": "none"}))]
+
+
+def around_a_ring(strategy):
+    """The strategy; where nothing says how its sums are made, they go around a ring."""
+    return {"algorithm": "ring"} | strategy if strategy["kind"] in ("allreduce", "local_sgd") else strategy
 
 
 def draw_strategy(draw, scenario, place):
@@ -237,7 +242,7 @@ def draw_strategy(draw, scenario, place):
         strategy["servers"] = draw.choice([1, 1, 2, 3])
         if strategy["servers"] == 1 and scenario["cluster"].get("relative_speeds") and draw.random() < 0.5:
             strategy["consistency"] = "asp"
-    return strategy
+    return around_a_ring(strategy)
 
 
 def fault_scenario(layers, strategy, workers=2, model=None, parallel=None, steps=1, cluster=(), **training):
@@ -249,7 +254,7 @@ def fault_scenario(layers, strategy, workers=2, model=None, parallel=None, steps
                 | dict(cluster),
                 "model": model or {"kind": "profile", "path": path},
                 "training": {"batch_size_per_worker": 2, "numbers": False} | training, "stop": {"steps": steps},
-                "strategy": [strategy]} | ({"parallel": parallel} if parallel else {})
+                "strategy": [around_a_ring(strategy)]} | ({"parallel": parallel} if parallel else {})
     return scenario, None if model else "\n".join(lines) + "\n"
 
 
