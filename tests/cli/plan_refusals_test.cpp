@@ -9,7 +9,8 @@ using namespace simgrad::tests;
 
 namespace {
 
-const std::string priced = with(small, "[stop]\nsteps = 10\n", R"([stop]
+const std::string priced = with(with(small, "kind = \"allreduce\"\n", "kind = \"allreduce\"\nalgorithm = \"ring\"\n"),
+                                "[stop]\nsteps = 10\n", R"([stop]
 loss = 0.05
 epochs = 500
 

@@ -38,6 +38,8 @@ kind = "least_squares"
 steps = 4
 [[strategy]]
 kind = "allreduce"
+label = "allreduce"
+algorithm = "ring"
 [[strategy]]
 kind = "parameter_server"
 consistency = "asp"
@@ -187,6 +189,8 @@ checkpoint_every_steps = 0
 steps = 4
 [[strategy]]
 kind = "allreduce"
+label = "allreduce"
+algorithm = "ring"
 )");
   const Called called = call("simgrad run crash.toml --no-baseline --events --trace=t.json --trace-steps 0..1 --out o",
                              experiment.scratch.path());

@@ -232,7 +232,7 @@ TEST_CASE("the runs are listed below the scenario, with what tells them apart") 
 
 TEST_CASE("results.json has the resolved scenario that validate prints") {
   const Scratch scratch;
-  scratch.write("x.toml", small + "[grid]\n\"cluster.workers\" = [2, 3]\n");
+  scratch.write("x.toml", small + "algorithm = \"ring\"\n[grid]\n\"cluster.workers\" = [2, 3]\n");
   REQUIRE(program("run x.toml", scratch).exit_code == 0);
   const Json scenario = results_in(scratch)["scenario"];
   CHECK(scenario["cluster"]["workers"] == 2);

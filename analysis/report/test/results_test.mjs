@@ -43,6 +43,7 @@ kind = "mapreduce"
 
 [[strategy]]
 kind = "allreduce"
+label = "allreduce"
 algorithm = "ring"
 
 [[strategy]]
