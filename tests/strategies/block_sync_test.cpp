@@ -23,7 +23,7 @@ namespace {
 
 training::Program block_sync(const BlockOptions& options, SendOrder send = SendOrder::together,
                              std::string_view algorithm = "ring") {
-  auto strategy = std::make_shared<BlockSync>();
+  auto strategy = around_a_ring<BlockSync>();
   strategy->options = options;
   strategy->send = send;
   strategy->algorithm.choose(algorithm);

@@ -110,7 +110,7 @@ TEST_CASE("the next forward pass of byteps waits for a layer's sum when it comes
 TEST_CASE("local_sgd in buckets averages each as the backward pass is through with it") {
   constexpr int layers = 4, P = 4;
   for (const std::int64_t d : lengths) {
-    strategies::LocalSgd options;
+    auto options = *around_a_ring<strategies::LocalSgd>();
     options.local_steps = 1;
     const double M = 8.0 * static_cast<double>(d);
     options.bucket_bytes = M / layers;
@@ -123,7 +123,7 @@ TEST_CASE("local_sgd in buckets averages each as the backward pass is through wi
 }
 
 TEST_CASE("equal workers add the gradients of earlier micro-batches to a bucket's at the same time") {
-  strategies::Allreduce options;
+  auto options = *around_a_ring<strategies::Allreduce>();
   options.bucket_bytes = 1.0;  // a layer each
   options.micro_batches = 2;
   options.no_sync = true;
@@ -301,7 +301,7 @@ TEST_CASE("the wire's format is that of compression in it, bit for bit, without 
                                                            {training::Wire::float16, "float16"},
                                                            {training::Wire::bfloat16, "bfloat16"}}) {
     CAPTURE(kind);
-    strategies::Allreduce options;
+    auto options = *around_a_ring<strategies::Allreduce>();
     Trial plain = small(program(options));
     plain.training.wire = wire;
     plain.cluster.charge_reductions = false;

@@ -21,7 +21,7 @@ struct Path {
 template <class Strategy, class Change>
 Path path(const std::string& name, Change change) {
   return {name, [change](const strategies::Compression& compression) {
-            auto strategy = std::make_shared<Strategy>();
+            auto strategy = around_a_ring<Strategy>();
             change(*strategy);
             strategy->compression = compression;
             return strategies::program(strategy);

@@ -21,7 +21,7 @@ Trial trial_of(training::Program program, int workers = 4) {
 }
 
 training::Program ring(const Compressor& compression, std::optional<double> bucket_bytes = {}) {
-  auto strategy = std::make_shared<strategies::Allreduce>();
+  auto strategy = around_a_ring<strategies::Allreduce>();
   strategy->compression = compression.slot();
   strategy->bucket_bytes = bucket_bytes;
   return strategies::program(strategy);

@@ -99,7 +99,7 @@ base::Slot<cluster::Topology> two_devices_a_host() {
 }
 
 training::Program in_slices() {
-  auto strategy = std::make_shared<strategies::Allreduce>();
+  auto strategy = around_a_ring<strategies::Allreduce>();
   collectives::Ring ring;
   ring.slices = 2;
   strategy->algorithm =

@@ -20,7 +20,7 @@ struct OuterOptions {
 };
 
 training::Program diloco(const OuterOptions& options, std::string_view algorithm = "ring") {
-  auto strategy = std::make_shared<DiLoCo>();
+  auto strategy = around_a_ring<DiLoCo>();
   strategy->local_steps = options.H;
   strategy->outer_rate = options.rate;
   strategy->outer_momentum = options.momentum;

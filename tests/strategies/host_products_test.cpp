@@ -93,7 +93,7 @@ std::shared_ptr<const models::MultitaskPerceptron> network(std::vector<double> h
 Small three_tasks() { return {.model = network({4.0}), .problem = {.features = 3, .classes = 3}}; }
 
 std::shared_ptr<const Multitask> multitask(const std::function<void(Multitask&)>& change) {
-  auto strategy = std::make_shared<Multitask>();
+  auto strategy = around_a_ring<Multitask>();
   change(*strategy);
   return strategy;
 }

@@ -49,7 +49,7 @@ struct Case {
 template <class Kind>
 Case named(
     const std::string& name, const std::function<void(Kind&)>& change = [](Kind&) {}) {
-  auto strategy = std::make_shared<Kind>();
+  auto strategy = around_a_ring<Kind>();
   change(*strategy);
   return {name, strategy};
 }

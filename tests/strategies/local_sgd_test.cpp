@@ -103,6 +103,7 @@ struct Recursion {
 };
 
 Trial of(strategies::LocalSgd strategy, std::int64_t steps) {
+  strategy.algorithm.choose("ring");
   Trial trial = local(3, 1, steps);
   trial.program = local_sgd(std::move(strategy));
   return trial;

@@ -28,7 +28,7 @@ struct Entry {
 
 template <class Strategy, class... Changes>
 Entry entry(const std::string& name, const Changes&... changes) {
-  auto made = std::make_shared<Strategy>();
+  auto made = around_a_ring<Strategy>();
   (changes(*made), ...);
   return {name, made, false};
 }

@@ -34,7 +34,7 @@ struct Case {
 template <class Strategy>
 Case named(
     const std::string& name, const std::function<void(Strategy&)>& change = [](Strategy&) {}) {
-  auto strategy = std::make_shared<Strategy>();
+  auto strategy = around_a_ring<Strategy>();
   change(*strategy);
   return {name, strategy};
 }

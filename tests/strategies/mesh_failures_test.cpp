@@ -24,7 +24,7 @@ constexpr std::int64_t all_steps = 12;
 /// Two stages of a perceptron, whose state is kept every five steps.
 MeshTrial cut_in_two(int data = 1) {
   MeshTrial trial = perceptron_trial();
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.parallel.pipeline = 2;
   trial.parallel.micro_batches = 4;
   trial.workers = 2 * data;
@@ -70,7 +70,7 @@ MeshTrial two_alike() {
   auto model = std::make_shared<EqualLayers>();
   model->count = 2;
   model->parameters_a_layer = 1000;
-  MeshTrial trial{.model = model, .problem = {.features = 1}, .strategy = std::make_shared<strategies::Allreduce>()};
+  MeshTrial trial{.model = model, .problem = {.features = 1}, .strategy = around_a_ring<strategies::Allreduce>()};
   trial.rows = trial.batch = 8;
   trial.parallel.pipeline = 2;
   trial.parallel.micro_batches = 1;
@@ -189,7 +189,7 @@ TEST_CASE("a copy costs its gradient's message, its update, and the memory of a 
   for (const std::int64_t stage : {0, 1}) {
     MeshTrial text = transformer_trial(6, false);
     text.data = {};
-    text.strategy = std::make_shared<strategies::Allreduce>();
+    text.strategy = around_a_ring<strategies::Allreduce>();
     if (stage > 0) {
       auto zero = std::make_shared<strategies::Zero>();
       zero->stage = stage;

@@ -113,7 +113,7 @@ void check_replicated_head(bool tied, int t) {
     for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}})
       for (const int stage : {0, 1, 2}) {
         CAPTURE(tied, t, data, optimizer, stage);
-        std::shared_ptr<const strategies::Strategy> strategy = std::make_shared<strategies::Allreduce>();
+        std::shared_ptr<const strategies::Strategy> strategy = around_a_ring<strategies::Allreduce>();
         if (stage > 0) strategy = zero(stage);
         const double D = parameters_of_large_head(tied, t);
         const double chunk = stage < 2 || t > 1 ? 0.0 : (tied ? 2 * h : head_parameters(t)) / data;
@@ -203,10 +203,10 @@ TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") 
           if (!share.next()) continue;
           CAPTURE(its.name, recompute, stage, tied);
           const MeshTrial trial = stage > 0 ? trial_of(its, zero(stage), recompute, tied)
-                                            : trial_of(its, std::make_shared<strategies::Allreduce>(), recompute, tied);
+                                            : trial_of(its, around_a_ring<strategies::Allreduce>(), recompute, tied);
           CHECK(by_formula(trial) == Approx(held(trial)).epsilon(1e-9));
         }
-  auto in_parts = std::make_shared<strategies::Allreduce>();
+  auto in_parts = around_a_ring<strategies::Allreduce>();
   in_parts->micro_batches = 4;
   const MeshTrial trial = trial_of(cases.front(), in_parts, Recompute::none);
   CHECK(by_formula(trial) == Approx(held(trial)).epsilon(1e-9));
@@ -214,7 +214,7 @@ TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") 
 
 TEST_CASE("the gradient of a tied copy is in memory from the head's first backward pass on") {
   MeshTrial trial = trial_of({.name = "tied", .pipeline = 2, .micro_batches = 4},
-                             std::make_shared<strategies::Allreduce>(), Recompute::full);
+                             around_a_ring<strategies::Allreduce>(), Recompute::full);
   trial.parallel.stages = {1.0, 3.0};  // the last stage is the fullest
   for (const bool tied : {false, true}) {
     CAPTURE(tied);

@@ -23,7 +23,7 @@ MeshTrial layers_on(std::string_view schedule, int p, int m, std::int64_t steps,
   trial.parallel.pipeline = p;
   trial.parallel.micro_batches = m;
   trial.parallel.schedule.choose(schedule);
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.workers = p;
   trial.rows = trial.batch = m;
   trial.steps = steps;
@@ -80,7 +80,7 @@ TEST_CASE("a rank's record has its place in the mesh, and only where the model i
   trial.training.numbers = false;
   trial.data = {};
   trial.steps = 1;
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.workers = 8;
   trial.parallel.tensor = 2;
   trial.parallel.pipeline = 2;
@@ -107,7 +107,7 @@ TEST_CASE("with scatter_gather each tensor rank sends its part of a hop, and the
   trial.training.numbers = false;
   trial.data = {};
   trial.steps = 1;
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.workers = 8;
   trial.parallel.tensor = 4;
   trial.parallel.pipeline = 2;
@@ -133,7 +133,7 @@ TEST_CASE("the bytes of each dimension of a mesh are counted on its links") {
   trial.training.numbers = false;
   trial.data = {};
   trial.steps = 1;
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.workers = 4;
   trial.parallel.pipeline = 2;
   const record::Record record = trial.run().record;

@@ -21,11 +21,11 @@ void check_equal(MeshTrial cut, const Parallel& parallel, int data, const char* 
   cut.parallel = parallel;
   cut.workers = data * static_cast<int>(parallel.ranks_a_replica());
   cut.training.optimizer.choose(optimizer);
-  if (!cut.strategy) cut.strategy = std::make_shared<strategies::Allreduce>();
+  if (!cut.strategy) cut.strategy = around_a_ring<strategies::Allreduce>();
   MeshTrial whole = cut;
   whole.workers = data;
   whole.parallel = {};
-  auto plain = std::make_shared<strategies::Allreduce>();
+  auto plain = around_a_ring<strategies::Allreduce>();
   plain->micro_batches = parallel.micro_batch_count();
   plain->no_sync = plain->micro_batches > 1;
   whole.strategy = plain;
@@ -128,7 +128,7 @@ TEST_CASE("experts beside all other ranks train the parameters of uncut replicas
 }
 
 TEST_CASE("buckets, shards of the optimizer, clipping and orders of ranks leave expert ranks' numbers as they are") {
-  auto buckets = std::make_shared<strategies::Allreduce>();
+  auto buckets = around_a_ring<strategies::Allreduce>();
   buckets->bucket_bytes = 2000.0;
   auto zero = std::make_shared<strategies::Zero>();
   zero->stage = 1;
@@ -155,7 +155,7 @@ record::Record timed(MeshTrial trial, const Parallel& parallel) {
   trial.steps = 1;
   trial.parallel = parallel;
   trial.workers = static_cast<int>(parallel.ranks_a_replica());
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.cluster.charge_reductions = false;
   record::Record record = trial.run().record;
   REQUIRE(record.error.empty());
@@ -194,7 +194,7 @@ TEST_CASE("the record has the choices of experts that found no room, and how une
   MeshTrial trial = experts_trial(4, false);
   trial.parallel = sharing(2);
   trial.workers = 2;
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   const Outcome outcome = trial.run();
   REQUIRE(outcome.record.error.empty());
   const models::Samples rows{.features = trial.data.features.data(),

@@ -144,7 +144,7 @@ TEST_CASE("shards of parts, with units that are gathered or not, train the param
 TEST_CASE("zero of every stage and fsdp train the parameters of allreduce on the same mesh, bit for bit") {
   const auto trained = [](const char* kind, std::int64_t stage) {
     MeshTrial trial = transformer_trial(4, false);
-    trial.strategy = std::make_shared<strategies::Allreduce>();
+    trial.strategy = around_a_ring<strategies::Allreduce>();
     auto zero = std::make_shared<strategies::Zero>();
     zero->stage = stage;
     if (std::string(kind) == "zero") trial.strategy = zero;

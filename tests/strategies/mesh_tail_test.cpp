@@ -27,7 +27,7 @@ MeshTrial replicas_of_stages(std::int64_t layers, std::int64_t steps, int replic
   MeshTrial trial{.model = model, .problem = *model->own_problem(), .strategy = {}};
   trial.parallel.pipeline = p;
   trial.parallel.micro_batches = m;
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.workers = p * replicas;
   trial.rows = trial.batch = m * replicas;
   trial.steps = steps;
@@ -77,7 +77,7 @@ TEST_CASE("what the backward pass hides of the sums is not in the tail") {
   const std::int64_t steps = 2, layers = 2;
   MeshTrial trial = replicas_of_stages(layers, steps);
   trial.cluster.charge_reductions = false;
-  auto buckets = std::make_shared<strategies::Allreduce>();
+  auto buckets = around_a_ring<strategies::Allreduce>();
   buckets->bucket_bytes = 8.0 * parameters;
   trial.strategy = buckets;
   const record::Record record = trial.run().record;

@@ -15,7 +15,7 @@ using strategies::Parallel;
 namespace {
 
 std::shared_ptr<strategies::Allreduce> gradients_added_first(std::int64_t micro_batches) {
-  auto strategy = std::make_shared<strategies::Allreduce>();
+  auto strategy = around_a_ring<strategies::Allreduce>();
   strategy->micro_batches = micro_batches;
   strategy->no_sync = micro_batches > 1;
   return strategy;
@@ -31,7 +31,7 @@ MeshTrial uncut(MeshTrial trial, std::int64_t micro_batches) {
 }
 
 MeshTrial on(MeshTrial trial, int data, const Parallel& parallel,
-             std::shared_ptr<const strategies::Strategy> strategy = std::make_shared<strategies::Allreduce>()) {
+             std::shared_ptr<const strategies::Strategy> strategy = around_a_ring<strategies::Allreduce>()) {
   trial.parallel = parallel;
   trial.workers = data * static_cast<int>(parallel.ranks_a_replica());
   trial.strategy = std::move(strategy);
@@ -105,7 +105,7 @@ TEST_CASE("random meshes of up to 16 ranks train the parameters of uncut replica
       parallel.stages = units;
     }
     if (random() % 2 == 0) parallel.order = {"data", "pipeline", "tensor"};
-    auto strategy = std::make_shared<strategies::Allreduce>();
+    auto strategy = around_a_ring<strategies::Allreduce>();
     if (random() % 2 == 0) strategy->bucket_bytes = 2000.0;
     parallel.scatter_gather = draw % 2 == 0;
     CAPTURE(draw, parallel.tensor, parallel.pipeline, data, parallel.micro_batch_count());
@@ -119,9 +119,9 @@ TEST_CASE("zero, local_sgd and diloco work among the ranks of a part as among re
   zero->stage = 1;
   auto zero_2 = std::make_shared<strategies::Zero>();
   zero_2->stage = 2;
-  auto local = std::make_shared<strategies::LocalSgd>();
+  auto local = around_a_ring<strategies::LocalSgd>();
   local->local_steps = 2;
-  auto diloco = std::make_shared<strategies::DiLoCo>();
+  auto diloco = around_a_ring<strategies::DiLoCo>();
   diloco->local_steps = 2;
   const std::vector<std::shared_ptr<const strategies::Strategy>> all{zero, zero_2, local, diloco};
   for (const auto& strategy : all) {
@@ -236,7 +236,7 @@ TEST_CASE(
     for (const std::int64_t context : {1, 2}) {
       CAPTURE(sequence_parallel, context);
       MeshTrial trial = transformer_trial(3, false);
-      trial.strategy = std::make_shared<strategies::Allreduce>();
+      trial.strategy = around_a_ring<strategies::Allreduce>();
       trial.training.numbers = false;
       trial.data = {};
       trial.steps = 1;
@@ -277,7 +277,7 @@ TEST_CASE("of a pair of layers that tensor ranks share, each is recomputed but t
       auto model = std::make_shared<models::Perceptron>();
       model->hidden = hidden;
       trial.model = model;
-      trial.strategy = std::make_shared<strategies::Allreduce>();
+      trial.strategy = around_a_ring<strategies::Allreduce>();
       trial.data = {};
       trial.training.numbers = false;
       trial.training.recompute = recompute;

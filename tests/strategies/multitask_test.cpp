@@ -68,11 +68,11 @@ std::vector<double> trained(const training::Program& program, int P, bool number
 }
 
 training::Program multitask(std::string_view compression) {
-  auto strategy = std::make_shared<strategies::Multitask>();
+  auto strategy = around_a_ring<strategies::Multitask>();
   strategy->compression = Compressor(compression, {.rank = 1000}).slot();
   return strategies::program(strategy);
 }
-training::Program multitask() { return strategies::program(std::make_shared<strategies::Multitask>()); }
+training::Program multitask() { return strategies::program(around_a_ring<strategies::Multitask>()); }
 
 /// A worker's tasks, first and behind the last, and the size of its group.
 struct Dealt {

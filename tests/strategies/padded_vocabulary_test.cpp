@@ -22,13 +22,13 @@ MeshTrial cut_trial(std::int64_t tensor, std::int64_t pipeline, std::int64_t con
   trial.parallel.pipeline = pipeline;
   trial.parallel.context = context;
   trial.parallel.micro_batches = pipeline > 1 ? 4 : 1;
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.workers = 2 * static_cast<int>(trial.parallel.ranks_a_replica());
   return trial;
 }
 
 MeshTrial uncut(MeshTrial trial) {
-  auto plain = std::make_shared<strategies::Allreduce>();
+  auto plain = around_a_ring<strategies::Allreduce>();
   plain->micro_batches = trial.parallel.micro_batch_count();
   plain->no_sync = plain->micro_batches > 1;
   trial.strategy = plain;
@@ -57,7 +57,7 @@ TEST_CASE("tensor ranks that share a padded vocabulary train the parameters of u
 TEST_CASE("a padded vocabulary takes as long message by message, and after a crash trains what was lost again") {
   auto zero = std::make_shared<strategies::Zero>();
   zero->stage = 2;
-  const std::vector<std::shared_ptr<const strategies::Strategy>> all{std::make_shared<strategies::Allreduce>(), zero,
+  const std::vector<std::shared_ptr<const strategies::Strategy>> all{around_a_ring<strategies::Allreduce>(), zero,
                                                                      std::make_shared<strategies::Fsdp>()};
   for (const auto& strategy : all) {
     MeshTrial trial = cut_trial(4, 1, 1, true);

@@ -30,6 +30,14 @@ namespace simgrad::tests {
 using strategies::Consistency;
 using strategies::GossipUpdate;
 
+/// A strategy with its defaults; its sums, where it has any, go around a ring, whichever algorithm is the default.
+template <class Strategy>
+std::shared_ptr<Strategy> around_a_ring() {
+  auto strategy = std::make_shared<Strategy>();
+  if constexpr (requires { strategy->algorithm.choose("ring"); }) strategy->algorithm.choose("ring");
+  return strategy;
+}
+
 inline training::Program single() { return strategies::program(std::make_shared<strategies::Single>()); }
 inline training::Program mapreduce() { return strategies::program(std::make_shared<strategies::MapReduce>()); }
 inline training::Program data_parallel() { return strategies::program(std::make_shared<strategies::DataParallel>()); }
@@ -40,7 +48,7 @@ inline training::Program allreduce(std::string_view algorithm, std::optional<dou
   strategy->bucket_bytes = bucket_bytes;
   return strategies::program(strategy);
 }
-inline training::Program ring_allreduce() { return strategies::program(std::make_shared<strategies::Allreduce>()); }
+inline training::Program ring_allreduce() { return allreduce("ring"); }
 
 inline training::Program parameter_server(Consistency consistency, strategies::Part part = strategies::Part::sum) {
   auto strategy = std::make_shared<strategies::ParameterServer>();

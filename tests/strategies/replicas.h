@@ -19,7 +19,7 @@ struct FirstRound : training::LearningRateSchedule {
 
 template <class Strategy, class... Changes>
 training::Program made(const Changes&... changes) {
-  auto strategy = std::make_shared<Strategy>();
+  auto strategy = around_a_ring<Strategy>();
   (changes(*strategy), ...);
   return strategies::program(strategy);
 }

@@ -20,7 +20,7 @@ using strategies::CodesWay;
 namespace {
 
 training::Program ring(const Compressor& compression, CodesWay way, std::optional<double> bucket_bytes = {}) {
-  auto strategy = std::make_shared<strategies::Allreduce>();
+  auto strategy = around_a_ring<strategies::Allreduce>();
   strategy->compression = compression.slot();
   strategy->codes = way;
   strategy->bucket_bytes = bucket_bytes;
@@ -230,7 +230,7 @@ TEST_CASE("of scattered codes whose shapes alone are known, tensors are made for
   auto& tensors = *static_cast<std::uint64_t*>(shared);
   const auto tensors_of = [&](int P) {
     tensors = 0;
-    auto strategy = std::make_shared<strategies::Allreduce>();
+    auto strategy = around_a_ring<strategies::Allreduce>();
     strategy->compression = strategies::Compression(training::compressors(), std::make_unique<CountingSign>(tensors));
     strategy->codes = CodesWay::reduce_scatter;
     timed(strategies::program(strategy), 16 * 64, P);

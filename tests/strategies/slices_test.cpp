@@ -22,7 +22,7 @@ MeshTrial sliced(int tensor, std::int64_t refresh_every, std::optional<std::int6
   MeshTrial trial{.model = model, .problem = {.features = in}, .strategy = {}};
   trial.rows = trial.batch = rows;
   trial.data = linear_data(rows, in, 1);
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.parallel.tensor = tensor;
   trial.parallel.refresh_every = refresh_every;
   trial.parallel.staleness = staleness;
@@ -98,7 +98,7 @@ TEST_CASE("slices that refresh in every step are the synchronous split, bit for 
   // Rows that come for the first time are refreshed: in an epoch's two steps all are.
   for (MeshTrial trial : {transformer_trial(2, true), perceptron_trial()})
     for (const int tensor : {2, 4}) {
-      trial.strategy = std::make_shared<strategies::Allreduce>();
+      trial.strategy = around_a_ring<strategies::Allreduce>();
       trial.parallel.tensor = trial.workers = tensor;
       trial.steps = 2;
       trial.training.optimizer.choose("adam");
@@ -202,7 +202,7 @@ TEST_CASE("slices of a transformer, with sums, maxima and gatherings, move as th
   };
   for (const std::int64_t staleness : {3, 6}) {
     MeshTrial trial = transformer_trial(2, true);
-    trial.strategy = std::make_shared<strategies::Allreduce>();
+    trial.strategy = around_a_ring<strategies::Allreduce>();
     trial.rows = trial.batch = 48;
     trial.data = text_data(48, 8, 12);
     trial.parallel.tensor = trial.workers = 4;

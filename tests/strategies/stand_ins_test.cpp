@@ -31,7 +31,7 @@ MeshTrial mesh_of(std::int64_t tensor, std::int64_t pipeline, int data,
 }
 
 std::shared_ptr<strategies::Allreduce> in_buckets() {
-  auto strategy = std::make_shared<strategies::Allreduce>();
+  auto strategy = around_a_ring<strategies::Allreduce>();
   strategy->bucket_bytes = 3000.0;
   return strategy;
 }
@@ -83,7 +83,7 @@ TEST_CASE(
     std::shared_ptr<const strategies::Strategy> strategy;
     bool sequence_parallel;
   };
-  const auto plain = std::make_shared<strategies::Allreduce>();
+  const auto plain = around_a_ring<strategies::Allreduce>();
   const std::vector<Case> cases{{2, 2, 2, plain, false},        {4, 3, 2, in_buckets(), true},
                                 {1, 3, 4, in_buckets(), false}, {2, 1, 2, in_buckets(), true},
                                 {2, 2, 4, zero, false},         {4, 1, 1, plain, false}};

@@ -21,7 +21,7 @@ MeshTrial stream(std::string_view schedule, int stages, std::int64_t micro_batch
   trial.parallel.pipeline = trial.workers = stages;
   trial.parallel.micro_batches = micro_batches;
   trial.parallel.schedule.choose(schedule);
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.rows = trial.batch = micro_batches;
   trial.steps = updates;
   trial.training.numbers = false;

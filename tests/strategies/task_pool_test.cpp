@@ -106,7 +106,7 @@ std::vector<double> losses(const record::Record& record) {
 
 training::Program pool(Multitask::Schedule schedule, std::optional<Multitask::Rows> rows = {},
                        Multitask::Sizes sizes = Multitask::Sizes::equal) {
-  auto strategy = std::make_shared<Multitask>();
+  auto strategy = around_a_ring<Multitask>();
   strategy->schedule = schedule;
   strategy->rows = rows;
   strategy->sizes = sizes;

@@ -30,7 +30,7 @@ cluster::HostClass host_class(const std::string& name, int count, double speed_f
 MeshTrial on(MeshTrial trial, const Parallel& parallel, const std::vector<double>& speeds, bool equal = false) {
   trial.parallel = parallel;
   trial.workers = static_cast<int>(speeds.size());
-  trial.strategy = std::make_shared<strategies::Allreduce>();
+  trial.strategy = around_a_ring<strategies::Allreduce>();
   trial.cluster.charge_reductions = false;
   for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
     trial.cluster.host_classes.push_back(host_class("class" + std::to_string(rank), 1, speeds[rank]));
@@ -41,7 +41,7 @@ MeshTrial on(MeshTrial trial, const Parallel& parallel, const std::vector<double
 
 /// The same training with uncut replicas, which add the gradients of as many micro-batches.
 MeshTrial uncut(MeshTrial trial) {
-  auto strategy = std::make_shared<strategies::Allreduce>();
+  auto strategy = around_a_ring<strategies::Allreduce>();
   strategy->micro_batches = trial.parallel.micro_batch_count();
   strategy->no_sync = strategy->micro_batches > 1;
   trial.workers = static_cast<int>(trial.workers / trial.parallel.ranks_a_replica());

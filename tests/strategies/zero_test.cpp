@@ -109,7 +109,7 @@ TEST_CASE("groups that share the parameters train those of all workers, to 1e-12
 TEST_CASE("micro-batches add up to the gradient of all rows, to 1e-12") {
   const Outcome plain = trained(allreduce("ring"), 3).run();
   const auto accumulated = [](bool no_sync) {
-    auto strategy = std::make_shared<strategies::Allreduce>();
+    auto strategy = around_a_ring<strategies::Allreduce>();
     strategy->micro_batches = 4;
     strategy->no_sync = no_sync;
     auto in_buckets = std::make_shared<strategies::Allreduce>(*strategy);
