@@ -196,7 +196,8 @@ def draw_pipeline(draw, scenario, stages, units):
     if pieces > stages:
         scenario["parallel"]["chunks"] = chunks
     kind = draw.choice(["single", "allreduce"]) if scenario["cluster"]["workers"] == stages else "allreduce"
-    scenario["strategy"] = [around_a_ring({"kind": kind, "label": schedule} | ({} if kind == "single" else {"bucket_size": "none"}))]
+    at_once = {} if kind == "single" else {"bucket_size": "none"}
+    scenario["strategy"] = [around_a_ring({"kind": kind, "label": schedule} | at_once)]
 
 
 def around_a_ring(strategy):
