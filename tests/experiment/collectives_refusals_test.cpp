@@ -60,8 +60,8 @@ TEST_CASE("faults of a measured file are told with its line, and failures are re
 
 TEST_CASE("several rings and overlapping trees are refused without slices, and where options disturb messages") {
   const auto with = [](const std::string& algorithm, const std::string& cluster = "") {
-    return "[cluster]\n" + cluster + small.substr(small.find("workers")) + ring_allreduce + "algorithm = " + algorithm +
-           "\n";
+    return "[cluster]\n" + cluster + small.substr(small.find("workers")) + plain_allreduce +
+           "algorithm = " + algorithm + "\n";
   };
   const std::string rings = "{ kind = \"ring\", slices = 2, rings = 4 }";
   const std::string trees = "{ kind = \"double_binary_tree\", overlap = true }";

@@ -29,7 +29,7 @@ Faults faults(const std::string& text, const Selection& selection = {}) {
   return {};
 }
 
-const std::string scenario_text = small + ring_allreduce;  // 12 lines
+const std::string scenario_text = small + plain_allreduce;  // 12 lines
 
 Faults of_grids(const std::vector<std::string>& grids) { return faults(scenario_text, {.grids = grids}); }
 
@@ -82,7 +82,7 @@ TEST_CASE("points with equal ids are no equal points where their options differ"
   const std::string one = scratch.write("one.csv", "a,b\n1,2\n3,5\n4,7\n");
   const std::string other = scratch.write("other.csv", "a,b\n1,2\n3,5\n4,7\n");
   const std::string text = "[cluster]\nworkers = 2\n[data]\nsource = \"csv\"\npath = \"" + one +
-                           "\"\n[model]\nkind = \"least_squares\"\n[stop]\nsteps = 2\n" + ring_allreduce;
+                           "\"\n[model]\nkind = \"least_squares\"\n[stop]\nsteps = 2\n" + plain_allreduce;
   const Plan plan = planned(text, {.grids = {"data.path=" + one + "," + other}});
   REQUIRE(plan.runs.size() == 2);
   CHECK(plan.runs[0].id == plan.runs[1].id);

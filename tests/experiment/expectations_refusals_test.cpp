@@ -28,7 +28,7 @@ std::vector<std::string> faults(const std::string& text, const Selection& select
 using Faults = std::vector<std::string>;
 
 const std::string grid = "[grid]\n\"cluster.workers\" = [2, 4]\n";
-const std::string scenario_text = small + ring_allreduce + grid;  // 14 lines
+const std::string scenario_text = small + plain_allreduce + grid;  // 14 lines
 
 std::string expects(const std::string& lines) { return scenario_text + "[[expect]]\n" + lines; }
 
@@ -108,10 +108,10 @@ TEST_CASE("an expectation of a strategy, a key or a value that is not there is r
     expected.push_back("23:1: the grid has no point with cluster.workers = 8; it takes 2, 4");
     return expected;
   }());
-  CHECK(faults(small + ring_allreduce +
+  CHECK(faults(small + plain_allreduce +
                "[[expect]]\nmetric = \"steps\"\nequals = 2\nwhere = { \"cluster.workers\" = 4 }\n") ==
         Faults{"16:1: \"where\" names grid points, but the scenario has no [grid]; leave it out, or add a grid"});
-  CHECK(faults(small + ring_allreduce +
+  CHECK(faults(small + plain_allreduce +
                "[[expect]]\nmetric = \"steps\"\nequals = 2\n[grid]\n\"expect.0.equals\" = [1, 2]\n") ==
         Faults{"17:1: an expectation is about the whole grid, which cannot vary it; use its \"where\""});
 }
@@ -121,7 +121,7 @@ TEST_CASE("a strategy is known by its label of any grid point, by its kind, or a
       small + "[[strategy]]\nkind = \"parameter_server\"\n[grid]\n\"strategy.0.servers\" = [1, 2]\n";
   for (const char* name : {"parameter_server", "parameter_server(servers=2)"})
     CHECK(faults(labels + "[[expect]]\nstrategy = \"" + name + "\"\nmetric = \"steps\"\nequals = 2\n").empty());
-  const std::string jobs = small + ring_allreduce + "[[job]]\nname = \"a\"\nstrategy = \"allreduce\"\nworkers = 2\n";
+  const std::string jobs = small + plain_allreduce + "[[job]]\nname = \"a\"\nstrategy = \"allreduce\"\nworkers = 2\n";
   for (const char* name : {"a", "allreduce"})
     CHECK(faults(jobs + "[[expect]]\nstrategy = \"" + name + "\"\nmetric = \"interference\"\nat_most = 2\n").empty());
   CHECK(faults(jobs + "[[expect]]\nstrategy = \"b\"\nmetric = \"steps\"\nat_most = 2\n")

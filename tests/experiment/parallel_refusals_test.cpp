@@ -267,7 +267,7 @@ TEST_CASE("a cut model fits with each change that its refusal names") {
   // does.
   const std::string in_memory = "tensor = 2\npipeline = 2\nmicro_batches = 2\n";
   const auto text = [&](const char* memory) {
-    std::string scenario = cut(in_memory, ring_allreduce, "optimizer = \"adam\"\n");
+    std::string scenario = cut(in_memory, plain_allreduce, "optimizer = \"adam\"\n");
     return scenario.insert(scenario.find("workers = 8"), fmt::format("memory = \"{}\"\n", memory));
   };
   const std::vector<std::pair<std::string, std::string>> sets{

@@ -60,7 +60,7 @@ TEST_CASE("the frames and the window of ethernet are in the id unless they are t
 TEST_CASE("writing a default down changes no id") {
   const std::string plain = planned(small + ring_allreduce).runs[0].id;
   for (const char* set : {"cluster.topology=star", "data.source=house_prices", "evaluate.every_steps=1", "title=x",
-                          "schema=1", "training.batch_size=full", "strategy.0.algorithm=ring"})
+                          "schema=1", "training.batch_size=full", "strategy.0.micro_batches=1"})
     CHECK(planned(small + ring_allreduce, {.sets = {set}}).runs[0].id == plain);
 }
 

@@ -20,7 +20,10 @@ kind = "least_squares"
 steps = 2
 )";
 
-inline const std::string ring_allreduce = "[[strategy]]\nkind = \"allreduce\"\n";
+inline const std::string ring_allreduce =
+    "[[strategy]]\nkind = \"allreduce\"\nlabel = \"allreduce\"\nalgorithm = \"ring\"\n";
+/// By the algorithm that is the default.
+inline const std::string plain_allreduce = "[[strategy]]\nkind = \"allreduce\"\n";
 inline const std::string single = "[[strategy]]\nkind = \"single\"\n";
 
 /// The plan of a scenario with that text.

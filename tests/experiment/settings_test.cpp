@@ -24,7 +24,7 @@ Settings settings_of(const std::string& text) {
 
 /// `small` with more lines in one of its sections.
 std::string with_line(const std::string& section, const std::string& line) {
-  std::string text = small + ring_allreduce;
+  std::string text = small + plain_allreduce;
   const std::string head = "[" + section + "]\n";
   if (text.find(head) == std::string::npos) return text + head + line + "\n";
   return text.insert(text.find(head) + head.size(), line + "\n");
@@ -33,12 +33,12 @@ std::string with_line(const std::string& section, const std::string& line) {
 }  // namespace
 
 TEST_CASE("the rows of a generator are known: all but round(test_fraction x samples)") {
-  CHECK(known_rows(settings_of(small + ring_allreduce)) == 100);
+  CHECK(known_rows(settings_of(small + plain_allreduce)) == 100);
   CHECK(known_rows(settings_of(with_line("data", "test_fraction = 0.255"))) == 74);  // 25.5 rounds to 26
 }
 
 TEST_CASE("the rows of a file are not known before it is read, but those of a timing-only run are") {
-  Settings settings = settings_of(small + ring_allreduce);
+  Settings settings = settings_of(small + plain_allreduce);
   settings.data.source.choose("csv");
   CHECK_FALSE(known_rows(settings));
   settings.training.numbers = false;
@@ -46,37 +46,37 @@ TEST_CASE("the rows of a file are not known before it is read, but those of a ti
 }
 
 TEST_CASE("the global batch is the rows, the batch size, or the workers' shares") {
-  CHECK(settings_of(small + ring_allreduce).batch(100) == 100);
+  CHECK(settings_of(small + plain_allreduce).batch(100) == 100);
   CHECK(settings_of(with_line("training", "batch_size = 10")).batch(100) == 10);
   CHECK(settings_of(with_line("training", "batch_size_per_worker = 10")).batch(100) == 40);
 }
 
 TEST_CASE("a batch beyond the integers is the largest of them, not a negative one") {
-  Settings settings = settings_of(small + ring_allreduce);
+  Settings settings = settings_of(small + plain_allreduce);
   settings.training.batch_size_per_worker = std::numeric_limits<std::int64_t>::max();
   CHECK(settings.batch(100) == std::numeric_limits<std::int64_t>::max());
 }
 
 TEST_CASE("defaults that depend on other options are filled in") {
-  const Settings plain = settings_of(small + ring_allreduce);
+  const Settings plain = settings_of(small + plain_allreduce);
   CHECK(plain.evaluate.every_steps == 1);
   CHECK_FALSE(settings_of(with_line("evaluate", "every_s = \"1s\"")).evaluate.every_steps);
-  const Settings bare = settings_of("[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" + ring_allreduce);
+  const Settings bare = settings_of("[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n" + plain_allreduce);
   CHECK(bare.data.samples == 1000);
   CHECK(bare.data.features == 10);
 }
 
 TEST_CASE("the shape of a generator's data is known, classes and constant feature included") {
-  CHECK(settings_of(small + ring_allreduce).problem().features == 3);
+  CHECK(settings_of(small + plain_allreduce).problem().features == 3);
   CHECK(settings_of(with_line("model", "bias = true")).problem().features == 4);
-  CHECK(settings_of(small + ring_allreduce).problem().classes == 0);
+  CHECK(settings_of(small + plain_allreduce).problem().classes == 0);
   std::string blobs = with_line("data", "source = \"blobs\"\nclasses = 7");
   blobs.replace(blobs.find("least_squares"), 13, "softmax_regression");
   CHECK(settings_of(blobs).problem().classes == 7);
 }
 
 TEST_CASE("a default label is the kind and the options that differ, and a written one counts as it is") {
-  Settings settings = settings_of(small + ring_allreduce + "[[strategy]]\nkind = \"gossip\"\ngraph = \"star\"\n" +
+  Settings settings = settings_of(small + plain_allreduce + "[[strategy]]\nkind = \"gossip\"\ngraph = \"star\"\n" +
                                   "[[strategy]]\nkind = \"gossip\"\nlabel = \"mine\"\n");
   CHECK(settings.strategies[0].name() == "allreduce");
   CHECK(settings.strategies[1].name() == "gossip(graph=star)");
@@ -150,7 +150,7 @@ TEST_CASE("a graph that does not fit into memory is refused without being drawn"
 #endif
 
 TEST_CASE("a partition is one of its kinds, with its options, and iid by default") {
-  CHECK(settings_of(small + ring_allreduce).training.partition.kind() == "iid");
+  CHECK(settings_of(small + plain_allreduce).training.partition.kind() == "iid");
   CHECK(settings_of(with_line("training", "partition = \"contiguous\"")).training.partition.kind() == "contiguous");
   const Settings settings = settings_of(with_line("training", "partition = { kind = \"quantity\", alpha = 0.1 }"));
   CHECK(settings.training.partition.kind() == "quantity");
@@ -181,7 +181,7 @@ TEST_CASE("an optimizer, a schedule, a warm-up that no strategy uses are refused
   const auto lloyd = [](const std::string& line) {
     std::string text = with_line("training", line);
     text.replace(text.find("least_squares"), 13, "k_means");
-    text.replace(text.find(ring_allreduce), ring_allreduce.size(),
+    text.replace(text.find(plain_allreduce), plain_allreduce.size(),
                  "[[strategy]]\nkind = \"mapreduce\"\njob = \"k_means\"\n");
     return text;
   };
@@ -191,7 +191,7 @@ TEST_CASE("an optimizer, a schedule, a warm-up that no strategy uses are refused
     const std::string last = line.substr(line.find('\n') + 1), key = last.substr(0, last.find(' '));
     CHECK_THROWS_WITH(settings_of(lloyd(line)),
                       ContainsSubstring(key + " is the optimizer's, but all strategies have job"));
-    CHECK_NOTHROW(settings_of(lloyd(line) + ring_allreduce));
+    CHECK_NOTHROW(settings_of(lloyd(line) + plain_allreduce));
   }
 }
 

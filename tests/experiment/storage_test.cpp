@@ -40,8 +40,8 @@ TEST_CASE("a shared storage gives each reader its share, whatever else happens m
       "[cluster]\nworkers = 7\nbackground = [{ rate = \"1kbps\" }]\n[data]\nsamples = 70\nfeatures = 4\n[model]\nkind "
       "= "
       "\"least_squares\"\n[training]\nnumbers = false\nbatch_size_per_worker = 1\ninput = { from = \"shared\", "
-      "bandwidth = \"0.8bps\", bytes_per_sample = \"47B\", prefetch = 0 }\n[stop]\nsteps = 2\n"
-      "[[strategy]]\nkind = \"allreduce\"\n");
+      "bandwidth = \"0.8bps\", bytes_per_sample = \"47B\", prefetch = 0 }\n[stop]\nsteps = 2\n" +
+      ring_allreduce);
   const auto seconds = tests::numbers_of_child([&] {
     const record::Record record = simulated(plan.runs.front());
     return std::vector{record.ranks[0].parts[TimePart::communicate_input]};

@@ -143,7 +143,7 @@ TEST_CASE("the note on ways of a fat tree by ecmp counts the pairs that share a 
   CHECK(meet > 0);
   const std::string notes = tests::text_of_child([&] {
     const Plan plan = planned(text_of("{ kind = \"fat_tree\", k = 4, routing = \"ecmp\" }",
-                                      ring_allreduce + "algorithm = \"recursive_doubling\"\n"),
+                                      plain_allreduce + "algorithm = \"recursive_doubling\"\n"),
                               {.sets = {"cluster.workers=8"}});
     std::string all;
     for (const std::string& each : simulate(plan.runs.front(), load_data(plan.runs.front()), 0, nullptr).notes)
