@@ -188,9 +188,6 @@ class FullySharded:
         later: there are earlier ones. Where these are not reduced, a unit's gradient is added to theirs.
         """
         adds, self.later = later and not self.t.options["no_sync"], later and self.t.options["no_sync"]
-        if not reduces and "whole_at_once" in FAULTS:
-            for name in ["tied", *range(len(self.units))]:
-                self.hold_gradient(name)
         self.gathered, self.next, self.used, self.there = [Event() for _ in self.order], 0, 0, set()
         self.reduction = None
         self.gather_ahead()

@@ -89,7 +89,7 @@ std::vector<Case> cases() {
                         named<Allreduce>("in buckets", [](Allreduce& a) { a.bucket_bytes = 2 * M / U; }),
                         named<Allreduce>("micro-batches", [](Allreduce& a) { a.micro_batches = 3; }),
                         named<strategies::DataParallel>("data_parallel"), named<strategies::LocalSgd>("local_sgd")};
-  for (const std::int64_t micro_batches : {1, 3})
+  for (const std::int64_t micro_batches : {1, 2, 3})
     for (const bool no_sync : {false, true}) {
       if (no_sync && micro_batches == 1) continue;
       for (const std::optional<double> bucket : {std::optional<double>(), std::optional(2 * M / U)}) {

@@ -1,4 +1,5 @@
 // The memory of ranks of a mesh: what a run holds at its peak, against the formula by which a run is refused.
+#include "models/profiles/profiled_model.h"
 #include "share.h"
 #include "strategies/mesh_trial.h"
 #include "strategies/sharded/fsdp.h"
@@ -250,6 +251,57 @@ TEST_CASE("a rank that has all parameters holds the sums of earlier micro-batche
 
 namespace {
 
+/// Units of unlike sizes, each of which keeps ten bytes of a sample.
+class UnlikeUnits final : public models::ProfiledModel {
+ public:
+  std::vector<models::Layer> profile() const override {
+    std::vector<models::Layer> all;
+    std::int64_t first = 0;
+    for (const std::int64_t count : {300, 1000, 100, 600}) {
+      const auto unit = static_cast<std::int64_t>(all.size());
+      all.push_back({.first = first, .count = count, .unit = unit, .kept = {.bytes = 10}, .forward_s = 1});
+      all.back().backward_s = 2;
+      first += count;
+    }
+    return all;
+  }
+
+ protected:
+  std::string_view kind() const override { return "unlike units"; }
+};
+
+}  // namespace
+
+// A unit's gradient is in memory from its first backward pass until it is reduced, so that all gradients are there from
+// the end of the first micro-batch to the last one's backward pass. Of two micro-batches the largest sum is that of the
+// last forward pass through the first unit, beside which the second one is gathered; of three it is that of the second
+// one's backward pass through the second unit, beside which the first one is. In the first micro-batch's backward pass
+// through the second unit the gradient of the first one is not there.
+TEST_CASE("with no_sync each unit's gradient is in memory from its first backward pass on") {
+  auto once = fsdp(2, true);
+  once->no_sync = true;
+  auto stage3 = zero(3);
+  stage3->no_sync = true;
+  const auto model = std::make_shared<UnlikeUnits>();
+  for (const std::int64_t micro_batches : {2, 3}) {
+    once->micro_batches = stage3->micro_batches = micro_batches;
+    for (const std::shared_ptr<const strategies::Strategy>& strategy :
+         std::vector<std::shared_ptr<const strategies::Strategy>>{once, stage3}) {
+      CAPTURE(micro_batches, strategy == stage3);
+      MeshTrial trial{.model = model, .problem = *model->own_problem(), .strategy = strategy};
+      trial.workers = 4;
+      trial.rows = trial.batch = 4 * micro_batches;
+      trial.training.numbers = false;
+      const double kept = micro_batches == 2 ? 10.0 : 20.0;
+      const double bytes = 8 * (2000 / 4 + 2000 + 1300) + kept;
+      CHECK(held(trial) == Approx(bytes).epsilon(1e-9));
+      CHECK(by_formula(trial) == Approx(bytes).epsilon(1e-9));
+    }
+  }
+}
+
+namespace {
+
 double bytes_sent(const MeshTrial& trial) {
   const record::Record record = trial.run().record;
   REQUIRE(record.error.empty());
@@ -304,13 +356,16 @@ TEST_CASE("the formula of a cut model whose units are gathered is what its fulle
       {.name = "one micro-batch of stages", .pipeline = 2, .data = 2, .schedule = "gpipe"}};
   auto in_parts = fsdp(2, true);
   in_parts->micro_batches = 2;
+  auto once = fsdp(2, true);
+  once->micro_batches = 2;
+  once->no_sync = true;
   auto alone = fsdp(2, true);
   alone->shard_group = 1;
   Share share(2);
   for (const bool tied : {false, true})
     for (const Case& its : cases)
       for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full})
-        for (const auto& strategy : {fsdp(2, true), fsdp(4, true), fsdp(2, false), in_parts, alone}) {
+        for (const auto& strategy : {fsdp(2, true), fsdp(4, true), fsdp(2, false), in_parts, once, alone}) {
           if (!share.next()) continue;
           CAPTURE(its.name, recompute, strategy->limit, strategy->reshard_after_forward, tied);
           const MeshTrial trial = trial_of(its, strategy, recompute, tied);

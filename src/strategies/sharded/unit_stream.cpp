@@ -52,6 +52,8 @@ Communicator UnitStream::sharers(const Communicator& all) const { return group_o
 
 void UnitStream::begin(const Tensor& shard, bool first) {
   shard_ = shard;
+  first_ = first;
+  if (first) kept_bytes_ = 0.0;
   earlier_bytes_ = first ? 0.0 : std::max(earlier_bytes_, shard_bytes_);
   entered_ = started_ = 0;
   last_sum_ = -1;
@@ -79,23 +81,29 @@ void UnitStream::leave(std::size_t unit) {
     worker_.memory().release(MemoryPart::gathered, parameter_bytes(numbers(latest_visit_[unit])));
 }
 
-void UnitStream::keep_whole_gradient() {
-  keeps_whole_ = true;
-  whole_gradient_bytes_ = worker_.number_bytes().gradient * static_cast<double>(worker_.learning().parameters());
+void UnitStream::keep_gradients(bool of_all) {
+  keeps_ = true;
+  if (of_all) kept_bytes_ = worker_.number_bytes().gradient * static_cast<double>(worker_.learning().parameters());
   worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
 }
 
 void UnitStream::make_gradient(std::size_t unit) {
+  if (keeps_ && !first_) return;  // it is in memory
   const std::int64_t begins = worker_.learning().units()[unit].begins;
-  worker_.memory().hold(MemoryPart::buckets, worker_.number_bytes().gradient * static_cast<double>(begins));
+  const double bytes = worker_.number_bytes().gradient * static_cast<double>(begins);
+  if (keeps_) kept_bytes_ += bytes;
+  if (keeps_)
+    worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
+  else
+    worker_.memory().hold(MemoryPart::buckets, bytes);
 }
 
 /// Blocks until the last sum is done. The gradient that went into it is free then.
 void UnitStream::end_sum() {
   if (last_sum_ >= 0) stream_.wait_until_over(last_sum_);
   const double summed = std::exchange(reducing_bytes_, 0.0);
-  if (keeps_whole_) whole_gradient_bytes_ -= summed;
-  worker_.memory().release(keeps_whole_ ? MemoryPart::gradients : MemoryPart::buckets, summed);
+  if (keeps_) kept_bytes_ -= summed;
+  worker_.memory().release(keeps_ ? MemoryPart::gradients : MemoryPart::buckets, summed);
 }
 
 void UnitStream::reduce(std::size_t unit, const Tensor& g) {
@@ -106,8 +114,8 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
   const double unit_bytes = a_number * static_cast<double>(units_[unit].count);
   shard_bytes_ += a_number * static_cast<double>(chunks_[unit].count);
   // A sum of all of a gradient takes its place, unless it is added to earlier ones.
-  if (keeps_whole_ && options_.group == 1 && earlier_bytes_ == 0.0)
-    whole_gradient_bytes_ -= unit_bytes;
+  if (keeps_ && options_.group == 1 && earlier_bytes_ == 0.0)
+    kept_bytes_ -= unit_bytes;
   else
     reducing_bytes_ = unit_bytes;
   worker_.memory().raise(MemoryPart::gradients, gradient_bytes());

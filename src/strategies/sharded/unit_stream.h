@@ -33,8 +33,9 @@ class UnitStream {
   void leave(std::size_t unit);
   /// Those of a unit that has been entered.
   const Tensor& parameters(std::size_t unit) const { return beside_->gathered[unit]; }
-  /// The gradient of all parameters is in memory: that of micro-batches which are not reduced. A unit's is until it is.
-  void keep_whole_gradient();
+  /// Gradients of micro-batches that are not reduced are in memory: of all parameters from now on, or of each unit from
+  /// its first backward pass on (make_gradient). A unit's is in memory until it is reduced.
+  void keep_gradients(bool of_all);
   /// The unit's gradient, which its backward pass is about to make, is in memory until it is reduced. That of a tied
   /// embedding is from the head's backward pass on.
   void make_gradient(std::size_t unit);
@@ -60,7 +61,7 @@ class UnitStream {
   void gather(std::size_t visit);
   void gather_with_embedding(std::size_t visit, const Tensor& own, std::int64_t embedding);
   void end_sum();
-  double gradient_bytes() const { return std::max(earlier_bytes_, shard_bytes_) + whole_gradient_bytes_; }
+  double gradient_bytes() const { return std::max(earlier_bytes_, shard_bytes_) + kept_bytes_; }
 
   const Worker& worker_;
   const Pieces& units_;
@@ -79,8 +80,9 @@ class UnitStream {
   std::vector<std::size_t> latest_visit_;  ///< by unit
   int last_sum_ = -1;                      ///< the task of the last sum
   bool reduces_ = false;                   ///< the micro-batch's gradients are reduced
-  bool keeps_whole_ = false;               ///< gradients of micro-batches that are not reduced are in memory
-  double whole_gradient_bytes_ = 0.0;      ///< then: of all parameters but those whose sums are done
+  bool keeps_ = false;                     ///< gradients of micro-batches that are not reduced are in memory
+  bool first_ = false;                     ///< the micro-batch is the step's first one
+  double kept_bytes_ = 0.0;                ///< of the gradients that are kept, but those whose sums are done
   double reducing_bytes_ = 0.0;            ///< of the unit whose gradient is being summed
   double shard_bytes_ = 0.0;               ///< of the micro-batch's gradient
   double earlier_bytes_ = 0.0;             ///< of the shards that the step's earlier micro-batches have left

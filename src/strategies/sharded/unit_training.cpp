@@ -21,17 +21,14 @@ namespace {
 class StepUnits final : public training::UnitVisitor {
  public:
   StepUnits(const Worker& worker, UnitStream& stream, const Pieces& units, const UnitOptions& options)
-      : worker_(worker),
-        stream_(stream),
-        units_(units),
-        sums_once_(options.no_sync && options.micro_batches > 1),
-        keeps_whole_(sums_once_ || worker.adds_up_micro_batches()) {}
+      : worker_(worker), stream_(stream), units_(units), sums_once_(options.no_sync && options.micro_batches > 1) {}
 
   void begin(const Tensor& shard, MicroBatch micro) {
     if (micro.part == 0) not_summed_ = {};
     reduces_ = !sums_once_ || micro.last();
     stream_.begin(shard, micro.part == 0);
-    if (keeps_whole_) stream_.keep_whole_gradient();
+    const bool of_all = worker_.adds_up_micro_batches();
+    if (sums_once_ || of_all) stream_.keep_gradients(of_all);
   }
   /// Returns this member's shard of the sum over all workers; nothing where it is left to a later micro-batch.
   Tensor reduced() {
@@ -42,9 +39,7 @@ class StepUnits final : public training::UnitVisitor {
   void enter(std::size_t unit) override { stream_.enter(unit); }
   void leave(std::size_t unit) override { stream_.leave(unit); }
   Tensor parameters(std::size_t unit) const override { return stream_.parameters(unit); }
-  void make_gradient(std::size_t unit) override {
-    if (!keeps_whole_) stream_.make_gradient(unit);
-  }
+  void make_gradient(std::size_t unit) override { stream_.make_gradient(unit); }
   void complete(std::size_t unit, const Tensor& g) override {
     made_ = g;
     const Stretch& its = units_[unit];
@@ -57,8 +52,7 @@ class StepUnits final : public training::UnitVisitor {
   const Worker& worker_;
   UnitStream& stream_;
   const Pieces& units_;
-  bool sums_once_;    ///< a step's micro-batches are summed over the workers together
-  bool keeps_whole_;  ///< the gradient of all parameters is in memory
+  bool sums_once_;  ///< a step's micro-batches are summed over the workers together
   bool reduces_ = true;
   collectives::Stretches of_units_;
   Tensor made_;        ///< the gradient of the micro-batch

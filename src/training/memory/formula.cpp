@@ -94,9 +94,23 @@ void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, std::size_
   now[MemoryPart::gradients] = gradients(reduced);
 }
 
-/// Whether micro-batches are reduced together, so that the gradient of all parameters is in memory during each of them
-/// but the last, which gives up what it has reduced.
+/// Whether micro-batches are reduced together: the first one makes the gradient unit by unit, all of it is in memory
+/// until the last one's backward pass, and that gives up what it has reduced.
 bool keeps_whole(const ShardMemory& its) { return its.no_sync && its.micro_batches > 1; }
+
+/// Activations when the forward pass has been through the layers of each unit.
+std::vector<double> activations_in_forward(const MemoryTerms& terms, const std::vector<ModelUnit>& units,
+                                           std::int64_t micro_batches) {
+  const double rows = largest_micro_batch(terms.rows, micro_batches);
+  std::vector<double> held;
+  double sum = 0.0;
+  for (const ModelUnit& unit : units) {
+    for (std::size_t i = unit.first_layer; i < unit.first_layer + unit.layers; ++i)
+      sum += rows * kept_bytes(terms.layers, i, terms.recompute, terms.bytes);
+    held.push_back(sum);
+  }
+  return held;
+}
 
 /// Bytes of gradients, not counting the buckets of units that make theirs as they are reduced.
 /// complete: parameters whose gradients are complete; of those, `reducing` are being reduced, and the others are
@@ -109,23 +123,33 @@ MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, Me
   const std::size_t U = units.size();
   const GatheredUnits gathered(UnitVisits::there_and_back(U), units, its);
   const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
+  const std::vector<double> in_forward = activations_in_forward(terms, units, its.micro_batches);
   const bool whole = keeps_whole(its);
+  const auto gathered_bytes = [&](std::size_t visits) {
+    return its.group > 1 ? terms.bytes.parameter * gathered.numbers(visits, 1) : 0.0;
+  };
   MemoryParts peak;
+  for (std::size_t u = 0; whole && u < U; ++u) {  // of the last micro-batch
+    now[MemoryPart::gathered] = gathered_bytes(u + 1);
+    now[MemoryPart::gradients] = gradients(0.0, 0.0, whole);
+    now[MemoryPart::activations] = in_forward[u];
+    take_larger(peak, now);
+  }
   double begun = 0.0, complete = 0.0, reducing = 0.0;
   for (std::size_t u = U; u-- > 0;) {
-    now[MemoryPart::gathered] = its.group > 1 ? terms.bytes.parameter * gathered.numbers(2 * U - u, 1) : 0.0;
+    now[MemoryPart::gathered] = gathered_bytes(2 * U - u);
     const auto own = static_cast<double>(units[u].count);
     begun += static_cast<double>(units[u].begins);
     now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (begun - complete + reducing);
-    now[MemoryPart::gradients] = gradients(whole ? 0.0 : complete, reducing, whole);
-    for (std::size_t i = units[u].first_layer; i < units[u].first_layer + units[u].layers; ++i) {
-      now[MemoryPart::activations] = activations[i];
-      take_larger(peak, now);
-      if (!whole) continue;
-      MemoryParts last = now;
-      last[MemoryPart::gradients] = gradients(complete, reducing, whole);
-      take_larger(peak, last);
-    }
+    std::vector<double> of_gradients{gradients(complete, reducing, whole)};  // in unlike micro-batches
+    if (whole) of_gradients.push_back(terms.bytes.gradient * begun);
+    if (whole && its.micro_batches > 2) of_gradients.push_back(gradients(0.0, 0.0, whole));
+    for (std::size_t i = units[u].first_layer; i < units[u].first_layer + units[u].layers; ++i)
+      for (const double bytes : of_gradients) {
+        now[MemoryPart::activations] = activations[i];
+        now[MemoryPart::gradients] = bytes;
+        take_larger(peak, now);
+      }
     complete += own;
     if (own > 0.0) reducing = own;
   }
@@ -145,7 +169,8 @@ MemoryParts shards_on_mesh(const MemoryTerms& terms, const ShardMemory& its, Mem
     now[MemoryPart::gradients] = gradients(moment.complete, moment.reducing, whole);
     take_larger(peak, now);
     if (!keeps_whole(its)) continue;
-    now[MemoryPart::gradients] = gradients(0.0, 0.0, true);
+    const bool of_all = terms.mesh->adds_up || its.micro_batches > 2;
+    now[MemoryPart::gradients] = of_all ? gradients(0.0, 0.0, true) : terms.bytes.gradient * moment.begun;
     take_larger(peak, now);
   }
   return peak;
