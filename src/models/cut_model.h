@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -96,14 +97,20 @@ struct Step {
     all_to_all_back,  ///< the way back: of n equal blocks block r goes to rank r; there come, of each own sample, rank
                       ///< 0's part, then rank 1's, ...
   };
+  static constexpr std::size_t all_layers = std::numeric_limits<std::size_t>::max();
+
   Then then = Then::nothing;
   Among among = Among::tensor;
   double numbers = 0.0;    ///< of a sample, that the step makes (before `then`)
   bool gradients = false;  ///< behind these numbers stands the gradient of the segment's parameters, of the length of
                            ///< StepInputs::w, with zeros where another step makes it: the steps' gradients add up
   bool again = false;      ///< `then` repeats what the forward pass has gathered; it can run beside other work
-  /// `then` goes on beside so much of the segment's work in this direction, as a share of it: attention's own, which
-  /// needs the keys and values of one rank after the other. The work on one of n parts begins when all have come.
+  /// Layers of the segment, in the order of the pass, whose work is done before `then` begins; no fewer than in the
+  /// step before.
+  std::size_t layers = all_layers;
+  /// `then` goes on beside so much of the work of the segment's first layer in this direction, as a share of it:
+  /// attention's own, which needs the keys and values of one rank after the other. The work on one of n parts begins
+  /// when all have come.
   double beside = 0.0;
   bool kept = false;               ///< forward: the backward steps read the numbers, after `then`
   std::vector<double> parts = {};  ///< gather: of a sample, the numbers of each rank, where they differ; empty: alike

@@ -186,6 +186,7 @@ std::vector<Segment> Perceptron::segments(const Problem& problem, const Chunk& c
     const bool pair = its.size() == 2, shared = pair || !first.is_whole();
     Step products{.then = !shared ? nothing : pair ? sum : gather, .numbers = static_cast<double>(last.out)};
     if (products.then == gather) products.parts = parts_of_ranks(last, chunk);
+    if (last.is_last) products.layers = 0;  // the forward pass has computed them
     (last.is_last ? segment.backward : segment.forward).push_back(products);
     if (pair && !last.is_last) segment.forward.push_back({.numbers = segment.exit});
     segment.backward.push_back(

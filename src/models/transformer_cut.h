@@ -63,6 +63,11 @@ struct CutStep {
 
 /// Whether ranks that share products share a sequence's tokens outside of them.
 inline bool shares_tokens(const Chunk& chunk) { return chunk.sequence_parallel && chunk.tensor > 1; }
+/// Whether the backward pass through experts reads the router's probabilities from the forward pass: it would have to
+/// wait for other ranks' tokens to compute them again.
+inline bool keeps_probabilities(const Chunk& chunk) {
+  return chunk.context > 1 || (shares_tokens(chunk) && chunk.expert > 1);
+}
 /// The places of some parts in w as a rank holds it.
 TransformerPlaces places_of(const TransformerShape& shape, const Chunk& chunk, PartRange parts);
 /// The parts of a chunk.

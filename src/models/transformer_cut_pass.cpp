@@ -131,7 +131,7 @@ class CutPass {
     return static_cast<std::size_t>(at - of_.steps.begin());
   }
   std::span<const double> made(CutWork work) const { return inputs_.made[index_of(work)]; }
-  /// The router's probabilities, if ranks share tokens; copies of tokens, if ranks share experts; experts' results.
+  /// The router's probabilities, if they are kept; copies of tokens, if ranks share experts; experts' results.
   std::span<const std::span<const double>> kept() const {
     base::check(!inputs_.kept.empty(), "a backward step has the numbers that forward steps have kept");
     return inputs_.kept;
@@ -236,7 +236,8 @@ class CutPass {
 
   /// Where the rank's tokens go.
   Routing<Real> routed() {
-    const std::vector<Real> p = of_.chunk.context == 1 ? router_probabilities(numbers_, block().router, all_normed())
+    const std::vector<Real> p = !keeps_probabilities(of_.chunk)
+                                    ? router_probabilities(numbers_, block().router, all_normed())
                                 : has(CutWork::probabilities) ? reals(made(CutWork::probabilities))
                                                               : reals(kept().front());
     return route(of_.shape, p, own_, CopyPlaces::by_sequence);
@@ -250,7 +251,7 @@ class CutPass {
       activate_experts(numbers_, block(), copies(), experts_.experts);
     else
       activate_experts(numbers_, block(),
-                       reals(backward ? kept()[of_.chunk.context > 1 ? 1 : 0] : made(CutWork::route)),
+                       reals(backward ? kept()[keeps_probabilities(of_.chunk) ? 1 : 0] : made(CutWork::route)),
                        experts_.experts);
   }
   std::vector<Real> experts_results() {

@@ -52,16 +52,17 @@ class StepsOfPart {
     if (backward) gather(CutWork::derivatives, false);
     gather(CutWork::normed, backward);
     if (backward) {
-      if (chunk_.expert > 1) add(CutWork::slopes_of_results, to_experts(false));
+      if (chunk_.expert > 1) add(CutWork::slopes_of_results, to_experts(0, false));
       from_experts(CutWork::experts_backward, CutWork::copies_slopes, true);
       add(CutWork::combine_backward, {.numbers = own_, .gradients = true});
     } else {
-      if (chunk_.context > 1)
-        add(CutWork::probabilities, {.then = Step::Then::gather,
+      if (keeps_probabilities(chunk_))
+        add(CutWork::probabilities, {.then = chunk_.context > 1 ? Step::Then::gather : Step::Then::nothing,
                                      .among = Among::context,
                                      .numbers = tokens_ * static_cast<double>(shape_.experts),
+                                     .layers = router_layers,
                                      .kept = true});
-      if (chunk_.expert > 1) add(CutWork::route, to_experts(true));
+      if (chunk_.expert > 1) add(CutWork::route, to_experts(router_layers, true));
       from_experts(CutWork::experts, CutWork::results, false);
       add(CutWork::combine, {.numbers = own_});
     }
@@ -71,8 +72,8 @@ class StepsOfPart {
     if (!backward) return {};
     gather(CutWork::normed, false);
     if (chunk_.tensor > 1) {
-      add(CutWork::greatest_logits, {.then = Step::Then::max, .numbers = tokens_});
-      add(CutWork::softmax_terms, {.then = Step::Then::sum, .numbers = 2.0 * tokens_});
+      add(CutWork::greatest_logits, {.then = Step::Then::max, .numbers = tokens_, .layers = 0});
+      add(CutWork::softmax_terms, {.then = Step::Then::sum, .numbers = 2.0 * tokens_, .layers = 0});
     }
     sum(CutWork::loss_backward, true);
     add(CutWork::last_norm_backward, {.numbers = own_, .gradients = true});
@@ -80,13 +81,15 @@ class StepsOfPart {
   }
 
  private:
+  static constexpr std::size_t router_layers = 1, expert_layers = 2;  // of a part with experts
+
   void add(CutWork work, const Step& step) {
     steps_.emplace_back();  // GCC 12 warns of a push_back that it has inlined
     steps_.back() = {work, step};
   }
   /// Numbers of the rank's own tokens, gathered if tokens are shared; else no step is needed.
   void gather(CutWork work, bool again) {
-    if (shares_tokens(chunk_)) add(work, {.then = Step::Then::gather, .numbers = own_, .again = again});
+    if (shares_tokens(chunk_)) add(work, {.then = Step::Then::gather, .numbers = own_, .again = again, .layers = 0});
   }
   /// Terms of sums.
   void sum(CutWork work, bool gradients) {
@@ -95,45 +98,50 @@ class StepsOfPart {
                                                     : Step::Then::sum;
     add(work, {.then = then, .numbers = all_, .gradients = gradients});
   }
-  /// Keys and values, whose exchange goes on beside the products that need them.
+  /// Keys and values, whose exchange goes on beside the products that need them. One layer precedes these in either
+  /// direction: the first product, or the second one's backward pass.
   void gather_keys(bool again) {
     add(CutWork::keys_values, {.then = Step::Then::gather,
                                .among = Among::context,
                                .numbers = tokens_ * keys_values_width(),
                                .again = again,
+                               .layers = 1,
                                .beside = again ? attention_share() / 2.0 : attention_share()});
   }
   void sum_slopes_of_keys() {
     const double of_keys = static_cast<double>(shape_.sequence) * keys_values_width();
     const double of_queries = tokens_ * static_cast<double>(share_.heads_width(shape_));
-    add(CutWork::attention_slopes, {.numbers = of_queries + of_keys, .gradients = true});
+    add(CutWork::attention_slopes, {.numbers = of_queries + of_keys, .gradients = true, .layers = 1});
     add(CutWork::keys_slopes, {.then = Step::Then::sum_shard,
                                .among = Among::context,
                                .numbers = of_keys,
+                               .layers = 1,
                                .beside = attention_share() / 2.0});
   }
   /// Numbers of a token.
   double keys_values_width() const { return static_cast<double>(2 * share_.kv_width(shape_)); }
-  /// The share of scores and weighted sums in the flops of attention's segment, 4 s h of a token beside 2 h (h + 2
-  /// kv_width) of the first product and 2 h^2 of the second: the same in both directions, and on every rank.
+  /// The share of scores and weighted sums in the flops of attention's first layer, 4 s h of a token beside 2 h (h + 2
+  /// kv_width) of its product: the same in both directions, and on every rank.
   double attention_share() const {
     const auto s = static_cast<double>(shape_.sequence), h = static_cast<double>(shape_.hidden);
-    return 2.0 * s / (2.0 * s + 2.0 * h + 2.0 * static_cast<double>(shape_.kv_width()));
+    return 2.0 * s / (2.0 * s + h + 2.0 * static_cast<double>(shape_.kv_width()));
   }
   /// Copies of all experts' places.
   double copies() const {
     const std::int64_t of_expert = places_of_expert(shape_, shape_.sequence / chunk_.context);
     return static_cast<double>(shape_.experts * of_expert * shape_.hidden);
   }
-  Step to_experts(bool kept) const {
-    return {.then = Step::Then::all_to_all, .among = Among::expert, .numbers = copies(), .kept = kept};
+  Step to_experts(std::size_t layers, bool kept) const {
+    return {
+        .then = Step::Then::all_to_all, .among = Among::expert, .numbers = copies(), .layers = layers, .kept = kept};
   }
   /// Experts' work, whose numbers are terms of sums if ranks share its products, and the way back.
   void from_experts(CutWork work, CutWork behind_sum, bool backward) {
-    Step back{.among = Among::expert, .numbers = copies(), .kept = !backward};
+    const std::size_t layers = backward ? expert_layers : Step::all_layers;
+    Step back{.among = Among::expert, .numbers = copies(), .layers = layers, .kept = !backward};
     if (chunk_.expert > 1) back.then = Step::Then::all_to_all_back;
     if (chunk_.tensor > 1) {
-      add(work, {.then = Step::Then::sum, .numbers = copies(), .gradients = backward});
+      add(work, {.then = Step::Then::sum, .numbers = copies(), .gradients = backward, .layers = layers});
       add(behind_sum, back);
     } else {
       back.gradients = backward;

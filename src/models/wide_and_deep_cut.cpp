@@ -140,10 +140,10 @@ std::vector<Segment> WideAndDeep::segments(const Problem& problem, const Chunk& 
   const std::vector<Layer> all = layers(problem, chunk);
   const double keys = places.on_all_ranks(), numbers = keys * static_cast<double>(places.width);
   Segment table{.layers = 1, .count = all.front().count, .exit = static_cast<double>(places.exit())};
-  table.forward = {{.then = all_to_all, .among = Among::expert, .numbers = keys, .kept = true},
+  table.forward = {{.then = all_to_all, .among = Among::expert, .numbers = keys, .layers = 0, .kept = true},
                    {.then = all_to_all_back, .among = Among::expert, .numbers = numbers},
                    {.numbers = table.exit}};
-  table.backward = {{.then = all_to_all, .among = Among::expert, .numbers = numbers}, {.gradients = true}};
+  table.backward = {{.then = all_to_all, .among = Among::expert, .numbers = numbers, .layers = 0}, {.gradients = true}};
   Segment deep{.first_layer = 1, .layers = all.size() - 1, .first = table.count, .count = dense_parameters(problem)};
   deep.entrance = table.exit;
   deep.backward = {{.numbers = deep.entrance, .gradients = true}};

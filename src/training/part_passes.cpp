@@ -1,5 +1,7 @@
 #include "training/part_passes.h"
 
+#include <algorithm>
+
 #include "cluster/ranks/world.h"
 #include "training/learning/rank_work.h"
 #include "training/parts/model_parts.h"
@@ -30,78 +32,86 @@ void PartPasses::charge(double work, double flops, Work kind) const {
   if (work > 0.0) worker_.compute_stretched(work, step_work_, flops, share_.step, kind);
 }
 
-/// The work of a segment's layers in one direction, without what is computed again.
-PartPasses::Amount PartPasses::of_segment(std::size_t chunk, std::size_t segment, bool backward) const {
+std::size_t PartPasses::first_layer(std::size_t chunk, std::size_t segment) const {
   const models::PlacedChunk& placed = part_.chunks()[chunk];
-  const models::Segment& its = placed.segments[segment];
-  const RankWork rank = worker_.work();
-  Amount all;
-  for (std::size_t i = placed.first_layer + its.first_layer; i < placed.first_layer + its.first_layer + its.layers;
-       ++i) {
-    const models::Layer& layer = worker_.learning().layers()[i];
-    all.work += backward ? rank.backward(i, rows_) - rank.recomputed(i, rows_) : rank.forward(i, rows_);
-    all.flops += backward ? layer.backward_flops : layer.forward_flops;
-  }
-  all.flops *= static_cast<double>(rows_);
-  return all;
+  return placed.first_layer + placed.segments[segment].first_layer;
 }
 
-void PartPasses::forward(std::size_t chunk, std::size_t segment, double share) {
-  const models::PlacedChunk& placed = part_.chunks()[chunk];
-  const std::size_t first = placed.first_layer + placed.segments[segment].first_layer;
-  for (std::size_t i = first; i < first + placed.segments[segment].layers; ++i) memory_.forward(i);
-  more(chunk, segment, Work::forward, share);
+std::size_t PartPasses::layers(std::size_t chunk, std::size_t segment) const {
+  return part_.chunks()[chunk].segments[segment].layers;
+}
+
+/// The work of a layer in one direction, without what is computed again.
+PartPasses::Amount PartPasses::of_layer(std::size_t layer, bool backward, BackwardPiece piece) const {
+  const models::Layer& its = worker_.learning().layers()[layer];
+  const RankWork rank = worker_.work();
+  const auto rows = static_cast<double>(rows_);
+  if (!backward) return {rank.forward(layer, rows_), its.forward_flops * rows};
+  const Amount weights =
+      piece == BackwardPiece::whole ? Amount() : Amount{rank.weights(layer, rows_), weight_flops(its) * rows};
+  if (piece == BackwardPiece::weights) return weights;
+  return {rank.backward(layer, rows_) - rank.recomputed(layer, rows_) - weights.work,
+          its.backward_flops * rows - weights.flops};
+}
+
+void PartPasses::enter_forward(std::size_t chunk, std::size_t segment) {
+  const std::size_t first = first_layer(chunk, segment);
+  for (std::size_t i = first; i < first + layers(chunk, segment); ++i) memory_.forward(i);
+}
+
+void PartPasses::enter_backward(std::size_t chunk, std::size_t segment) {
+  const Learning& learning = worker_.learning();
+  const std::size_t first = first_layer(chunk, segment);
+  const bool repeats = repeats_forward(chunk, segment);
+  Amount again;
+  for (std::size_t i = first + layers(chunk, segment); i-- > first;) {
+    if (!repeats) again.work += worker_.work().recomputed(i, rows_);
+    if (!repeats) again.flops += learning.recomputed_flops(i) * static_cast<double>(rows_);
+    memory_.enter_backward(i);
+  }
+  charge(again.work, again.flops, Work::recompute);
+}
+
+void PartPasses::leave_backward(std::size_t chunk, std::size_t segment) {
+  const models::Chunk& its = part_.chunks()[chunk].chunk;
+  const std::size_t first = first_layer(chunk, segment);
+  for (std::size_t i = first + layers(chunk, segment); i-- > first;)
+    memory_.leave_backward(i, worker_.keeps_gradients_);
+  const bool counts = its.first_unit == 0 && segment == 0 && its.tensor_rank == 0 && its.context_rank == 0;
+  const cluster::World& world = worker_.session().world();
+  const int replicas = world.stand_ins() ? world.repeats() / its.tensor : 1;  // that this rank stands for
+  if (counts) worker_.session().tally().add_computed(rows_ * replicas);
+}
+
+void PartPasses::compute(std::size_t chunk, std::size_t segment, const SegmentWork& work) {
+  const std::size_t first = first_layer(chunk, segment), count = layers(chunk, segment);
+  const bool backward = work.kind == Work::backward || work.kind == Work::weights;
+  Amount all;
+  for (std::size_t k = work.first; k < std::min(work.end, count); ++k) {
+    const std::size_t in_segment = backward ? count - 1 - k : k;
+    const Amount its = of_layer(first + in_segment, backward, work.piece);
+    const Amount left = in_segment == 0 && work.less > 0.0 ? of_layer(first, backward, BackwardPiece::whole) : Amount();
+    all.work += its.work - work.less * left.work;
+    all.flops += its.flops - work.less * left.flops;
+  }
+  charge(all.work, all.flops, work.kind);
 }
 
 void PartPasses::more(std::size_t chunk, std::size_t segment, Work kind, double share) {
-  const Amount all = of_segment(chunk, segment, kind == Work::backward);
+  const Amount all = of_layer(first_layer(chunk, segment), kind == Work::backward, BackwardPiece::whole);
   charge(share * all.work, share * all.flops, kind);
 }
 
-bool PartPasses::repeats_forward(std::size_t chunk, std::size_t segment) const {
-  const models::PlacedChunk& placed = part_.chunks()[chunk];
-  const models::Segment& its = placed.segments[segment];
-  const Learning& learning = worker_.learning();
-  const std::size_t last = placed.first_layer + its.first_layer + its.layers - 1;
-  return learning.recompute() == Recompute::full &&
-         recomputed_as_a_whole(learning.layers(), last, learning.passes_on());
+void PartPasses::make_weights(std::size_t chunk, std::size_t segment) {
+  compute(chunk, segment, {.kind = Work::weights, .piece = BackwardPiece::weights});
+  leave_backward(chunk, segment);
 }
 
-void PartPasses::backward(std::size_t chunk, std::size_t segment, BackwardPiece piece, double less) {
-  const models::PlacedChunk& placed = part_.chunks()[chunk];
-  const models::Segment& its = placed.segments[segment];
+bool PartPasses::repeats_forward(std::size_t chunk, std::size_t segment) const {
   const Learning& learning = worker_.learning();
-  const RankWork rank = worker_.work();
-  const auto rows = static_cast<double>(rows_);
-  const std::size_t first = placed.first_layer + its.first_layer;
-  const bool repeats = repeats_forward(chunk, segment);
-  double again = 0.0, again_flops = 0.0, work = 0.0, flops = 0.0;
-  for (std::size_t i = first + its.layers; i-- > first;) {
-    const double weights = piece == BackwardPiece::whole ? 0.0 : rank.weights(i, rows_);
-    const double weight_flops = piece == BackwardPiece::whole ? 0.0 : training::weight_flops(learning.layers()[i]);
-    if (piece == BackwardPiece::weights) {
-      work += weights;
-      flops += weight_flops;
-      continue;
-    }
-    const double computed_again = rank.recomputed(i, rows_);
-    if (!repeats) again += computed_again;
-    if (!repeats) again_flops += learning.recomputed_flops(i);
-    work += rank.backward(i, rows_) - computed_again - weights;
-    flops += learning.layers()[i].backward_flops - weight_flops;
-    memory_.enter_backward(i);
-  }
-  charge(again, again_flops * rows, Work::recompute);
-  const Amount left = less > 0.0 ? of_segment(chunk, segment, true) : Amount();
-  charge(work - less * left.work, flops * rows - less * left.flops,
-         piece == BackwardPiece::weights ? Work::weights : Work::backward);
-  if (piece == BackwardPiece::inputs) return;
-  for (std::size_t i = first + its.layers; i-- > first;) memory_.leave_backward(i, worker_.keeps_gradients_);
-  const bool counts =
-      placed.chunk.first_unit == 0 && segment == 0 && placed.chunk.tensor_rank == 0 && placed.chunk.context_rank == 0;
-  const cluster::World& world = worker_.session().world();
-  const int replicas = world.stand_ins() ? world.repeats() / placed.chunk.tensor : 1;  // that this rank stands for
-  if (counts) worker_.session().tally().add_computed(rows_ * replicas);
+  const std::size_t last = first_layer(chunk, segment) + layers(chunk, segment) - 1;
+  return learning.recompute() == Recompute::full &&
+         recomputed_as_a_whole(learning.layers(), last, learning.passes_on());
 }
 
 Tensor PartPasses::run(const CutStep& step, const CutInputs& inputs) const {

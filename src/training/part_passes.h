@@ -4,13 +4,10 @@
 #include <cstdint>
 #include <map>
 
+#include "models/cut_model.h"
 #include "training/learning/learning.h"
 #include "training/memory/pass_memory.h"
 #include "values/tensor.h"
-
-namespace simgrad::models {
-class ModelPart;
-}
 
 namespace simgrad::training {
 
@@ -23,7 +20,16 @@ enum class BackwardPiece : unsigned char {
   weights,  ///< the gradients of the parameters
 };
 
-/// One micro-batch on one rank. Its work is charged segment by segment.
+/// The work of some of a segment's layers.
+struct SegmentWork {
+  record::Work kind = record::Work::forward;  ///< or backward, weights, forward a second time (recompute)
+  BackwardPiece piece = BackwardPiece::whole;
+  std::size_t first = 0, end = models::Step::all_layers;  ///< the layers, in the order of the pass
+  /// A share of the whole work of the segment's first layer in this direction, which is left to more().
+  double less = 0.0;
+};
+
+/// One micro-batch on one rank. A pass enters a segment, computes its layers in their order, and leaves it.
 class PartPasses {
  public:
   /// micro: the rank's share of the step's batch is cut into so many.  step_work: of the step's gradient on this part,
@@ -33,15 +39,21 @@ class PartPasses {
   std::int64_t rows() const { return rows_; }
   /// Which rows of the training set they are.
   RowSet row_numbers() const;
-  /// Virtual time: the flops of the segment's layers / speed, or what the device takes; of a share of this work.
-  void forward(std::size_t chunk, std::size_t segment, double share = 1.0);
+  /// The segment's activations are in memory from now on.
+  void enter_forward(std::size_t chunk, std::size_t segment);
+  /// The activations that are computed again are in memory, too.  Virtual time: of these, but of a unit as a whole
+  /// (repeats_forward).
+  void enter_backward(std::size_t chunk, std::size_t segment);
+  /// The segment's gradients are made, and its activations are dropped.
+  void leave_backward(std::size_t chunk, std::size_t segment);
+  /// Virtual time: the flops of the layers / speed, or the time that the device takes.
+  void compute(std::size_t chunk, std::size_t segment, const SegmentWork& work);
+  /// Virtual time: of a share of the work of the segment's first layer.
+  void more(std::size_t chunk, std::size_t segment, record::Work kind, double share);
+  /// Computes the gradients of the segment's parameters, and leaves it.
+  void make_weights(std::size_t chunk, std::size_t segment);
   /// Whether the backward pass through that segment begins with its unit's forward pass, a second time.
   bool repeats_forward(std::size_t chunk, std::size_t segment) const;
-  /// less: a share of the whole backward pass that is left to more(). What is computed again counts here, but a unit as
-  /// a whole (repeats_forward): that is up to more().
-  void backward(std::size_t chunk, std::size_t segment, BackwardPiece piece, double less = 0.0);
-  /// Virtual time: of another share of the segment's work: forward, backward, or forward a second time (recompute).
-  void more(std::size_t chunk, std::size_t segment, record::Work kind, double share);
   /// The numbers of a step of the pass.  Virtual time: none.
   values::Tensor run(const CutStep& step, const CutInputs& inputs) const;
 
@@ -49,7 +61,9 @@ class PartPasses {
   struct Amount {
     double work = 0.0, flops = 0.0;
   };
-  Amount of_segment(std::size_t chunk, std::size_t segment, bool backward) const;
+  std::size_t first_layer(std::size_t chunk, std::size_t segment) const;
+  std::size_t layers(std::size_t chunk, std::size_t segment) const;
+  Amount of_layer(std::size_t layer, bool backward, BackwardPiece piece) const;
   void charge(double work, double flops, record::Work kind) const;
 
   Worker& worker_;

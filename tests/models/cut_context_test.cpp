@@ -137,12 +137,11 @@ TEST_CASE("keys and values go around c - 1 times forwards and twice as often bac
         const std::vector<Layer> own = layers(shape, chunk);
         const std::vector<Segment> block = segments(shape, chunk);
         REQUIRE(block.size() == 2);
-        double attention = 0.0, all = 0.0;  // scores and weighted sums; the segment's
-        for (std::size_t l = 0; l < block[0].layers; ++l)
-          for (const Product& product : own[l].products) {
-            all += product.flops();
-            attention += product.parameters ? 0.0 : product.flops();
-          }
+        double attention = 0.0, all = 0.0;  // scores and weighted sums; the first layer's
+        for (const Product& product : own[0].products) {
+          all += product.flops();
+          attention += product.parameters ? 0.0 : product.flops();
+        }
         for (const bool backward : {false, true}) {
           double sent = 0.0, beside = 0.0;  // numbers of a sample to the neighbour, by rings
           for (const Segment& segment : block)
@@ -152,6 +151,7 @@ TEST_CASE("keys and values go around c - 1 times forwards and twice as often bac
               sent += (c - 1) * (step.then == gather ? step.numbers : step.numbers / c);
               beside += step.beside;
               CHECK(step.again == (backward && step.then == gather));
+              CHECK(step.layers == 1);  // the first product, or backward the second one, comes before
             }
           // 2 b (s / c) h a_kv / a numbers, c - 1 times; of the tensor rank's heads.
           CHECK(sent == (backward ? 2.0 : 1.0) * (c - 1) * 2.0 * (32.0 / c) * 64.0 * 4 / 8 / t);

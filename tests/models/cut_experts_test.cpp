@@ -174,6 +174,9 @@ TEST_CASE("a block of shared experts exchanges capacity copies of each expert tw
     const std::vector<Step>& steps = backward ? block[1].backward : block[1].forward;
     REQUIRE(steps.size() == 3);
     CHECK((steps[0].then == all_to_all && steps[1].then == all_to_all_back && steps[2].then == nothing));
+    // The router and two layers of experts: tokens go out behind the router, their derivatives before the experts.
+    CHECK(steps[0].layers == (backward ? 0 : 1));
+    CHECK(std::min(steps[1].layers, block[1].layers) == (backward ? 2 : 3));
     for (const std::size_t i : {0, 1}) {
       CHECK(steps[i].among == Among::expert);
       CHECK(steps[i].numbers == copies);

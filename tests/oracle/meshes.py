@@ -8,11 +8,10 @@ Written without reading src/, from
 * V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023 (what a rank keeps);
 * D. Lepikhin et al., GShard: Scaling Giant Models with Conditional Computation and Automatic Sharding, 2021 (experts).
 """
-from itertools import groupby, product
+from itertools import product
 from math import ceil, prod
 
 from collectives import ring
-from known import FAULTS
 
 
 class Mesh:
@@ -87,19 +86,7 @@ def cut_transformer(model, number, sizes, layer_of):
     own = 0 if model["tied"] else v * h // tensor
     layers += [layer("head", 0, 2 * h + own, 2 * s * h * v / tensor, 2 * s * h, 4 * s * v / tensor,
                      v * h // tensor if model["tied"] else 0, forward=[s, 2 * s], backward=whole)]
-    if "products_first" in FAULTS:
-        put_products_first(layers)
     return layers
-
-
-def put_products_first(layers):
-    """What attention or a feed-forward part exchanges follows the products of the whole part."""
-    for what, order in (("forward", layers), ("backward", layers[::-1])):
-        for _, part in groupby(order, lambda layer: layer.part):
-            part = list(part)
-            exchanges = [one for layer in part for side in layer.exchanges[what] for one in side]
-            for layer in part:
-                layer.exchanges[what] = [], exchanges if layer is part[-1] else []
 
 
 def layers_of_experts(model, sizes, layer):

@@ -241,6 +241,49 @@ TEST_CASE("expert ranks wait for the one whose experts are chosen most") {
     CHECK(*uneven.ranks[rank].mesh.expert_s > *even.ranks[rank].mesh.expert_s);
 }
 
+namespace {
+
+/// Flops forward of the layers of one expert rank: embedding, two of attention, router, two of experts, head.
+std::vector<double> forward_flops(const MeshTrial& trial, int rank) {
+  const models::Chunk chunk{.end_unit = 3, .expert = 2, .expert_rank = rank};
+  std::vector<double> flops;
+  for (const models::Layer& layer : trial.model->cut()->layers(trial.problem, chunk))
+    flops.push_back(layer.forward_flops);
+  REQUIRE(flops.size() == 7);
+  return flops;
+}
+
+}  // namespace
+
+// Rank 1 is slow, and rank 0's experts are chosen most: the one is late at the exchange before the experts, the other
+// one at the exchange behind them, and neither makes up for it.
+TEST_CASE("experts compute when their tokens have come, forward, backward, and forward again") {
+  MeshTrial trial = experts_trial(1, false);
+  auto model = std::make_shared<models::Transformer>(dynamic_cast<const models::Transformer&>(*trial.model));
+  model->options.expert_every = 1;
+  model->options.expert_skew = 2.5;
+  trial.model = model;
+  trial.cluster.host_spec.speed_flops_per_s = 1e7;
+  trial.cluster.relative_speeds = {1.0, 0.8};
+  const double alpha = trial.cluster.host_spec.latency_s = 1e-5, B = trial.cluster.host_spec.bandwidth_bytes_per_s;
+  const std::vector<double> busy = forward_flops(trial, 0), slow = forward_flops(trial, 1);
+  const double experts = busy[4] + busy[5], attention = slow[1] + slow[2], router = slow[3], head = slow[6];
+  REQUIRE(experts > (slow[4] + slow[5]) / 0.8);
+  const double numbers = 4.0 * 3 * 16;  // of a sample: experts x ceil(0.75 x 8 x 2 / 4) x hidden
+  const double exchange_s = alpha + 8 * 24 * numbers / 2 / B;
+  const double all = static_cast<double>(trial.model->parameters(trial.problem)), own = 4 * (2 * 16 * 24 + 24 + 16);
+  const double sums_s = 2 * (4 * alpha + 8 * (all - own) / 2 / B);  // of embedding, attention, router and head
+  for (const training::Recompute recompute : {training::Recompute::none, training::Recompute::full}) {
+    CAPTURE(recompute);
+    trial.training.recompute = recompute;
+    const int again = recompute == training::Recompute::full ? 1 : 0;
+    const double slow_s = ((3 + again) * (attention + router) + 3 * head) / 0.8e7;
+    const double busy_s = (3 + again) * experts / 1e7;
+    CHECK(timed(trial, sharing(2)).simulated_s ==
+          Approx(24 * (slow_s + busy_s) + (4 + 2 * again) * exchange_s + sums_s).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("context ranks send keys and values as ring attention does, and attention's own work hides them") {
   for (const int c : {2, 4})
     for (const double bandwidth : {1e5, 1e6, 1e7, 1e9}) {

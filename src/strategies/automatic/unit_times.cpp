@@ -25,7 +25,7 @@ class Passes {
         flops_per_s_(kind.flops_per_s) {}
 
   UnitTimes all() {
-    for (const Segment& its : unit_.segments) forward(its);
+    for (const Segment& its : unit_.segments) go({its, its.forward});
     times_.forward_s = now_s_;
     now_s_ = 0.0;
     for (std::size_t s = unit_.segments.size(); s-- > 0;) backward(unit_.segments[s]);
@@ -42,21 +42,14 @@ class Passes {
     for (std::size_t i = first; i < first + layers; ++i) work += (work_.*of)(i, terms_.rows);
     return work / flops_per_s_;
   }
-  double forward_s(const Segment& its) const { return sum(&training::RankWork::forward, its.first_layer, its.layers); }
-
   double exchange_s(const std::vector<Step>& steps, std::size_t k, double last_bytes) const {
     const Step& step = steps[k];
     const double bytes = terms_.bytes.wire, rows = static_cast<double>(terms_.rows);
     const double numbers = rows * (step.numbers + (k + 1 == steps.size() ? last_bytes / bytes : 0.0));
     return stage_.collective_s(step.then, step.among, numbers, ranks_among(shares_, step.among), bytes);
   }
-  bool beside(const Step& step) const { return step.beside > 0.0 && ranks_among(shares_, step.among) > 1; }
-  double share_beside(const std::vector<Step>& steps) const {
-    double share = 0.0;
-    for (const Step& step : steps)
-      if (beside(step)) share += step.beside;
-    return share;
-  }
+  bool shared(const Step& step) const { return ranks_among(shares_, step.among) > 1; }
+  bool beside(const Step& step) const { return step.beside > 0.0 && shared(step); }
   void compute(double seconds) { now_s_ += seconds; }
   void wait_until(double end_s) {
     exposed_s_ += std::max(end_s - now_s_, 0.0);
@@ -64,24 +57,50 @@ class Passes {
   }
   /// The work on the numbers of the other ranks goes on while they come; that on the last ones' stands behind.
   void compute_beside(const Step& step, double work_s, double exchange_s) {
-    const int n = ranks_among(shares_, step.among);
-    const double share_s = step.beside * work_s;
-    const double end_s = now_s_ + exchange_s;
-    compute(share_s * (n - 1) / n);
+    const double last_s = step.beside * work_s / ranks_among(shares_, step.among), end_s = now_s_ + exchange_s;
+    compute(step.beside * work_s - last_s);
     wait_until(end_s);
-    compute(share_s / n);
+    compute(last_s);
   }
 
-  void forward(const Segment& its) {
-    const double work_s = forward_s(its);
-    compute((1.0 - share_beside(its.forward)) * work_s);
-    for (std::size_t k = 0; k < its.forward.size(); ++k) {
-      const double takes_s = exchange_s(its.forward, k, its.exit_bytes);
-      if (beside(its.forward[k]))
-        compute_beside(its.forward[k], work_s, takes_s);
+  /// The work of one pass through a segment, without what is computed again.
+  struct Pass {
+    const Segment& its;
+    const std::vector<Step>& steps;
+    bool backward = false;
+    double gathered_s = 0.0;   ///< the end of what is gathered beside the work
+    std::size_t computed = 0;  ///< layers, in the order of the pass
+  };
+  double layer_s(const Pass& pass, std::size_t in_segment) const {
+    const std::size_t layer = pass.its.first_layer + in_segment;
+    if (!pass.backward) return sum(&training::RankWork::forward, layer, 1);
+    return sum(&training::RankWork::backward, layer, 1) - sum(&training::RankWork::recomputed, layer, 1);
+  }
+  /// Computes the layers up to there, and waits for what is gathered beside them.
+  void compute_until(Pass& pass, std::size_t layers) {
+    if (layers <= pass.computed) return;
+    double less = 0.0;  // of the segment's first layer
+    for (const Step& step : pass.steps) less += beside(step) ? step.beside : 0.0;
+    for (; pass.computed < std::min(layers, pass.its.layers); ++pass.computed) {
+      const std::size_t layer = pass.backward ? pass.its.layers - 1 - pass.computed : pass.computed;
+      compute((layer == 0 ? 1.0 - less : 1.0) * layer_s(pass, layer));
+    }
+    pass.computed = layers;
+    wait_until(pass.gathered_s);
+  }
+  void go(Pass pass) {
+    for (std::size_t k = 0; k < pass.steps.size(); ++k) {
+      const Step& step = pass.steps[k];
+      if ((shared(step) && step.then != Step::Then::nothing) || pass.gathered_s > 0.0) compute_until(pass, step.layers);
+      const double takes_s = exchange_s(pass.steps, k, pass.backward ? pass.its.entrance_bytes : pass.its.exit_bytes);
+      if (beside(step))
+        compute_beside(step, layer_s(pass, 0), takes_s);
+      else if (step.again && shared(step))
+        pass.gathered_s = now_s_ + takes_s;
       else
         wait_until(now_s_ + takes_s);
     }
+    compute_until(pass, Step::all_layers);
   }
 
   /// The forward pass through the unit a second time; a look-up, which computes nothing, is not exchanged again.
@@ -89,37 +108,16 @@ class Passes {
     for (const Segment& its : unit_.segments) {
       double flops = 0.0;
       for (std::size_t i = 0; i < its.layers; ++i) flops += unit_.layers[its.first_layer + i].forward_flops;
-      flops > 0.0 ? forward(its) : compute(forward_s(its));
+      flops > 0.0 ? go({its, its.forward}) : compute(sum(&training::RankWork::forward, its.first_layer, its.layers));
     }
   }
 
   void backward(const Segment& its) {
-    const std::vector<Step>& steps = its.backward;
     const bool repeats =
         terms_.recompute == training::Recompute::full && its.layers > 0 &&
         training::recomputed_as_a_whole(unit_.layers, its.first_layer + its.layers - 1, unit_.passes_on);
-    if (repeats) repeat_forward();
-    const double again = sum(&training::RankWork::recomputed, its.first_layer, its.layers);
-    const double work_s = sum(&training::RankWork::backward, its.first_layer, its.layers) - again;
-    double gathered_s = 0.0;
-    bool computed = false;
-    for (std::size_t k = 0; k < steps.size(); ++k) {
-      const Step& step = steps[k];
-      const bool computes =
-          step.gradients || beside(step) || (step.then != Step::Then::nothing && step.then != Step::Then::gather);
-      if (!computed && (computes || k + 1 == steps.size())) {
-        compute((repeats ? 0.0 : again) + (1.0 - share_beside(steps)) * work_s);
-        wait_until(gathered_s);
-        computed = true;
-      }
-      const double takes_s = exchange_s(steps, k, its.entrance_bytes);
-      if (beside(step))
-        compute_beside(step, work_s, takes_s);
-      else if (step.again && ranks_among(shares_, step.among) > 1)
-        gathered_s = now_s_ + takes_s;
-      else
-        wait_until(now_s_ + takes_s);
-    }
+    repeats ? repeat_forward() : compute(sum(&training::RankWork::recomputed, its.first_layer, its.layers));
+    go({its, its.backward, true});
   }
 
   const SharedUnit& unit_;

@@ -16,18 +16,18 @@ using training::AlongScope;
 
 /// The numbers of all ranks that share the unit, as the next step reads them.
 Tensor SegmentPasses::exchanged(const At& at, std::size_t number, const Tensor& numbers) const {
-  const Step& step = (at.backward ? at.its.backward : at.its.forward)[number];
+  const Step& step = at.steps()[number];
   const Communicator* const comm = sharing_.among(step.among);
   if (!comm || step.then == Step::Then::nothing) return numbers;
   if (cache_ && step.among == models::Among::tensor)
-    return cache_->exchanged({at.chunk, at.segment, at.backward, number}, step.then, at.micro.passes.row_numbers(),
+    return cache_->exchanged({at.chunk, at.segment, at.backward(), number}, step.then, at.micro.passes.row_numbers(),
                              numbers);
   const AlongScope timed(worker_.mesh_time(), *comm, dimension_of(step.among));
   return Exchange(step, at.micro.passes.rows())(*comm, numbers);
 }
 
 /// Likewise, beside work: that on the numbers of n - 1 ranks, then that on the last ones.
-Tensor SegmentPasses::beside(const At& at, const Step& step, const Tensor& numbers, record::Work work) {
+Tensor SegmentPasses::beside(const At& at, const Step& step, const Tensor& numbers) {
   const Communicator& comm = *sharing_.among(step.among);
   cluster::SideStream& stream = *streams_[static_cast<std::size_t>(step.among)];
   const Exchange exchange(step, at.micro.passes.rows());
@@ -36,51 +36,53 @@ Tensor SegmentPasses::beside(const At& at, const Step& step, const Tensor& numbe
       stream.start_collective([exchange, sent = exchange.sent(numbers, members)](const Communicator& of_side) {
         return exchange.collective(of_side, sent);
       });
-  at.micro.passes.more(at.chunk, at.segment, work, step.beside * (members - 1) / members);
+  at.micro.passes.more(at.chunk, at.segment, at.work, step.beside * (members - 1) / members);
   Tensor all;
   {
     const AlongScope timed(worker_.mesh_time(), comm, dimension_of(step.among));
     all = exchange.received(stream.wait(task), members);
   }
-  at.micro.passes.more(at.chunk, at.segment, work, step.beside / members);
+  at.micro.passes.more(at.chunk, at.segment, at.work, step.beside / members);
   return all;
 }
 
 /// The forward pass through the segment's unit a second time, where all of the unit is recomputed: it takes the time of
 /// its work and of its exchanges, and the numbers are known already. A look-up keeps nothing: it is not exchanged
 /// again.
-void SegmentPasses::repeat_forward(const At& at) {
-  if (!at.micro.passes.repeats_forward(at.chunk, at.segment)) return;
-  const models::PlacedChunk& chunk = worker_.part().chunks()[at.chunk];
+void SegmentPasses::repeat_forward(const At& here) {
+  if (!here.micro.passes.repeats_forward(here.chunk, here.segment)) return;
+  const models::PlacedChunk& chunk = worker_.part().chunks()[here.chunk];
   const std::span<const models::Layer> layers = std::span(worker_.learning().layers()).subspan(chunk.first_layer);
   const auto layers_of = [&](const models::Segment& its) { return layers.subspan(its.first_layer, its.layers); };
   const auto unit_of = [&](std::size_t segment) { return layers_of(chunk.segments[segment]).front().unit; };
-  std::size_t first = at.segment;
-  while (first > 0 && unit_of(first - 1) == unit_of(at.segment)) --first;
-  for (std::size_t segment = first; segment <= at.segment; ++segment) {
-    const At again{at.chunk, segment, at.micro, false, chunk.segments[segment]};
-    const std::vector<Step>& steps = again.its.forward;
-    at.micro.passes.more(at.chunk, segment, record::Work::recompute, 1.0 - work_beside(steps));
+  std::size_t first = here.segment;
+  while (first > 0 && unit_of(first - 1) == unit_of(here.segment)) --first;
+  for (std::size_t segment = first; segment <= here.segment; ++segment) {
+    At again = at(here.chunk, segment, here.micro, record::Work::recompute);
+    const std::vector<Step>& steps = again.steps();
     const bool computes =
         std::ranges::any_of(layers_of(again.its), [](const models::Layer& layer) { return layer.forward_flops > 0.0; });
     for (std::size_t k = 0; computes && k < steps.size(); ++k) {
+      compute_before(again, k);
       const Tensor numbers = lengths_of(again, k);
-      if (steps[k].beside > 0.0 && sharing_.among(steps[k].among))
-        beside(again, steps[k], numbers, record::Work::recompute);
+      if (goes_beside(steps[k]))
+        beside(again, steps[k], numbers);
       else if (!cache_)  // which has the numbers still
         exchanged(again, k, numbers);
     }
+    compute_until(again, Step::all_layers);
   }
 }
 
 /// Waits for what a step gathers beside the segment's work.
 void SegmentPasses::finish_gathering(At& at) {
   if (!at.gathering) return;
-  const Step& step = at.its.backward[at.made.size() - 1];
+  const Step& step = at.its.backward[at.gathered];
   const Communicator& comm = *sharing_.among(step.among);
   const AlongScope timed(worker_.mesh_time(), comm, dimension_of(step.among));
-  at.made.back() = Exchange(step, at.micro.passes.rows())
-                       .received(streams_[static_cast<std::size_t>(step.among)]->wait(*at.gathering), comm.size());
+  at.made[at.gathered] =
+      Exchange(step, at.micro.passes.rows())
+          .received(streams_[static_cast<std::size_t>(step.among)]->wait(*at.gathering), comm.size());
   at.gathering.reset();
 }
 

@@ -12,6 +12,7 @@ using cluster::Communicator;
 using models::Among;
 using models::ParameterStretch;
 using models::Step;
+using record::Work;
 using training::BackwardPiece;
 
 SegmentPasses::SegmentPasses(const Worker& worker, const SharingRanks& sharing) : worker_(worker), sharing_(sharing) {
@@ -24,70 +25,84 @@ bool SegmentPasses::followed() const {
   return dispatcher.numbers() || dispatcher.lineages();
 }
 
-SegmentPasses::At SegmentPasses::at(int chunk, std::size_t segment, MicroBatchPass& micro, bool backward) const {
-  const auto c = static_cast<std::size_t>(chunk);
-  return {c, segment, micro, backward, worker_.part().chunks()[c].segments[segment]};
+SegmentPasses::At SegmentPasses::at(std::size_t chunk, std::size_t segment, MicroBatchPass& micro, Work work) const {
+  return {chunk, segment, micro, work, worker_.part().chunks()[chunk].segments[segment]};
 }
 
 Tensor SegmentPasses::forward(int chunk, std::size_t segment, MicroBatchPass& micro) {
-  At place = at(chunk, segment, micro, false);
-  const std::vector<Step>& steps = place.its.forward;
-  micro.passes.forward(place.chunk, segment, 1.0 - work_beside(steps));
+  At place = at(static_cast<std::size_t>(chunk), segment, micro, Work::forward);
+  const std::vector<Step>& steps = place.steps();
+  micro.passes.enter_forward(place.chunk, segment);
   for (std::size_t k = 0; k < steps.size(); ++k) {
+    compute_before(place, k);
     const Tensor numbers = numbers_of(place, k, {});
-    const bool has_stream = steps[k].beside > 0.0 && sharing_.among(steps[k].among);
-    place.made.push_back(has_stream ? beside(place, steps[k], numbers, record::Work::forward)
-                                    : exchanged(place, k, numbers));
+    place.made.push_back(goes_beside(steps[k]) ? beside(place, steps[k], numbers) : exchanged(place, k, numbers));
     if (steps[k].kept) micro.kept[segment].push_back(place.made.back());
   }
+  compute_until(place, Step::all_layers);
   return place.made.empty() ? Tensor() : place.made.back();
 }
 
 Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& micro, const Tensor& d_out,
                                BackwardPiece piece) {
-  At place = at(chunk, segment, micro, true);
-  const std::vector<Step>& steps = place.its.backward;
+  At place = at(static_cast<std::size_t>(chunk), segment, micro, Work::backward);
+  place.piece = piece;
+  const std::vector<Step>& steps = place.steps();
   repeat_forward(place);
-  bool charged = false;
+  micro.passes.enter_backward(place.chunk, segment);
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const Step& step = steps[k];
-    const Communicator* const comm = sharing_.among(step.among);
-    const bool has_stream = step.beside > 0.0 && comm;
-    const bool computes =
-        step.gradients || has_stream || (step.then != Step::Then::nothing && step.then != Step::Then::gather);
-    if (!charged && (computes || k + 1 == steps.size())) {
-      micro.passes.backward(place.chunk, segment, piece, work_beside(steps));
-      charged = true;
-      finish_gathering(place);
-    }
+    compute_before(place, k);
     const Tensor numbers = numbers_of(place, k, d_out);
-    if (has_stream) {
-      place.made.push_back(beside(place, step, numbers, record::Work::backward));
-    } else if (step.again && comm) {
+    if (goes_beside(step)) {
+      place.made.push_back(beside(place, step, numbers));
+    } else if (step.again && sharing_.among(step.among)) {
+      place.gathered = k;
       place.gathering = streams_[static_cast<std::size_t>(step.among)]->start_collective(
           [exchange = Exchange(step, micro.passes.rows()), numbers](const Communicator& of_side) {
             return exchange.collective(of_side, numbers);
           });
-      place.made.emplace_back();
+      place.made.push_back(values::slice(numbers, 0, 0));  // until it has come
     } else {
       place.made.push_back(exchanged(place, k, numbers));
     }
   }
+  compute_until(place, Step::all_layers);
   micro.kept[segment].clear();
   return place.made.back();
+}
+
+/// Computes the layers that precede the step's exchange, or what is gathered beside them.
+void SegmentPasses::compute_before(At& at, std::size_t step) {
+  const Step& its = at.steps()[step];
+  const bool meets = its.then != Step::Then::nothing && sharing_.among(its.among);
+  if (meets || at.gathering) compute_until(at, its.layers);
+}
+
+/// Computes the layers up to there, and waits for what is gathered beside them.
+void SegmentPasses::compute_until(At& at, std::size_t layers) {
+  if (layers <= at.computed) return;
+  at.micro.passes.compute(
+      at.chunk, at.segment,
+      {.kind = at.work, .piece = at.piece, .first = at.computed, .end = layers, .less = work_beside(at.steps())});
+  at.computed = layers;
+  const bool made_gradients = at.backward() && at.piece == BackwardPiece::whole;
+  if (made_gradients && layers == Step::all_layers) at.micro.passes.leave_backward(at.chunk, at.segment);
+  finish_gathering(at);
 }
 
 /// The numbers of a step before what is done among ranks. A gradient that it makes goes to the micro-batch's.
 Tensor SegmentPasses::numbers_of(const At& at, std::size_t step, const Tensor& d_out) const {
   if (!followed()) return lengths_of(at, step);
-  const std::vector<Step>& steps = at.backward ? at.its.backward : at.its.forward;
+  const std::vector<Step>& steps = at.steps();
   const auto rows = static_cast<double>(at.micro.passes.rows());
-  const Tensor result = at.micro.passes.run({at.chunk, at.segment, at.backward, step},
-                                            {.w = parameters(at),
-                                             .in = at.micro.in[at.segment],
-                                             .d_out = d_out,
-                                             .made = at.made,
-                                             .kept = at.backward ? at.micro.kept[at.segment] : std::vector<Tensor>()});
+  const Tensor result =
+      at.micro.passes.run({at.chunk, at.segment, at.backward(), step},
+                          {.w = parameters(at),
+                           .in = at.micro.in[at.segment],
+                           .d_out = d_out,
+                           .made = at.made,
+                           .kept = at.backward() ? at.micro.kept[at.segment] : std::vector<Tensor>()});
   if (!steps[step].gradients) return result;
   const std::int64_t count = std::llround(rows * steps[step].numbers);
   Tensor& sum = at.micro.gradients[at.segment];
@@ -98,18 +113,18 @@ Tensor SegmentPasses::numbers_of(const At& at, std::size_t step, const Tensor& d
 
 /// As many zeros as a step has numbers.
 Tensor SegmentPasses::lengths_of(const At& at, std::size_t step) const {
-  const std::vector<Step>& steps = at.backward ? at.its.backward : at.its.forward;
+  const std::vector<Step>& steps = at.steps();
   const auto rows = static_cast<double>(at.micro.passes.rows());
   const bool last = step + 1 == steps.size();
-  const double bytes = !last ? 0.0 : at.backward ? at.its.entrance_bytes : at.its.exit_bytes;
+  const double bytes = !last ? 0.0 : at.backward() ? at.its.entrance_bytes : at.its.exit_bytes;
   return zeros_on_the_wire(worker_.learning(), rows * steps[step].numbers, rows * bytes);
 }
 
-/// The share of a segment's work that goes on beside exchanges.
+/// The share of the work of a segment's first layer that goes on beside exchanges.
 double SegmentPasses::work_beside(const std::vector<Step>& steps) const {
   double sum = 0.0;
   for (const Step& step : steps)
-    if (sharing_.among(step.among)) sum += step.beside;
+    if (goes_beside(step)) sum += step.beside;
   return sum;
 }
 

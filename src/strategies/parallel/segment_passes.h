@@ -52,16 +52,25 @@ class SegmentPasses {
   struct At {
     std::size_t chunk, segment;
     MicroBatchPass& micro;
-    bool backward;
+    record::Work work;  ///< forward, backward, or forward a second time (recompute)
     const models::Segment& its;
+    training::BackwardPiece piece = training::BackwardPiece::whole;
     std::vector<Tensor> made = {};      ///< the numbers of the steps that are done
-    std::optional<int> gathering = {};  ///< the task whose result is the last of `made`
+    std::size_t computed = 0;           ///< layers, in the order of the pass
+    std::optional<int> gathering = {};  ///< the task whose result is `made[gathered]`
+    std::size_t gathered = 0;
+
+    bool backward() const { return work == record::Work::backward; }
+    const std::vector<models::Step>& steps() const { return backward() ? its.backward : its.forward; }
   };
-  At at(int chunk, std::size_t segment, MicroBatchPass& micro, bool backward) const;
+  At at(std::size_t chunk, std::size_t segment, MicroBatchPass& micro, record::Work work) const;
   Tensor numbers_of(const At& at, std::size_t step, const Tensor& d_out) const;
   Tensor lengths_of(const At& at, std::size_t step) const;
   Tensor exchanged(const At& at, std::size_t step, const Tensor& numbers) const;
-  Tensor beside(const At& at, const models::Step& step, const Tensor& numbers, record::Work work);
+  Tensor beside(const At& at, const models::Step& step, const Tensor& numbers);
+  bool goes_beside(const models::Step& step) const { return step.beside > 0.0 && sharing_.among(step.among); }
+  void compute_before(At& at, std::size_t step);
+  void compute_until(At& at, std::size_t layers);
   void repeat_forward(const At& at);
   void finish_gathering(At& at);
   double work_beside(const std::vector<models::Step>& steps) const;

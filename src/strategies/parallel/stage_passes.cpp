@@ -126,7 +126,7 @@ void StagePasses::weights(const PipelineTask& task) {
   const bool completes = completes_chunk(task.chunk);
   for (std::size_t segment = placed(task.chunk).segments.size(); segment-- > 0;) {
     make_gradients(task.chunk, segment);
-    micro.passes.backward(static_cast<std::size_t>(task.chunk), segment, BackwardPiece::weights);
+    micro.passes.make_weights(static_cast<std::size_t>(task.chunk), segment);
     gradient_.add(static_cast<std::size_t>(task.chunk), segment, micro.gradients[segment], completes);
   }
   under_way_.erase({task.chunk, task.micro});
