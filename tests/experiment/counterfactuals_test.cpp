@@ -115,7 +115,7 @@ const outputs::Change& change_of(const outputs::Results& results, const std::str
 std::string allreduce_of_one_step(const std::string& cluster) {
   return "[cluster]\nworkers = 2\ncharge_reductions = false\n" + cluster +
          "\n[data]\nsamples = 100\nfeatures = 1000\n[model]\nkind = \"least_squares\"\nbias = false\n[stop]\nsteps = "
-         "10\n[[strategy]]\nkind = \"allreduce\"\n";
+         "10\n[[strategy]]\nkind = \"allreduce\"\nalgorithm = \"ring\"\n";
 }
 
 }  // namespace
