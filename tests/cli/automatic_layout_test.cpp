@@ -47,7 +47,9 @@ Json runs_of(const std::string& text, const std::string& options = "") {
   return results.at("runs");
 }
 
-std::string allreduce(const std::string& options = "") { return "[[strategy]]\nkind = \"allreduce\"\n" + options; }
+std::string allreduce(const std::string& options = "") {
+  return "[[strategy]]\nkind = \"allreduce\"\nlabel = \"allreduce\"\nalgorithm = \"ring\"\n" + options;
+}
 
 }  // namespace
 

@@ -94,7 +94,7 @@ TEST_CASE("calibrate --network refuses bad files, impossible bandwidths and a sc
 constexpr const char* timed =
     "[cluster]\nworkers = 2\nbandwidth = \"1Gbps\"\nlatency = \"50us\"\nspeed = \"5GF\"\n[data]\nsamples = 40\n"
     "features = 1000\n[model]\nkind = \"least_squares\"\n[training]\nnumbers = false\n[stop]\nsteps = 2\n"
-    "[[strategy]]\nkind = \"allreduce\"\n";
+    "[[strategy]]\nkind = \"allreduce\"\nalgorithm = \"ring\"\n";
 
 TEST_CASE("calibrate --runs finds the bandwidth and the latency of measured steps, as TOML that a scenario can hold") {
   const Scratch scratch;
