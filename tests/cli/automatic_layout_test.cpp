@@ -47,8 +47,10 @@ Json runs_of(const std::string& text, const std::string& options = "") {
   return results.at("runs");
 }
 
+const std::string at_once = "bucket_size = \"none\"\n";
 std::string allreduce(const std::string& options = "") {
-  return "[[strategy]]\nkind = \"allreduce\"\nlabel = \"allreduce\"\nalgorithm = \"ring\"\n" + options;
+  const bool in_buckets = options.find("bucket_size") != std::string::npos;
+  return "[[strategy]]\nkind = \"allreduce\"\nlabel = \"allreduce\"\nalgorithm = \"ring\"\n" + options + (in_buckets ? "" : at_once);
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ TEST_CASE("the predicted step of a layout is the simulated one") {
       {"tensor = 1\npipeline = 1\ncontext = 4\nmicro_batches = 4\n", "", allreduce()},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"zb_h1\"\n", "", allreduce(), 2e-3},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"gpipe\"\n", "", allreduce(), 2.5e-3},
-      {"tensor = 2\npipeline = 2\nmicro_batches = 4\n", "", "[[strategy]]\nkind = \"zero\"\n"},
+      {"tensor = 2\npipeline = 2\nmicro_batches = 4\n", "", "[[strategy]]\nkind = \"zero\"\n" + at_once},
       {"tensor = 2\npipeline = 1\ncontext = 2\nmicro_batches = 2\n", "", allreduce("micro_batches = 2\n")},
       {"tensor = 2\npipeline = 2\ncontext = 1\nmicro_batches = 2\n", "",
        allreduce("micro_batches = 2\nno_sync = true\n")},

@@ -83,7 +83,6 @@ TEST_CASE("buckets by default are refused nowhere, and stand in the resolved sce
     CHECK(resolved("kind = \"zero\"\nstage = 3\n", training) == "none");
   }
   CHECK(resolved("kind = \"allreduce\"\nbucket_size = \"none\"\n") == "none");
-  CHECK(resolved("kind = \"allreduce\"\nhosts_first = true\n") == "25MB");
   CHECK(resolved("kind = \"allreduce\"\ncompression = { kind = \"top_k\", k = 1 }\n") == "25MB");
   CHECK(resolved("kind = \"zero\"\nstage = 3\nbucket_size = \"none\"\n") == "none");
   check_refused("kind = \"zero\"\nstage = 3\nbucket_size = \"1MB\"\n", "stage 3 reduces gradients unit by unit");

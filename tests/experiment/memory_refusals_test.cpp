@@ -80,7 +80,7 @@ std::string changed(std::string scenario, const std::string& changes) {
 }  // namespace
 
 TEST_CASE("a run that does not fit is refused with its sum and with changes that make it fit") {
-  const std::string replicas = "kind = \"allreduce\"\n";
+  const std::string replicas = "kind = \"allreduce\"\nbucket_size = \"none\"\n";
   CHECK(planned(wide(replicas, "")).runs.size() == 1);
   CHECK(planned(wide(replicas, "65MB")).runs.size() == 1);
   CHECK(planned(wide(replicas, "63MB", "memory = \"ignore\"\n")).runs.size() == 1);

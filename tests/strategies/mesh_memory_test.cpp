@@ -26,7 +26,15 @@ struct Case {
 std::shared_ptr<strategies::Zero> zero(std::int64_t stage) {
   auto zero = std::make_shared<strategies::Zero>();
   zero->stage = stage;
+  zero->bucket_bytes = {};
   return zero;
+}
+
+/// Replicas whose gradients are summed all at once, without copies in buckets.
+std::shared_ptr<strategies::Allreduce> replicas_at_once() {
+  auto strategy = around_a_ring<strategies::Allreduce>();
+  strategy->bucket_bytes = {};
+  return strategy;
 }
 
 std::shared_ptr<strategies::Fsdp> fsdp(std::int64_t limit, bool reshard_after_forward) {
@@ -114,7 +122,7 @@ void check_replicated_head(bool tied, int t) {
     for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}})
       for (const int stage : {0, 1, 2}) {
         CAPTURE(tied, t, data, optimizer, stage);
-        std::shared_ptr<const strategies::Strategy> strategy = around_a_ring<strategies::Allreduce>();
+        std::shared_ptr<const strategies::Strategy> strategy = replicas_at_once();
         if (stage > 0) strategy = zero(stage);
         const double D = parameters_of_large_head(tied, t);
         const double chunk = stage < 2 || t > 1 ? 0.0 : (tied ? 2 * h : head_parameters(t)) / data;
@@ -214,8 +222,7 @@ TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") 
 }
 
 TEST_CASE("the gradient of a tied copy is in memory from the head's first backward pass on") {
-  MeshTrial trial = trial_of({.name = "tied", .pipeline = 2, .micro_batches = 4},
-                             around_a_ring<strategies::Allreduce>(), Recompute::full);
+  MeshTrial trial = trial_of({.name = "tied", .pipeline = 2, .micro_batches = 4}, replicas_at_once(), Recompute::full);
   trial.parallel.stages = {1.0, 3.0};  // the last stage is the fullest
   for (const bool tied : {false, true}) {
     CAPTURE(tied);

@@ -20,6 +20,7 @@ namespace {
 training::Program zero(std::int64_t stage, std::int64_t micro_batches = 1) {
   auto strategy = std::make_shared<Zero>();
   strategy->stage = stage;
+  strategy->bucket_bytes = {};  // stage 2: unit by unit
   strategy->micro_batches = micro_batches;
   return strategies::program(strategy);
 }
