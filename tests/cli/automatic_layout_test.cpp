@@ -50,7 +50,8 @@ Json runs_of(const std::string& text, const std::string& options = "") {
 const std::string at_once = "bucket_size = \"none\"\n";
 std::string allreduce(const std::string& options = "") {
   const bool in_buckets = options.find("bucket_size") != std::string::npos;
-  return "[[strategy]]\nkind = \"allreduce\"\nlabel = \"allreduce\"\nalgorithm = \"ring\"\n" + options + (in_buckets ? "" : at_once);
+  return "[[strategy]]\nkind = \"allreduce\"\nlabel = \"allreduce\"\nalgorithm = \"ring\"\n" + options +
+         (in_buckets ? "" : at_once);
 }
 
 }  // namespace
