@@ -264,10 +264,8 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"bytes", of_curve, "bytes", "payload of all messages until the evaluation"},
     {"flops", of_curve, "", "floating-point operations computed until the evaluation"},
     {"energy_j", of_curve, "J", "energy until the evaluation; empty where hosts differ in power"},
-    {"hosts_busy_s", "a field of an evaluation in results.json", "s",
-     "the hosts' busy time until the evaluation, summed"},
-    {"hosts_down_s", "a field of an evaluation in results.json", "s",
-     "the hosts' down time until the evaluation, summed"},
+    {"hosts_busy_s", "a field of an evaluation in results.json", "s", "the hosts' busy time until then, summed"},
+    {"hosts_down_s", "a field of an evaluation in results.json", "s", "the hosts' down time until then, summed"},
 
     {"rank", of_rank, "", "the rank: workers 0 .. P-1, then servers"},
     {"role", of_rank, "", "worker or server"},

@@ -39,7 +39,7 @@ TEST_CASE("a strategy may be named as people know it, and is resolved with the o
   CHECK(asp.at("kind") == "parameter_server");
   CHECK(asp.at("consistency") == "asp");
   CHECK(strategy_of("kind = \"ZeRO-2\"").at("stage") == 2);
-  CHECK(strategy_of("kind = \"hadoop\"").at("storage") == "disk");
+  CHECK(strategy_of("kind = \"hadoop\"").at("storage").at("kind") == "disk");
 }
 
 TEST_CASE("what a scenario writes comes before what a name stands for, and is in its label") {

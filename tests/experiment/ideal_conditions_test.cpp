@@ -43,7 +43,7 @@ TEST_CASE("a run of more than 1,000 workers says so where nothing makes any of t
 TEST_CASE("one server of sixteen workers is noted, once, and neither two servers nor fewer workers are") {
   const std::string words = "one server exchanges the parameters";
   CHECK(notes_with(words, timed(16, "", "kind = \"parameter_server\"\n")) == 1);
-  CHECK(notes_with(words, timed(16, "failures = { crash = [{ host = 3, at = \"1us\", repair = \"1ms\" }] }\n",
+  CHECK(notes_with(words, timed(16, "failures = { crash = [{ rank = 3, at = \"1us\", repair = \"1ms\" }] }\n",
                                 "kind = \"parameter_server\"\n")) == 1);
   CHECK(notes_with(words, timed(16, "", "kind = \"parameter_server\"\nservers = 2\n")) == 0);
   CHECK(notes_with(words, timed(15, "", "kind = \"parameter_server\"\n")) == 0);

@@ -58,7 +58,7 @@ inline Run full_run() {
       .ranks = {{"worker", 1.0, 2.0, 1.0, 0.0, 10, 11},
                 {"worker", 2.0, 1.0, 0.5, 0.5, 12, 13},
                 {"server", 0.0, 3.0, 1.0, 0.0, 14, 15, "gpu"}},
-      .hosts = {{"gpu", 1.0, 0.5, false, true, 2.5, 100.0, {}}},
+      .hosts = {{"gpu", 3, 1.0, 0.5, false, true, 2.5, 100.0, {}}},
       .links = {{"up-0", 7000, 0.25, "nic"}},
       .wires = {{"up-0", "host-0", "switch-0"}},
       .collectives = {{"ring", 2, 80, 5, 0.25, 0.5, 0.125, 0.75, 0.25}},

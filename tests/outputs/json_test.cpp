@@ -157,7 +157,7 @@ TEST_CASE("results.json of one small run, byte for byte") {
             R"("compute_s":0.0,"communicate_s":3.0,"wait_s":1.0,"down_s":0.0,"bytes_sent":14,)"
             R"("bytes_received":15,"host_class":"gpu","host":0,)" +
             parts_text("0.0", R"(,"staleness_mean":null}],)") +
-            R"("hosts":[{"host_class":"gpu","busy_s":1.0,"down_s":0.5,"serves":false,"spot":true,)"
+            R"("hosts":[{"host_class":"gpu","host_number":3,"busy_s":1.0,"down_s":0.5,"serves":false,"spot":true,)"
             R"("price_usd_per_h":2.5,"idle_w":100.0,"busy_w":null}],"stored_bytes":640,)"
             R"("links":[{"link":"up-0","bytes":7000,"utilisation":0.25,)"
             R"("link_class":"nic"}],"wires":[{"link":"up-0","from":"host-0","to":"switch-0"}],)"

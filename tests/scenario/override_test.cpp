@@ -118,8 +118,8 @@ TEST_CASE("faults of what --set wrote name the --set") {
   CHECK(refused("clustr.workers=8") ==
         Lines{R"(--set clustr.workers=8: unknown key "clustr"; did you mean "cluster"?)"});
   CHECK(refused("title.x=8") == Lines{"--set title.x=8: title must be a string, found a table"});
-  CHECK(refused("model.kind=linear") ==
-        Lines{R"(--set model.kind=linear: unknown model "linear"; known: least_squares, perceptron)"});
+  CHECK(refused("model.kind=trees") ==
+        Lines{R"(--set model.kind=trees: unknown model "trees"; known: least_squares, perceptron)"});
 }
 
 TEST_CASE("option --set without a key, a value or a table to go through is refused") {

@@ -66,7 +66,7 @@ TEST_CASE("a bucket is summed while the backward pass goes on below it") {
 TEST_CASE("by default allreduce sums buckets of 25 MB, as the same bucket_size does, bit for bit") {
   constexpr int P = 4, layers = 4;
   constexpr std::int64_t d = 5'000'000;  // 10 MB a layer: three are a bucket, and the first layer is the other one
-  const Trial trial = timed(ring_allreduce(), P, d, layers);
+  const Trial trial = timed(strategies::program(around_a_ring<strategies::Allreduce>()), P, d, layers);
   const double t = trial.gradient_s() / 2;
   const double last_layers = t + 0.75 * t + ring_s(trial, 30e6);
   const double summed = std::max(2 * t, last_layers) + ring_s(trial, 10e6);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <new>
@@ -193,10 +194,9 @@ std::vector<std::string> deal_by_speed(const RunPlan& run, const cluster::Cluste
                                        const std::vector<int>& hosts, training::Learning::Setup& learning) {
   const Settings& settings = *run.settings;
   std::vector<std::string> notes = notes_on_ideal_conditions(settings.cluster);
-  for (std::string& note : notes_on_padding(settings, *run.strategy, learning.problem))
-    notes.push_back(std::move(note));
-  for (std::string& note : notes_on_tensor_shares(settings, *run.strategy, learning.problem, learning.rows))
-    notes.push_back(std::move(note));
+  std::ranges::move(notes_on_padding(settings, *run.strategy, learning.problem), std::back_inserter(notes));
+  std::ranges::move(notes_on_tensor_shares(settings, *run.strategy, learning.problem, learning.rows),
+                    std::back_inserter(notes));
   if (!deals_by_speed(settings, *run.strategy)) return notes;
   const HostPowers powers{.speed = [&](int host) { return cluster.speed(host); },
                           .device = [&](int host) { return cluster.device(host); }};
@@ -204,8 +204,7 @@ std::vector<std::string> deal_by_speed(const RunPlan& run, const cluster::Cluste
   learning.speeds = shares.speeds();
   learning.most_rows = shares.most_rows();
   learning.rows_unit = shares.unit;
-  for (std::string& note : notes_on_shares(settings, learning.problem, powers, shares))
-    notes.push_back(std::move(note));
+  std::ranges::move(notes_on_shares(settings, learning.problem, powers, shares), std::back_inserter(notes));
   return notes;
 }
 

@@ -25,7 +25,7 @@ namespace {
 /// Clusters" (BytePS), OSDI 2020.
 void note_single_server(Worker& worker, std::int64_t servers) {
   constexpr int many = 16;
-  if (servers == 1 && worker.workers() >= many && worker.rank() == 0 && !worker.resumes())
+  if (servers == 1 && worker.workers() >= many && worker.rank() == 0)
     worker.note(
         fmt::format("one server exchanges the parameters with {} workers over its one link; deployments have about "
                     "one server a host (option servers)",

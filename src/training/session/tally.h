@@ -1,10 +1,12 @@
 /// Counts of a training, beside its curve: gradient samples, stalenesses, notes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "record/record.h"
@@ -52,7 +54,10 @@ class Tally {
 
   GradientKinds& gradient_kinds() { return gradient_kinds_; }
 
-  void note(std::string text) { notes_.push_back(std::move(text)); }
+  /// Once, whoever says it again: a worker that begins anew after a crash says what it has said.
+  void note(std::string text) {
+    if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
+  }
   /// Notes an event that may happen thousands of times: the first ten, and at the end the number of the others.
   void note_failure(std::string text);
 
