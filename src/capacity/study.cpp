@@ -67,12 +67,12 @@ void simulate_training(Study& study) {
 
 /// Dollars an hour of all workers' hosts, by their classes; none if one of them has no price, or if the hosts are those
 /// of a platform's file.
-std::optional<double> classes_usd_per_h(const experiment::Settings& settings) {
+std::optional<double> classes_usd_per_h(const experiment::Settings& settings, const outputs::Prices& prices) {
   record::Record hour;
   hour.simulated_s = 3600.0;
   const auto price = [&](std::vector<record::HostUse> hosts) {
     hour.hosts = std::move(hosts);
-    return outputs::bill(hour, settings.prices).cost_usd;
+    return outputs::bill(hour, prices).cost_usd;
   };
   std::vector<record::HostUse> hosts = cluster::planned_hosts(settings.cluster, settings.cluster.workers);
   for (record::HostUse& host : hosts) {
@@ -82,14 +82,16 @@ std::optional<double> classes_usd_per_h(const experiment::Settings& settings) {
   return price(std::move(hosts));
 }
 
-/// A server costs as much as capacity.workers_per_host of the scenario's workers do in the mean.
+/// A server costs what prices.host says where no class has a price of its own, else as much as
+/// capacity.workers_per_host of the scenario's workers do in the mean.
 std::optional<double> server_usd_per_h(const experiment::Settings& settings) {
+  outputs::Prices of_classes = settings.prices;
+  of_classes.host_usd_per_h.reset();
+  if (settings.prices.host_usd_per_h && !classes_usd_per_h(settings, of_classes)) return settings.prices.host_usd_per_h;
   const auto a_server = static_cast<double>(settings.capacity.workers_per_host);
-  if (const auto all = classes_usd_per_h(settings))
+  if (const auto all = classes_usd_per_h(settings, settings.prices))
     return *all * (a_server / static_cast<double>(settings.cluster.workers));
-  const outputs::Prices& prices = settings.prices;
-  if (prices.host_usd_per_h) return prices.host_usd_per_h;
-  const auto& worker = prices.worker_usd_per_h ? prices.worker_usd_per_h : prices.device_usd_per_h;
+  const auto& worker = of_classes.worker_usd_per_h ? of_classes.worker_usd_per_h : of_classes.device_usd_per_h;
   return worker ? std::optional(*worker * a_server) : std::nullopt;
 }
 

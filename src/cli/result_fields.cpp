@@ -28,7 +28,7 @@ constexpr std::string_view of_file = "a field of results.json";
 constexpr auto field_table = std::to_array<ResultField>({
     {"id", of_run, "", "a hash of all that determines the run; runs/ID.json is its record"},
     {"strategy", of_run, "", "the kind of the strategy"},
-    {"label", of_run, "", "the strategy's name in tables: its label, or its kind and the options that differ"},
+    {"label", of_run, "", "the strategy's name in tables: its label, else its kind and the options that differ"},
     {"options", of_run, "", "the options of the strategy, defaults included"},
     {"parameters", of_run, "", "the grid point; in CSV a column param.KEY for each key of the grid"},
     {"seed", of_run, "", "the seed of the run's random draws"},

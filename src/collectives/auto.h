@@ -24,7 +24,8 @@ struct Auto : Allreduce {
       .kind = "auto",
       .summary =
           "for each vector the algorithm that takes the least time on the idle cluster: recursive_doubling, "
-          "rabenseifner, ring, tree, double_binary_tree, on hosts of several devices also hierarchical and nccl",
+          "rabenseifner, ring, tree, double_binary_tree, among even groups (hosts of devices, racks, sites) also "
+          "hierarchical, on hosts of several devices also nccl",
       .cost =
           "that of the chosen one, by the bytes, the members' places, links and speeds; a note says which was chosen; "
           "nccl is a choice for sums of all ranks, with a ring for each NIC of a host and call = 0 s",

@@ -28,7 +28,7 @@ void describe_watts(base::Describer& d, std::optional<double>& idle_w, std::opti
 }
 
 void refuse_two_prices(base::Describer& d, const char* option, bool beside_worker) {
-  d.refuse(option, fmt::format("\"{}\" is the price of workers, and so is \"{}\"; give one of them", option,
+  d.refuse(option, fmt::format("prices.{} and prices.{} both price the workers; give one of them", option,
                                beside_worker ? "worker" : "host"));
 }
 
@@ -148,7 +148,8 @@ const Item* find(const std::vector<Item>& items, std::string Item::*name, std::s
 
 void HostPrice::describe(base::Describer& d) {
   d.text("class", host_class, "a class of [[cluster.hosts]], of the platform file (<prop id=\"class\">), or \"host\"");
-  d.quantity("price", on_demand_usd_per_h, Unit::dollars_per_hour, "price of one host of this class, on demand",
+  d.quantity("price", on_demand_usd_per_h, Unit::dollars_per_hour,
+             "price of one host of this class, or of one device where hosts have several, on demand",
              Bounds::at_least(0));
   d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour, "price while cluster.failures.market = \"spot\"",
              Bounds::at_least(0));
@@ -165,12 +166,12 @@ void LinkPrice::describe(base::Describer& d) {
 
 void Prices::describe(base::Describer& d) {
   d.quantity("worker", worker_usd_per_h, Unit::dollars_per_hour,
-             "price of a worker: of its host, or of its device where hosts have several, as all prices and powers by "
-             "class are; "
-             "for classes without a price",
+             "price of one worker whose class has no price; a worker is a host, or a device where hosts have several, "
+             "and so are "
+             "all prices and powers by class",
              Bounds::at_least(0));
   d.quantity("device", device_usd_per_h, Unit::dollars_per_hour,
-             "price of a device, each of which is a worker; give it, worker or host", Bounds::at_least(0));
+             "the same, of one device: give one of worker, device and host", Bounds::at_least(0));
   d.quantity(
       "host", host_usd_per_h, Unit::dollars_per_hour,
       "price of a whole host of workers, all of its devices together, also if not all of them are used; give it, "
@@ -183,7 +184,8 @@ void Prices::describe(base::Describer& d) {
              "price of a host that has only servers; default: that of a worker, or of a whole host",
              Bounds::at_least(0));
   d.quantity("spot", spot_usd_per_h, Unit::dollars_per_hour,
-             "price while cluster.failures.market = \"spot\", for hosts whose class has no spot price",
+             "price of a host, or of a device where hosts have several, while cluster.failures.market = \"spot\"; for "
+             "classes without a spot price",
              Bounds::at_least(0));
   describe_watts(d, idle_w, busy_w);
   d.list("hosts", hosts, "prices by class of host: { class, price, spot, idle, busy }");

@@ -32,7 +32,7 @@ void check_prices_of(const Candidate& candidate, const scenario::Document& docum
     faults.add(
         experiment::place(document, dollars ? "plan.objective" : "plan.budget"),
         std::string(dollars ? "the objective is about money" : "the budget is about money") +
-            ", but nothing says what a host costs; expected prices.worker, prices.host, or a price of its class");
+            ", but nothing says what a host costs; expected prices.worker, device or host, or a price of its class");
   const bool energy = goal.objective->needs_energy();
   if (!rates.idle_w && (energy || goal.power_w))
     faults.add(experiment::place(document, energy ? "plan.objective" : "plan.power"),

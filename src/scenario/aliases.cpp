@@ -6,8 +6,7 @@
 #include <array>
 #include <cctype>
 
-#include "base/errors.h"
-#include "scenario/reader.h"
+#include "base/text.h"
 
 namespace simgrad::scenario {
 
@@ -19,8 +18,8 @@ constexpr auto alias_table = std::to_array<Alias>({
     {"horovod", "allreduce", "Horovod sums the gradients by a ring, in buckets of its fusion buffer",
      R"(algorithm = "ring", bucket_size = "64MB")"},
     {"nccl", "allreduce", "NCCL's collectives", R"(algorithm = "nccl")"},
-    {"nccl_tests", "collectives", "measured times: cluster.collectives = { measured = \"FILE\" }", ""},
-    {"osu", "collectives", "measured times: cluster.collectives = { measured = \"FILE\", ranks = 16 }", ""},
+    {"nccl_tests", "collectives", "measured times: cluster.collectives = { measured = \"FILE\" }", "", true},
+    {"osu", "collectives", "measured times: cluster.collectives = { measured = \"FILE\", ranks = 16 }", "", true},
     {"mpi", "allreduce", "MPI_Allreduce of the gradients", ""},
     {"psgd", "allreduce", "parallel SGD: the gradients of all workers are summed in every step", ""},
     {"psgd", "gossip", "D-PSGD, the decentralised one", R"(update = "combine_then_adapt")"},
@@ -34,7 +33,7 @@ constexpr auto alias_table = std::to_array<Alias>({
     {"ps", "parameter_server", "the usual abbreviation", ""},
     {"param_server", "parameter_server", "the usual abbreviation", ""},
     {"ps_lite", "parameter_server", "a program for parameter servers", ""},
-    {"dp", "data_parallel", "PyTorch's DataParallel: one master device, which deals out and gathers", ""},
+    {"dp", "data_parallel", "PyTorch's DataParallel: one master device, which deals out and gathers", "", true},
     {"dataparallel", "data_parallel", "PyTorch's DataParallel: one master device, which deals out and gathers", ""},
     {"dpsgd", "gossip", "decentralised parallel SGD", R"(update = "combine_then_adapt")"},
     {"d_psgd", "gossip", "decentralised parallel SGD", R"(update = "combine_then_adapt")"},
@@ -54,7 +53,7 @@ constexpr auto alias_table = std::to_array<Alias>({
     {"fed_avg", "federated_averaging", "the usual abbreviation", ""},
     {"fl", "federated_averaging", "federated learning", ""},
     {"local", "local_sgd", "local steps, then an average", ""},
-    {"post_local_sgd", "local_sgd", "local steps, then an average", ""},
+    {"post_local_sgd", "local_sgd", "local steps, then an average", "", true},
     {"easgd_async", "easgd", "elastic averaging SGD", ""},
     {"elastic_averaging", "easgd", "elastic averaging SGD", ""},
     {"spark", "mapreduce", "resilient data sets in memory", R"(storage = "memory")"},
@@ -64,7 +63,7 @@ constexpr auto alias_table = std::to_array<Alias>({
     {"logreg", "logistic_regression", "the usual abbreviation", ""},
     {"linear", "least_squares", "linear regression", ""},
     {"linear_regression", "least_squares", "linear regression with the factor 1/2", ""},
-    {"ridge", "least_squares", "linear regression with l2 above 0", ""},
+    {"ridge", "least_squares", "linear regression with l2 above 0", "", true},
     {"softmax", "softmax_regression", "the model", ""},
     {"mlp", "perceptron", "a multi-layer perceptron", ""},
     {"neural_network", "perceptron", "dense layers", ""},
@@ -80,7 +79,7 @@ constexpr auto alias_table = std::to_array<Alias>({
     {"powersgd", "power_sgd", "the usual spelling", ""},
     {"topk", "top_k", "the usual spelling", ""},
     {"signsgd", "sign", "signs of the gradient", ""},
-    {"quantization", "qsgd", "random rounding to levels; int8 rounds to whole numbers", ""},
+    {"quantization", "qsgd", "random rounding to levels; int8 rounds to whole numbers", "", true},
     {"halving_doubling", "rabenseifner", "recursive halving, then recursive doubling", ""},
     {"fattree", "fat_tree", "the usual spelling", ""},
     {"switch", "star", "all hosts at one switch", ""},
@@ -88,7 +87,7 @@ constexpr auto alias_table = std::to_array<Alias>({
     {"superpod", "pod", "GPU hosts on leaf and spine switches, by rails or racks", ""},
     {"lv08", "tcp", "SimGrid's model for TCP", ""},
     {"cm02", "ideal", "latency + bytes / bandwidth with max-min fair sharing", ""},
-    {"non_iid", "dirichlet", "rows whose labels differ from rank to rank; also by_label", ""},
+    {"non_iid", "dirichlet", "rows whose labels differ from rank to rank; also by_label", "", true},
     {"lr", "learning_rate", "the usual abbreviation", ""},
     {"mtbf", "failures", "the mean time between failures is an option of the failure process", ""},
     {"loss", "stop", "stop.loss is the target", ""},
@@ -117,19 +116,28 @@ std::string alias_text(std::string_view name) {
 const Alias* only_alias(std::string_view name) {
   const std::string text = alias_text(name);
   const auto found = std::ranges::find(alias_table, text, &Alias::alias);
-  if (found == alias_table.end()) return nullptr;
+  if (found == alias_table.end() || found->explained_only) return nullptr;
   return std::ranges::find(found + 1, alias_table.end(), text, &Alias::alias) == alias_table.end() ? &*found : nullptr;
 }
 
-void preset(base::Described& component, const Alias& alias) {
-  const Node options = parse_value(fmt::format("{{ {} }}", alias.options), {});
-  Faults faults;
-  Reading reading{.faults = faults};
-  Reader reader(*options.as<Table>(), {}, std::string(alias.alias), reading);
-  component.describe(reader);
-  reader.refuse_unknown_keys();
-  if (!faults.empty())
-    throw base::InvariantError(fmt::format("the alias {}: {}", alias.alias, faults.all().front().message));
+Table options_of(const Alias& alias, const Position& position) {
+  const Node options = parse_value(fmt::format("{{ {} }}", alias.options), position);
+  return *options.as<Table>();
+}
+
+std::string suggestion_with_aliases(const std::string& kind, const std::vector<std::string>& known) {
+  std::vector<std::string> meanings, names;
+  for (const Alias& alias : alias_table) {
+    if (std::ranges::find(known, alias.name) == known.end()) continue;
+    if (alias.alias == alias_text(kind))
+      meanings.emplace_back(alias.name);
+    else if (!alias.explained_only)
+      names.emplace_back(alias.alias);
+  }
+  if (!meanings.empty()) return fmt::format("; it may be \"{}\"", base::joined(meanings, "\" or \""));
+  if (!base::closest(kind, known).empty()) return base::suggestion(kind, known);
+  const std::string closest = base::closest(alias_text(kind), names);
+  return closest.empty() ? base::suggestion(kind, known) : fmt::format("; did you mean \"{}\"?", closest);
 }
 
 }  // namespace simgrad::scenario

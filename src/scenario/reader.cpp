@@ -33,10 +33,15 @@ std::string_view bare_title(std::string_view title) {
   return title;
 }
 
+const Entry* Reader::entry(std::string_view key) const {
+  const Entry* const written = table_.find(key);
+  return written ? written : preset_.find(key);
+}
+
 const Node* Reader::take(std::string_view key) {
   known_.emplace_back(key);
-  const Entry* entry = table_.find(key);
-  return entry ? &entry->node : nullptr;
+  const Entry* const its = entry(key);
+  return its ? &its->node : nullptr;
 }
 
 void Reader::fault(std::string_view key, const Position& position, std::string message) {

@@ -59,7 +59,7 @@ class Reader final : public base::Describer {
   void inline_component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override;
   void section(std::string_view key, base::Described& options, std::string_view meaning) override;
   void refuse(std::string_view key, std::string_view message) override;
-  bool given(std::string_view key) const override { return table_.find(key) != nullptr; }
+  bool given(std::string_view key) const override { return entry(key) != nullptr; }
 
  protected:
   void any_choice(std::string_view key, int& index, std::span<const base::Choice> choices,
@@ -67,6 +67,8 @@ class Reader final : public base::Describer {
   void any_list(std::string_view key, AnyList& items, std::string_view meaning) override;
 
  private:
+  /// Of the table, or of the preset; null: neither has the key.
+  const Entry* entry(std::string_view key) const;
   /// Marks a key as known. Returns its value, or null if it is not given.
   const Node* take(std::string_view key);
   /// True for a section or a list that is not to be read; it is known all the same.
@@ -89,7 +91,9 @@ class Reader final : public base::Describer {
   /// Chooses the kind that `node` names; false, and a fault, if there is no such kind.
   bool choose(std::string_view key, const Node& node, std::string_view noun, base::AnySlot& slot);
   void missing(std::string_view key, const Position& position, std::string_view title, const base::AnySlot& slot);
-  void describe_component(std::string_view key, const Table& table, const Position& position, base::AnySlot& slot);
+  /// preset: beneath the table.
+  void describe_component(std::string_view key, const Table& table, const Position& position, base::AnySlot& slot,
+                          Table preset = {});
   std::string title_of(std::string_view key) const;
   /// The known key that an unknown one probably means: of this table, or a dotted one of another. Empty if none is
   /// near.
@@ -97,6 +101,7 @@ class Reader final : public base::Describer {
   std::string_view noun(std::string_view key) const;
 
   const Table& table_;
+  Table preset_;  ///< the options that the alias of a kind stands for, where the table does not have them
   Position position_;
   std::string title_;
   Reading& reading_;

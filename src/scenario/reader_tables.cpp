@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "scenario/aliases.h"
@@ -48,10 +49,10 @@ bool Reader::choose(std::string_view key, const Node& node, std::string_view nou
   if (slot.choose(*kind)) return true;
   if (const Alias* const meant = only_alias(*kind); meant && slot.choose(meant->name)) {
     slot.call(*kind);
-    preset(*slot.object(), *meant);
+    preset_ = options_of(*meant, node.position);
     return true;
   }
-  fault(key, node.position, fmt::format("unknown {} {}{}", noun, shown(node), base::suggestion(*kind, known)));
+  fault(key, node.position, fmt::format("unknown {} {}{}", noun, shown(node), suggestion_with_aliases(*kind, known)));
   return false;
 }
 
@@ -61,9 +62,10 @@ void Reader::missing(std::string_view key, const Position& position, std::string
         fmt::format("{} needs {}, {}", title.empty() ? "the scenario" : title, key, one_of(names(slot))));
 }
 
-void Reader::describe_component(std::string_view key, const Table& table, const Position& position,
-                                base::AnySlot& slot) {
+void Reader::describe_component(std::string_view key, const Table& table, const Position& position, base::AnySlot& slot,
+                                Table preset) {
   Reader nested(table, position, title_of(key), reading_);
+  nested.preset_ = std::move(preset);
   const Node* kind = nested.take("kind");
   if (kind && !nested.choose("kind", *kind, noun(key), slot)) return;
   if (!slot.object()) return missing("kind", position, title_of(key), slot);
@@ -78,7 +80,8 @@ void Reader::component(std::string_view key, base::AnySlot& slot, std::string_vi
     return describe_component(key, empty_table, position_, slot);
   }
   if (const auto* table = node->as<Table>()) return describe_component(key, *table, node->position, slot);
-  if (choose(key, *node, noun(key), slot)) describe_component(key, empty_table, node->position, slot);
+  if (choose(key, *node, noun(key), slot))
+    describe_component(key, empty_table, node->position, slot, std::exchange(preset_, {}));
 }
 
 void Reader::inline_component(std::string_view key, base::AnySlot& slot, std::string_view) {

@@ -61,7 +61,7 @@ TEST_CASE("a note names the algorithm that auto chooses, and no other one makes 
       chosen.insert(best);
       CHECK(seconds(runs.at("auto")) == seconds(runs.at(best)));
       CHECK(runs.at("auto")["bytes"] == runs.at(best)["bytes"]);
-      const auto said = notes(runs.at("auto"), "algorithm = \"auto\": sums of " + bytes + " among 8 ranks go by ");
+      const auto said = notes(runs.at("auto"), "algorithm = \"auto\": sums of " + bytes + " among 8 ranks use ");
       CHECK(said == std::vector{best});
       CHECK(runs.at("auto")["collectives"][0]["name"] == best);
       CHECK(notes(runs.at("ring"), "algorithm = \"auto\"").empty());
@@ -92,8 +92,8 @@ TEST_CASE("after a crash the ranks that are left choose anew") {
   const std::string begin = "algorithm = \"auto\": sums of 800 kB among ";
   const std::vector<std::string> said = notes(runs.at("auto"), begin);
   REQUIRE(said.size() == 2);
-  CHECK(said[0] == "3 ranks go by ring");
-  CHECK(said[1] == "2 ranks go by recursive_doubling");
+  CHECK(said[0] == "3 ranks use ring");
+  CHECK(said[1] == "2 ranks use recursive_doubling");
 }
 
 TEST_CASE("on a mesh auto chooses for the sum among replicas") {
@@ -106,7 +106,7 @@ TEST_CASE("on a mesh auto chooses for the sum among replicas") {
   CHECK(seconds(runs.at("auto")) == Approx(seconds(runs.at(best))).epsilon(1e-9));
   const std::vector<std::string> said = notes(runs.at("auto"), "algorithm = \"auto\": sums of ");
   REQUIRE(said.size() == 1);
-  CHECK(said[0].ends_with(" among 4 ranks go by " + best));
+  CHECK(said[0].ends_with(" among 4 ranks use " + best));
 }
 
 TEST_CASE("auto stands beside codes that do not add up, hosts_first and other strategies, and is explained") {

@@ -252,6 +252,8 @@ work = "200d"
   CHECK(contains(finding, "0.00 % with no spares"));
   CHECK_FALSE(contains(finding, "inf"));
   CHECK(capacity_of(small + hopeless).at("price_usd_per_h").is_null());
+  CHECK(capacity_of(small + hopeless + "[prices]\nhost = \"24$/h\"\n").at("price_usd_per_h") == 24.0);
+  CHECK(capacity_of(small + hopeless + "[prices]\ndevice = \"2$/h\"\n").at("price_usd_per_h") == 6.0);
 }
 
 TEST_CASE("capacity: the answer is there in Chinese") {

@@ -78,8 +78,8 @@ TEST_CASE("buckets by default are refused nowhere, and stand in the resolved sce
       CHECK(resolved("kind = \"" + std::string(kind) + "\"\n", training) == "none");
   }
   for (const char* const training : {"", "clip_norm = 1.0\n", "precision = \"float16\"\n"}) {
-    CHECK(resolved("kind = \"zero\"\n", training) == "1GB");
-    CHECK(resolved("kind = \"zero\"\nstage = 2\n", training) == "1GB");
+    CHECK(resolved("kind = \"zero\"\n", training) == "80MB");
+    CHECK(resolved("kind = \"zero\"\nstage = 2\n", training) == "80MB");
     CHECK(resolved("kind = \"zero\"\nstage = 3\n", training) == "none");
   }
   CHECK(resolved("kind = \"allreduce\"\nbucket_size = \"none\"\n") == "none");

@@ -58,13 +58,20 @@ TEST_CASE("watts come in pairs, a PUE is at least one, prices are not negative a
 
 TEST_CASE("workers have one price: their own, their device's or their whole host's") {
   const std::string worker = "prices.worker=\"1$/h\"", device = "prices.device=\"1$/h\"", host = "prices.host=\"1$/h\"";
-  CHECK(says(refusal({worker, device}), "\"device\" is the price of workers, and so is \"worker\"; give one of them"));
-  CHECK(says(refusal({device, host}), "\"device\" is the price of workers, and so is \"host\""));
-  CHECK(says(refusal({worker, host}), "\"host\" is the price of workers, and so is \"worker\""));
+  CHECK(says(refusal({worker, device}), "prices.device and prices.worker both price the workers; give one of them"));
+  CHECK(says(refusal({device, host}), "prices.device and prices.host both price"));
+  CHECK(says(refusal({worker, host}), "prices.host and prices.worker both price"));
   const std::string two = "cluster.hosts=[{class=\"gpu\",count=2}]",
                     gpu = "prices.hosts=[{class=\"gpu\",price=\"1$/h\"}]";
   CHECK(refusal({two, gpu, host}) == "accepted");
   CHECK(refusal({two, gpu, device}) == "accepted");
+}
+
+TEST_CASE("a whole host's price is refused beside jobs, of which several may be on a host") {
+  const std::string jobs = "[[job]]\nname = \"a\"\nstrategy = \"allreduce\"\nworkers = 2\n";
+  const auto priced = [&](const char* price) { return planned(small + ring_allreduce + jobs, {.sets = {price}}); };
+  CHECK(priced("prices.device=1$/h").runs.size() == 1);
+  CHECK_THROWS_WITH(priced("prices.host=1$/h"), ContainsSubstring("may belong to several jobs; give prices.device"));
 }
 
 TEST_CASE("a price makes another run, but not other work") {

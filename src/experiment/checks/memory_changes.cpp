@@ -35,6 +35,7 @@ constexpr std::size_t listed_most = 3;       ///< of the changes that are enough
 
 /// What is changed; the rest stays as the scenario has it.
 struct Changes {
+  std::optional<bool> at_once;  ///< no copies of gradients in buckets
   std::optional<Recompute> recompute;
   std::optional<std::int64_t> micro_batches;
   std::optional<std::int64_t> stage;
@@ -54,6 +55,8 @@ class Search {
   Search(const Settings& settings, const Strategy& strategy, const MemoryTerms& terms, double limit_bytes,
          const std::function<std::int64_t(std::int64_t)>& rows_of)
       : settings_(settings), strategy_(strategy), terms_(terms), limit_bytes_(limit_bytes), rows_of_(rows_of) {
+    if (const auto* allreduce = dynamic_cast<const Allreduce*>(&strategy_); allreduce && allreduce->bucket_bytes)
+      add(&Changes::at_once, std::vector{true});
     add_recompute();
     add_micro_batches();
     add_stages();
@@ -150,6 +153,8 @@ class Search {
   template <class Its>
   static MemoryParts memory_of(Its its, const Changes& changes, const MemoryTerms& terms) {
     if (changes.micro_batches) its.micro_batches = *changes.micro_batches;
+    if constexpr (requires { its.bucket_bytes; })
+      if (changes.at_once) its.bucket_bytes.reset();
     if constexpr (requires { its.host; })
       if (changes.offload) its.host.offload = *changes.offload;
     return its.memory(terms);
@@ -188,6 +193,7 @@ class Search {
   std::string text(const Changes& changes) const {
     std::vector<std::string> words;
     const bool is_zero = dynamic_cast<const Zero*>(&strategy_) != nullptr;
+    if (changes.at_once && !changes.stage) words.emplace_back("bucket_size = \"none\"");
     if (changes.stage)
       words.push_back(is_zero ? fmt::format("stage = {}", *changes.stage)
                               : fmt::format("zero(stage={})", *changes.stage));

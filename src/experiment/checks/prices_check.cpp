@@ -72,7 +72,8 @@ class PricesCheck {
       faults_.add(
           place(document_, {"prices", "cluster.hosts"}),
           fmt::format("hosts of the class \"{}\" have a price, but those of \"{}\" have none; give that class one, or "
-                      "worker and server a price for all",
+                      "all of them one: prices.worker, device or host, of servers prices.server, on the spot market "
+                      "prices.spot",
                       priced, unpriced));
   }
 
@@ -95,6 +96,10 @@ void check_prices(const Settings& settings, KnownNames& known, const Document& d
   check.link_classes();
   check.host_classes();
   if (settings.cluster.platform.empty()) check.no_host_left_out();
+  if (settings.prices.host_usd_per_h && !settings.jobs.empty())
+    faults.add(place(document, "prices.host"),
+               "prices.host is the price of a whole host, but the devices of a host may belong to several jobs; give "
+               "prices.device, or prices.worker");
 }
 
 }  // namespace simgrad::experiment

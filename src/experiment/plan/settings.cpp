@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "data/mixture.h"
-#include "scenario/aliases.h"
 
 namespace simgrad::experiment {
 
@@ -23,11 +22,13 @@ void ModelSection::describe(base::Describer& d) {
 
 void StrategyEntry::describe(base::Describer& d) {
   d.inline_component("kind", strategy, "how the training is made parallel");
-  d.text("label", label,
-         "its name in tables; default: the kind as it is written, then the options that differ from its defaults");
+  d.text(
+      "label", label,
+      "its name in tables; default: the word by which the kind is named, and of the kind's own name the options that "
+      "differ from their defaults");
   d.choice("recovery", recovery, {"cluster", "as cluster.failures.recovery says"}, cluster::recovery_choices(),
            "recovery after a failure (cluster.failures)");
-  if (!label && !strategy.alias().empty()) label = name();
+  if (!label && !strategy.alias().empty()) label = strategy.alias();
 }
 
 cluster::Recovery StrategyEntry::effective(const cluster::Options& cluster) const {
@@ -43,13 +44,11 @@ std::string StrategyEntry::name() const {
   if (!known_name.empty()) return known_name;
   if (label) return *label;
   const auto defaults = strategy.example(strategy.kind());
-  const std::string_view called = strategy.alias().empty() ? strategy.kind() : strategy.alias();
-  if (const auto* const alias = scenario::only_alias(strategy.alias())) scenario::preset(*defaults, *alias);
   std::string options;
   for (const auto& [key, value] : scenario::differences(*strategy, *defaults))
     options += fmt::format("{}{}={}", options.empty() ? "" : ", ", key, value);
   if (recovery) options += fmt::format("{}recovery={}", options.empty() ? "" : ", ", cluster::name(*recovery));
-  return options.empty() ? std::string(called) : fmt::format("{}({})", called, options);
+  return options.empty() ? std::string(strategy.kind()) : fmt::format("{}({})", strategy.kind(), options);
 }
 
 void Settings::describe(base::Describer& d) {

@@ -127,8 +127,8 @@ std::vector<std::string> notes_on_auto(cluster::World& world) {
     std::int64_t largest = least;  // of neighbouring lengths with the same algorithm
     for (; at != algorithms.end() && -at->first.first == ranks && at->second == names; ++at) largest = at->first.second;
     const auto text = [](std::int64_t bytes) { return outputs::byte_count(static_cast<double>(bytes)); };
-    const std::string range = text(least) == text(largest) ? text(least) : text(least) + " - " + text(largest);
-    notes.push_back(fmt::format("algorithm = \"auto\": sums of {} among {} ranks go by {}", range, ranks,
+    const std::string range = text(least) == text(largest) ? text(least) : text(least) + " to " + text(largest);
+    notes.push_back(fmt::format("algorithm = \"auto\": sums of {} among {} ranks use {}", range, ranks,
                                 base::joined(std::vector(names.begin(), names.end()), " or ")));
   }
   if (notes.size() <= most) return notes;

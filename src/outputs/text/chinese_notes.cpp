@@ -56,17 +56,19 @@ constexpr Translation note_texts[] = {
      "{1} 对主机中有 {0} 对与另一对共用交换机之间的一条链路（routing = \"ecmp\"）"},
     {"the torus has {} nodes for {} hosts; nodes without a host only forward messages",
      "环面有 {} 个节点，供 {} 台主机使用；没有主机的节点只转发消息"},
-    {"{} workers run without stragglers and jitter: at this scale real trainings lose time to slow devices and to "
-     "launches that drift apart; cluster.stragglers and cluster.jitter add them",
-     "{} 个工作节点在没有掉队和抖动的条件下运行：在这样的规模，真实的训练会因慢设备和逐渐错开的启动而损失时间；"
-     "cluster.stragglers 和 cluster.jitter 可以加入它们"},
-    {"one server exchanges the parameters with {} workers over its one link; deployments have about one server a host "
-     "(option servers)",
-     "一个服务器通过它唯一的链路与 {} 个工作节点交换参数；实际部署中大约每台主机有一个服务器（选项 servers）"},
-    {"a model flops utilisation of {} % is above the {} % that published trainings of large models reach at best; "
-     "efficiency, half_size and launch of the device say what is lost",
-     "{} % 的模型浮点利用率（MFU）高于已发表的大模型训练所达到的最高值 {} %；设备的 efficiency、half_size 和 launch "
-     "说明会损失多少"},
+    {"{} workers compute equally fast at all times; at this scale real trainings lose time to slow devices and to "
+     "launches "
+     "that drift apart, which cluster.stragglers models",
+     "{} 个工作节点始终以相同的速度计算；在这样的规模，真实的训练会因慢设备和逐渐错开的启动而损失时间，"
+     "cluster.stragglers 可以模拟它们"},
+    {"one server exchanges the parameters with the workers of {} hosts over its one link; servers = {} would give each "
+     "host one, as deployments have it",
+     "一个服务器通过它唯一的链路与 {} 台主机的工作节点交换参数；像实际部署那样，servers = {} 使每台主机有一个"},
+    {"a model flops utilisation of {} % is seldom reached: large published trainings have at most some {} %; "
+     "efficiency, "
+     "half_size and launch of the device model what real kernels lose",
+     "{} % 的模型浮点利用率（MFU）很少能达到：已发表的大规模训练最高约为 {} %；设备的 efficiency、half_size 和 launch "
+     "模拟真实的内核所损失的部分"},
     {"the GPU host has {} devices for {} workers; the others are idle",
      "GPU 主机有 {} 个设备，而工作节点有 {} 个；其余设备空闲"},
     {"the last group has {} of {} hosts, and the spine links of a full group",
@@ -128,7 +130,7 @@ constexpr Translation note_texts[] = {
     {"every rank was simulated: a vector does not divide into equal chunks among the ranks of a group, so that one of "
      "them cannot stand for the others to nine digits",
      "每个秩都被模拟：有向量不能在一组秩之间等分，因此其中一个不能以九位数字的精度代表其余的秩"},
-    {"algorithm = \"auto\": sums of {} among {} ranks go by {}",
+    {"algorithm = \"auto\": sums of {} among {} ranks use {}",
      "algorithm = \"auto\"：{1} 个节点之间 {0} 的求和采用 {2}"},
     {"algorithm = \"auto\": {} more choices, for other sums", "algorithm = \"auto\"：其他求和另有 {} 个选择"},
     {"nccl chose {} for vectors of {} among {} ranks", "nccl 为 {2} 个节点之间 {1} 的向量选择了 {0}"},

@@ -1,6 +1,7 @@
 #include "strategies/automatic/step_end.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "cluster/fabric/device.h"
 #include "strategies/replicas/allreduce.h"
@@ -15,9 +16,9 @@ namespace {
 /// A strategy's sums of gradients.
 struct Sums {
   double rings = 1.0;  ///< in allreduces of the gradient: 2 (d - 1) / d of its bytes a rank
-  /// Bytes on the wire of which a part's gradient has more, if its sums overlap with the last backward pass; none: they
+  /// The sums overlap with the last backward pass in buckets of so many bytes on the wire; 0: unit by unit; none: they
   /// do not.
-  std::optional<double> overlaps_beyond;
+  std::optional<double> bucket_bytes;
   bool last_alone = false;  ///< whether only the last of the strategy's own micro-batches ends with a sum
   bool shards = false;      ///< whether a rank updates a d-th of its part
 };
@@ -25,15 +26,15 @@ struct Sums {
 Sums sums_of(const Strategy& strategy) {
   constexpr double by_units = 1.5;  // gathered forward and back, and reduced: 3 (d - 1) / d
   if (const auto* const its = dynamic_cast<const Allreduce*>(&strategy))
-    return {.overlaps_beyond = its->bucket_bytes, .last_alone = its->no_sync};
+    return {.bucket_bytes = its->bucket_bytes, .last_alone = its->no_sync};
   if (const auto* const its = dynamic_cast<const Zero*>(&strategy))
     return {.rings = its->stage == 3 ? by_units : 1.0,
-            .overlaps_beyond = its->stage == 3 ? std::optional(0.0) : its->bucket_bytes,
+            .bucket_bytes = its->stage > 1 ? its->bucket_bytes.value_or(0.0) : its->bucket_bytes,
             .last_alone = its->no_sync,
             .shards = true};
   if (const auto* const its = dynamic_cast<const Fsdp*>(&strategy))
     return {.rings = by_units,
-            .overlaps_beyond = its->prefetch ? std::optional(0.0) : std::nullopt,
+            .bucket_bytes = its->prefetch ? std::optional(0.0) : std::nullopt,
             .last_alone = its->no_sync,
             .shards = true};
   return {};
@@ -47,6 +48,12 @@ double update_s(const StageDevices& stage, const training::MemoryTerms& terms, d
     slowest = std::max(slowest, kind.device ? kind.device->memory_s(bytes) * kind.nominal_flops_per_s / kind.flops_per_s
                                             : terms.update_flops * parameters / kind.flops_per_s);
   return stage.charges_additions ? slowest : 0.0;
+}
+
+/// The time by which sums end behind a backward pass that makes their buckets one after the other. The last bucket is
+/// summed behind it.
+double behind_pass_s(double buckets, double bucket_s, double pass_s) {
+  return std::max(bucket_s, buckets * bucket_s - pass_s * (buckets - 1.0) / buckets);
 }
 
 /// A stage's last task is a backward pass, or a part of one.
@@ -73,11 +80,17 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
     }
     shared_s += its.sums_s;
     const StageDevices& devices = times.devices(stage);
-    double sum_s = sums.rings * devices.ring_sum_s(devices.data_ring, parameters, static_cast<int>(times.data()),
-                                                   times.whole().bytes.wire);
-    const double wire_bytes = times.whole().bytes.wire * parameters;
-    if (sums.overlaps_beyond && wire_bytes > *sums.overlaps_beyond)
-      sum_s = std::max(sum_s - last_task_s(table.tasks[stage]), 0.0);
+    const double bytes = times.whole().bytes.wire, pass_s = last_task_s(table.tasks[stage]);
+    const auto of = [&](double numbers) {
+      return sums.rings * devices.ring_sum_s(devices.data_ring, numbers, static_cast<int>(times.data()), bytes);
+    };
+    double sum_s = of(parameters);
+    if (sums.bucket_bytes && *sums.bucket_bytes == 0.0) {
+      sum_s = std::max(sum_s - pass_s, 0.0);
+    } else if (sums.bucket_bytes) {
+      const double buckets = std::max(1.0, std::floor(bytes * parameters / *sums.bucket_bytes));
+      sum_s = behind_pass_s(buckets, of(parameters / buckets), pass_s);
+    }
     const double added_s =
         times.own_micro_batches() > 1 ? devices.additions_s(parameters, times.whole().bytes.gradient) : 0.0;
     const double made_s =

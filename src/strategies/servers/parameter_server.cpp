@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/world.h"
 #include "strategies/circumstances.h"
 #include "strategies/servers/parameter_store.h"
 #include "training/worker.h"
@@ -20,16 +22,18 @@ std::vector<int> hosts_of_servers(Placement placement, int P, int servers) {
 
 namespace {
 
-/// Says where one server is less than anyone deploys: as many servers as hosts share the traffic of all workers.
+/// Says where one server serves many hosts: with one for each host, every link carries as much.
 /// Source: Y. Jiang et al., "A Unified Architecture for Accelerating Distributed DNN Training in Heterogeneous GPU/CPU
 /// Clusters" (BytePS), OSDI 2020.
 void note_single_server(Worker& worker, std::int64_t servers) {
   constexpr int many = 16;
-  if (servers == 1 && worker.workers() >= many && worker.rank() == 0)
+  const int devices = worker.comm().world().cluster().options().devices_of_host();
+  const int hosts = (worker.workers() + devices - 1) / devices;
+  if (servers == 1 && hosts >= many && worker.rank() == 0)
     worker.note(
-        fmt::format("one server exchanges the parameters with {} workers over its one link; deployments have about "
-                    "one server a host (option servers)",
-                    worker.workers()));
+        fmt::format("one server exchanges the parameters with the workers of {0} hosts over its one link; "
+                    "servers = {0} would give each host one, as deployments have it",
+                    hosts));
 }
 
 }  // namespace

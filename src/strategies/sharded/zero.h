@@ -25,8 +25,9 @@ struct Zero : Strategy {
       .source = "S. Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, 2020"};
 
   std::int64_t stage = 1;
-  /// Stages 1 and 2; stage 3 has none.  DeepSpeed's reduce_bucket_size: 5e8 numbers by default, of two bytes here.
-  std::optional<double> bucket_bytes = 1e9;
+  /// Stages 1 and 2; stage 3 has none.  By default the 40 million numbers of Megatron-LM's distributed optimizer with
+  /// overlap_grad_reduce, of two bytes each.
+  std::optional<double> bucket_bytes = 80e6;
   std::int64_t micro_batches = 1;
   bool no_sync = false;
   HostMemory host;
