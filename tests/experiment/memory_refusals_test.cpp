@@ -89,6 +89,9 @@ TEST_CASE("a run that does not fit is refused with its sum and with changes that
   check_refused_text(wide(replicas, "63MB"), "+ optimizer 32");
   check_refused_text(wide(replicas, "63MB"), "but its device has 63");
   check_refused_text(wide(replicas, "63MB"), "it would fit with zero(stage=1)");
+  const std::string copies = "kind = \"allreduce\"\n";  // of the gradient in buckets, by default
+  check_refused_text(wide(copies, "65MB"), "it would fit with bucket_size = \"none\"");
+  CHECK(planned(changed(wide(copies, "65MB"), "bucket_size = \"none\"")).runs.size() == 1);
   CHECK(planned(wide("kind = \"zero\"\n", "63MB")).runs.size() == 1);
   check_refused_text(wide("kind = \"zero\"\n", "39MB"), "stage = 3");
   CHECK(planned(wide("kind = \"zero\"\nstage = 3\n", "39MB")).runs.size() == 1);

@@ -181,7 +181,11 @@ class Search {
       terms.workers = *changes.workers;
       terms.rows = rows_of_(terms.workers);
     }
-    if (changes.stage) return memory_of(sharded(*changes.stage), changes, terms);
+    if (changes.stage) {
+      Changes others = changes;
+      others.at_once.reset();
+      return memory_of(sharded(*changes.stage), others, terms);
+    }
     if (const auto* its = dynamic_cast<const Allreduce*>(&strategy_)) return memory_of(*its, changes, terms);
     if (const auto* its = dynamic_cast<const Zero*>(&strategy_)) return memory_of(*its, changes, terms);
     if (const auto* its = dynamic_cast<const Fsdp*>(&strategy_)) return memory_of(*its, changes, terms);
