@@ -88,7 +88,8 @@ std::set<std::string> notes_of_sources() {
         const std::string given = arguments_of_call(source, static_cast<std::size_t>(at->position() + at->length()));
         for (std::sregex_iterator each(given.begin(), given.end(), text); each != end; ++each) {
           const std::string joined = std::regex_replace((*each)[2].str(), std::regex(R"re("\s*"|^"|"\s*$)re"), "");
-          found.insert(std::regex_replace(joined, std::regex(R"re(\{:[^}]*\})re"), "{}"));
+          const std::string unescaped = std::regex_replace(joined, std::regex(R"re(\\")re"), "\"");
+          found.insert(std::regex_replace(unescaped, std::regex(R"re(\{:[^}]*\})re"), "{}"));
         }
       }
     }

@@ -31,9 +31,9 @@ void note_single_server(Worker& worker, std::int64_t servers) {
   const int hosts = (worker.workers() + devices - 1) / devices;
   if (servers == 1 && hosts >= many && worker.rank() == 0)
     worker.note(
-        fmt::format("one server exchanges the parameters with the workers of {0} hosts over its one link; "
-                    "servers = {0} would give each host one, as deployments have it",
-                    hosts));
+        fmt::format("one server exchanges the parameters with the workers of {} hosts over its one link; "
+                    "servers = {} would give each host one, as deployments have it",
+                    hosts, hosts));
 }
 
 }  // namespace
