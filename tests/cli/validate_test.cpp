@@ -184,6 +184,7 @@ mixing = "metropolis"
 lazy = false
 overlap = false
 compression = "none"
+bucket_size = "none"
 recovery = "cluster"
 
 )";
@@ -240,6 +241,7 @@ TEST_CASE("results.json has the resolved scenario that validate prints") {
   CHECK(scenario["grid"] == Json{{"cluster.workers", {2, 3}}});
   CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"},
                                               {"algorithm", {{"kind", "ring"}, {"slices", 1}, {"rings", 1}}},
+                                              {"bucket_size", "25MB"},
                                               {"compression", "none"},
                                               {"codes", "gather"},
                                               {"micro_batches", 1},

@@ -19,7 +19,7 @@ void Tally::add_staleness(int worker, std::int64_t updates) {
 }
 
 void Tally::note_failure(std::string text) {
-  if (++failures_ <= failures_noted_max) note(std::move(text));
+  if (++failures_ <= failures_noted_max) notes_.push_back(std::move(text));
 }
 
 void Tally::repeat(const std::vector<int>& of) {
