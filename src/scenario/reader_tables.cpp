@@ -80,8 +80,10 @@ void Reader::component(std::string_view key, base::AnySlot& slot, std::string_vi
     return describe_component(key, empty_table, position_, slot);
   }
   if (const auto* table = node->as<Table>()) return describe_component(key, *table, node->position, slot);
-  if (choose(key, *node, noun(key), slot))
-    describe_component(key, empty_table, node->position, slot, std::exchange(preset_, {}));
+  Table of_this = std::exchange(preset_, {});  // the node may be one of its own, and stays where it is
+  const bool chosen = choose(key, *node, noun(key), slot);
+  Table of_component = std::exchange(preset_, std::move(of_this));
+  if (chosen) describe_component(key, empty_table, node->position, slot, std::move(of_component));
 }
 
 void Reader::inline_component(std::string_view key, base::AnySlot& slot, std::string_view) {
