@@ -38,7 +38,10 @@ const experiment::RunPlan& only_run(const experiment::Plan& plan) {
   if (!plan.runs.front().settings->capacity.any())
     throw base::ScenarioError(fmt::format("{}: there is no fleet; expected [capacity] with hosts",
                                           plan.document->position("capacity").text()));
-  if (plan.runs.size() != 1) throw capacity::several_trainings(plan);
+  if (plan.runs.size() != 1) {
+    capacity::check(plan);  // a fault that no choice of a run mends comes first
+    throw capacity::several_trainings(plan);
+  }
   return plan.runs.front();
 }
 
