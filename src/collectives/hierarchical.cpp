@@ -110,7 +110,7 @@ class AllPhases final : public JointSchedule {
   int member_at(int host, int place) const {
     return hosts_.groups[static_cast<std::size_t>(host)][static_cast<std::size_t>(place)];
   }
-  /// Of places in a host: of members of all.
+  /// An exchange among places in a host, as one among all members.
   Exchange inside(Exchange its, int host) const {
     its.target = member_at(host, its.target);
     its.source = member_at(host, its.source);

@@ -24,7 +24,7 @@ struct Hierarchical : Allreduce {
   void describe(base::Describer& d) override;
   std::string refusal(const cluster::Options& cluster) const override;
 
-  /// That of all groups in all phases, as they share links; null: members are unequal, or slices are asked for.
+  /// The time of all groups in all phases, as they share links; null: groups are unequal, or slices are asked for.
   std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
                                                           values::Combination how) const override;
   bool is_one_collective(const cluster::Communicator& comm) const override;

@@ -36,7 +36,7 @@ struct Nccl : Allreduce {
   bool is_one_collective(const cluster::Communicator& /*comm*/) const override { return call_s == 0.0; }
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
 
-  /// That of what is chosen, after the call.
+  /// The time of the algorithm that NCCL chooses, without that of the call.
   std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
                                                           values::Combination how) const override;
 

@@ -165,17 +165,18 @@ void LinkPrice::describe(base::Describer& d) {
 }
 
 void Prices::describe(base::Describer& d) {
-  d.quantity("worker", worker_usd_per_h, Unit::dollars_per_hour,
-             "price of one worker whose class has no price; a worker is a host, or a device where hosts have several, "
-             "and so are "
-             "all prices and powers by class",
-             Bounds::at_least(0));
+  d.quantity(
+      "worker", worker_usd_per_h, Unit::dollars_per_hour,
+      "price of one worker whose class has no price; a worker is a host, or a device where hosts have several, and "
+      "all prices and powers by class are of such a one",
+      Bounds::at_least(0));
   d.quantity("device", device_usd_per_h, Unit::dollars_per_hour,
-             "the same, of one device: give one of worker, device and host", Bounds::at_least(0));
+             "price of one device, each of which is a worker; give one of worker, device and host",
+             Bounds::at_least(0));
   d.quantity(
       "host", host_usd_per_h, Unit::dollars_per_hour,
-      "price of a whole host of workers, all of its devices together, also if not all of them are used; give it, "
-      "worker or device",
+      "price of one whole host with all of its devices, even if some of them have no worker; give one of worker, "
+      "device and host",
       Bounds::at_least(0));
   if (device_usd_per_h && (worker_usd_per_h || host_usd_per_h))
     refuse_two_prices(d, "device", worker_usd_per_h.has_value());

@@ -67,7 +67,7 @@ class Reader final : public base::Describer {
   void any_list(std::string_view key, AnyList& items, std::string_view meaning) override;
 
  private:
-  /// Of the table, or of the preset; null: neither has the key.
+  /// The entry of the table, or of the preset; null: neither has the key.
   const Entry* entry(std::string_view key) const;
   /// Marks a key as known. Returns its value, or null if it is not given.
   const Node* take(std::string_view key);

@@ -299,6 +299,18 @@ TEST_CASE("capacity: what is wrong with a fleet is told with its place") {
   CHECK(contains(refused(small + with(fleet, "work = \"1d\"", "step = \"1s\"")), "a job needs a size"));
 }
 
+TEST_CASE("capacity: a fault that no choice of a run mends is named before the choice, as validate names it") {
+  const std::string in_tokens =
+      "[[strategy]]\nkind = \"gossip\"\n[capacity]\nhosts = 4\n[[capacity.job]]\nhosts = 2\ntokens = 1000\n";
+  const Scratch scratch;
+  scratch.write("x.toml", small + in_tokens);
+  const Called asked = program("capacity x.toml", scratch), validated = program("validate x.toml", scratch);
+  CHECK(asked.exit_code == 2);
+  CHECK(validated.exit_code == 2);
+  CHECK(contains(asked.err, "a job's size is in tokens"));
+  CHECK(asked.err == validated.err);
+}
+
 TEST_CASE("capacity: a scenario of several runs is told to choose one, and a step that cannot be says why") {
   CHECK(contains(refused(small + fleet + "[grid]\n\"stop.steps\" = [1, 2]\n"), "the scenario has 2 runs"));
   CHECK(contains(refused(small + fleet + "[[strategy]]\nkind = \"gossip\"\n"), "the scenario has 2 runs"));

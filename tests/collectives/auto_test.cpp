@@ -25,15 +25,6 @@ using values::Dispatcher;
 
 namespace {
 
-using Topology = base::Slot<cluster::Topology>;
-
-template <class Kind>
-Topology topology(const std::function<void(Kind&)>& set = [](Kind&) {}) {
-  auto its = std::make_unique<Kind>();
-  set(*its);
-  return Topology(cluster::topologies(), std::move(its));
-}
-
 struct Network {
   std::string name;
   Topology topology;
@@ -41,7 +32,7 @@ struct Network {
 };
 
 Topology gpu_hosts(std::int64_t nics) {
-  return topology<cluster::GpuHosts>([&](auto& its) {
+  return topology_of<cluster::GpuHosts>([&](auto& its) {
     its.devices = 8;
     its.nics = nics;
     its.nvlink_bandwidth_bytes_per_s = 100 * B;
@@ -52,14 +43,14 @@ std::vector<Network> networks() {
   return {{"star", Topology(cluster::topologies(), "star")},
           {"gpu_hosts", gpu_hosts(1), 1},
           {"gpu_hosts with 4 NICs", gpu_hosts(4), 4},
-          {"pod", topology<cluster::Pod>([](auto& its) {
+          {"pod", topology_of<cluster::Pod>([](auto& its) {
              its.hosts_per_group = 2;
              its.oversubscription = 2.0;
            }),
            8},
-          {"fat_tree", topology<cluster::FatTree>()},
-          {"two_tier", topology<cluster::TwoTier>()},
-          {"ring", topology<cluster::RingOfHosts>()}};
+          {"fat_tree", topology_of<cluster::FatTree>()},
+          {"two_tier", topology_of<cluster::TwoTier>()},
+          {"ring", topology_of<cluster::RingOfHosts>()}};
 }
 
 double end_s(const Group& group, const collectives::Allreduce& algorithm, std::int64_t d) {

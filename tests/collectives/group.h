@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -28,6 +29,16 @@ constexpr double device_alpha = 5e-6;
 constexpr double device_B = 12.5e9;
 constexpr double gamma_s = 1.0 / (8.0 * speed);  // s/byte of reduction: one addition a double
 
+using Topology = base::Slot<cluster::Topology>;
+
+/// A topology of that kind, with the options that `set` gives it.
+template <class Kind>
+Topology topology_of(const std::function<void(Kind&)>& set = [](Kind&) {}) {
+  auto its = std::make_unique<Kind>();
+  set(*its);
+  return Topology(cluster::topologies(), std::move(its));
+}
+
 struct Group {
   int P = 1;
   bool charge_reductions = true;
@@ -38,8 +49,8 @@ struct Group {
   std::optional<double> end_s = {};  ///< the world ends in the middle
   int devices = 1;                   ///< ranks a host
   double efficiency = 1.0;
-  std::optional<double> flow_limit = {};                       ///< bytes/s
-  std::optional<base::Slot<cluster::Topology>> topology = {};  ///< none: star
+  std::optional<double> flow_limit = {};  ///< bytes/s
+  std::optional<Topology> topology = {};  ///< none: star
   std::vector<cluster::SlowLink> slow_links = {};
   cluster::NetworkModel network_model = cluster::NetworkModel::ideal;
   std::string measured = {};  ///< a file of measured collectives

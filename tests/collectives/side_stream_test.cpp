@@ -22,32 +22,23 @@ using values::Tensor;
 
 namespace {
 
-using Topology = base::Slot<cluster::Topology>;
-
 /// SimGrid lets events within 1e-12 s happen together, and sets a flow's weight two such intervals after its latency;
 /// some hundred rounds add up to this.
 constexpr double simgrid_precision_s = 5e-10;
 
-template <class Kind>
-Topology topology(const std::function<void(Kind&)>& set = [](Kind&) {}) {
-  auto its = std::make_unique<Kind>();
-  set(*its);
-  return Topology(cluster::topologies(), std::move(its));
-}
-
 std::vector<std::pair<std::string, Topology>> several_topologies() {
-  return {{"star", topology<cluster::Star>([](auto& its) { its.devices_per_host = 2; })},
-          {"pod", topology<cluster::Pod>([](auto& its) {
+  return {{"star", topology_of<cluster::Star>([](auto& its) { its.devices_per_host = 2; })},
+          {"pod", topology_of<cluster::Pod>([](auto& its) {
              its.devices = 4;
              its.nics = 4;
              its.hosts_per_group = 4;
            })},
-          {"gpu_hosts", topology<cluster::GpuHosts>([](auto& its) {
+          {"gpu_hosts", topology_of<cluster::GpuHosts>([](auto& its) {
              its.devices = 4;
              its.nics = 4;
            })},
-          {"fat_tree", topology<cluster::FatTree>()},
-          {"torus", topology<cluster::Torus>()}};
+          {"fat_tree", topology_of<cluster::FatTree>()},
+          {"torus", topology_of<cluster::Torus>()}};
 }
 
 /// A rank's steps: it computes, hands over a vector to be summed beside, and so on; then waits for the sums, with some

@@ -1,4 +1,4 @@
-/// What a run leaves out that every real cluster of its size has.
+/// Conditions that are better in a run than on any real cluster of its size.
 #pragma once
 
 #include <string>
