@@ -6,6 +6,13 @@
 
 namespace simgrad::cluster {
 
+/// The way in which members of a group exchange what they have.
+enum class Meets {
+  freely,   ///< some may do what others do not
+  alike,    ///< each does what the others do: around a ring, or in rounds with the one whose number differs in one bit
+  in_rings  ///< around a ring of all of them
+};
+
 struct StandIns {
   std::vector<int> of;     ///< by rank: the rank that is simulated for it; itself if it is one that is
   std::vector<int> place;  ///< by rank: its place among those that are simulated; -1: it is not

@@ -8,6 +8,7 @@
 #include "base/describe.h"
 #include "base/registry.h"
 #include "cluster/recording/work_scope.h"
+#include "cluster/stand_ins.h"
 #include "collectives/reduction.h"
 #include "collectives/split.h"
 
@@ -46,6 +47,8 @@ class Allreduce : public base::Described {
   virtual bool is_one_collective(const cluster::Communicator& /*comm*/) const { return false; }
   /// Whether several members send to several at a time.
   virtual bool many_to_many() const { return false; }
+  /// The way in which the members of a group exchange, where a model is cut among ranks.
+  virtual cluster::Meets meets() const { return cluster::Meets::freely; }
   /// The reason why the algorithm makes no sense on such a cluster, or empty.
   virtual std::string refusal(const cluster::Options& /*cluster*/) const { return {}; }
 

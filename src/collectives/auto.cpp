@@ -1,6 +1,7 @@
 #include "collectives/auto.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <set>
 #include <utility>
@@ -48,10 +49,15 @@ bool nccl_is_possible(const Communicator& comm) {
 }
 
 std::vector<std::shared_ptr<const Allreduce>> candidates(const Communicator& comm, const IdleNetwork& network) {
+  std::vector<std::shared_ptr<const Allreduce>> all;
+  const bool cut = comm.world().cut_model();
+  if (!cut || std::has_single_bit(static_cast<unsigned>(comm.size())))
+    all = {std::make_shared<RecursiveDoubling>(), std::make_shared<Rabenseifner>()};
+  all.push_back(std::make_shared<Ring>());
+  if (cut) return all;
+  all.push_back(std::make_shared<Tree>());
+  all.push_back(std::make_shared<DoubleBinaryTree>());
   const LocalGroups& groups = comm.local_groups();
-  std::vector<std::shared_ptr<const Allreduce>> all{std::make_shared<RecursiveDoubling>(),
-                                                    std::make_shared<Rabenseifner>(), std::make_shared<Ring>(),
-                                                    std::make_shared<Tree>(), std::make_shared<DoubleBinaryTree>()};
   const bool several_groups = groups.groups.size() > 1 && std::cmp_less(groups.groups.size(), comm.size());
   if (groups.even && several_groups) {
     auto hierarchical = std::make_shared<Hierarchical>();

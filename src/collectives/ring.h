@@ -29,6 +29,7 @@ struct Ring : ScheduledAllreduce {
 
   void describe(base::Describer& d) override;
   std::string refusal(const cluster::Options& cluster) const override;
+  cluster::Meets meets() const override { return cluster::Meets::in_rings; }
   /// That of one ring.
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
   std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,

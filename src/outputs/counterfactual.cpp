@@ -40,6 +40,8 @@ constexpr std::array known_changes{
     Words{"background", translatable("no other traffic"), translatable("the other traffic on the links"),
           translatable("other traffic")},
     Words{"jitter", translatable("no jitter"), translatable("the jitter of the messages"), translatable("jitter")},
+    Words{"algorithm", translatable("the fastest algorithm for each sum"),
+          translatable("the algorithm of the allreduce"), translatable("algorithm")},
     Words{"micro_batches", translatable("twice the micro-batches"), translatable("the number of micro-batches"),
           translatable("micro-batches")},
     Words{"schedule", translatable("the schedule zb_h1"), translatable("the schedule of the stages"),

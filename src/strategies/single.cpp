@@ -13,7 +13,7 @@ Traits Single::traits(int) const {
   return {.workers = 1,
           .recoveries = {Recovery::restart, Recovery::wait},
           .optimizes = job == Job::gradient,
-          .meets_in_rings = true};
+          .meets = cluster::Meets::in_rings};
 }
 
 void Single::operator()(Worker& worker) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/failures/failures.h"
+#include "cluster/stand_ins.h"
 #include "training/learning/shards.h"
 
 namespace simgrad::cluster {
@@ -113,8 +114,8 @@ struct Traits {
   bool times_follow_numbers = false;
   /// Whether the moments at which messages arrive decide numbers of a training in lockstep.
   bool numbers_follow_times = false;
-  /// Whether all that workers exchange goes around a ring of all of them.
-  bool meets_in_rings = false;
+  /// The way of all that workers exchange.
+  cluster::Meets meets = cluster::Meets::freely;
   /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.
   bool gathers_units = false;
   /// The products of a worker's passes over its rows.

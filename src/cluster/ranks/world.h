@@ -65,6 +65,11 @@ class World final : public Tenant {
   /// Whether collectives are computed as long as no others are on their links; see ComputedCollectives.
   bool computes_collectives() const;
 
+  /// Whether ranks have different parts of a model, so that groups of ranks sum beside each other. Before the
+  /// beginning.
+  bool cut_model() const { return cut_model_; }
+  void set_cut_model(bool cut) { cut_model_ = cut; }
+
   /// The collectives that take the time that was measured; null: none do.
   const MeasuredCollectives* measured() const { return measured_.get(); }
 
@@ -113,6 +118,7 @@ class World final : public Tenant {
   int workers_;
   int size_;
   bool ended_ = false;
+  bool cut_model_ = false;
   values::Format travels_as_ = values::Format::float64;
   double start_s_ = 0.0;
   double spread_s_ = 0.0;

@@ -123,6 +123,14 @@ void add_storage(const RunPlan& run, std::vector<Improvement>& all) {
   if (!storage.sets.empty()) all.push_back(std::move(storage));
 }
 
+/// The fastest allreduce for each sum, in place of one that the scenario names.
+void add_algorithm(const RunPlan& run, std::vector<Improvement>& all) {
+  const auto algorithm = run.options.find("algorithm");
+  if (algorithm == run.options.end()) return;
+  const ordered_json& kind = algorithm->is_object() ? algorithm->at("kind") : *algorithm;
+  if (kind != "auto") all.push_back({"algorithm", {fmt::format("strategy.{}.algorithm=auto", index_of(run))}});
+}
+
 /// Other meshes of a cut model, whose losses are the same.
 void add_mesh(const RunPlan& run, std::vector<Improvement>& all) {
   const strategies::Parallel& parallel = run.settings->parallel;
@@ -149,6 +157,7 @@ std::vector<Improvement> improvements(const RunPlan& run) {
   if (run.settings->cluster.failures.any()) return {{"failures", {"cluster.failures={}"}}};
   OfCluster(run, all).add_all();
   add_storage(run, all);
+  add_algorithm(run, all);
   add_mesh(run, all);
   return all;
 }

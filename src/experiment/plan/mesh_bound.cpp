@@ -122,7 +122,7 @@ class Gathers {
         number_bytes_(run.settings->training.number_bytes().wire),
         ranks_(ranks),
         once_(run.options.contains("reshard_after_forward") && run.options.at("reshard_after_forward") == false),
-        there_(traits.gathers_units && traits.meets_in_rings && ranks.bandwidth_bytes_per_s > 0.0 &&
+        there_(traits.gathers_units && traits.meets == cluster::Meets::in_rings && ranks.bandwidth_bytes_per_s > 0.0 &&
                mesh_.size(training::Dimension::data) > 1) {}
 
   double seconds(const models::ModelPart& part, const models::Problem& problem,

@@ -1,6 +1,7 @@
 #include "strategies/automatic/stage_devices.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -29,6 +30,10 @@ Messages shifted(const Mesh& mesh, const std::vector<int>& ranks, Dimension alon
     all.emplace_back(rank, mesh.rank(to));
   }
   return all;
+}
+
+MessageCost slower(const MessageCost& a, const MessageCost& b) {
+  return {.latency_s = std::max(a.latency_s, b.latency_s), .s_per_byte = std::max(a.s_per_byte, b.s_per_byte)};
 }
 
 DeviceKind kind_of(const cluster::Cluster& cluster, int rank) {
@@ -68,14 +73,15 @@ StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& mes
       its.exchanges[k].s_per_byte += cost.s_per_byte / (n - 1);
     }
   }
-  if (mesh.size(Dimension::data) > 1) its.data_ring = shift(Dimension::data, 1);
+  if (const int replicas = mesh.size(Dimension::data); replicas > 1) {
+    its.data_ring = shift(Dimension::data, 1);
+    its.data_pairs = slower(its.data_ring, shift(Dimension::data, replicas / 2));
+  }
   if (mesh.size(Dimension::pipeline) > 1) {
     Messages back = shifted(mesh, ranks, Dimension::pipeline, 1);
     its.hop = messages.slowest(back);
     for (auto& [from, to] : back) std::swap(from, to);
-    const MessageCost other = messages.slowest(back);
-    its.hop.latency_s = std::max(its.hop.latency_s, other.latency_s);
-    its.hop.s_per_byte = std::max(its.hop.s_per_byte, other.s_per_byte);
+    its.hop = slower(its.hop, messages.slowest(back));
   }
   return its;
 }
@@ -96,6 +102,16 @@ double StageDevices::ring_sum_s(const MessageCost& ring, double numbers, int n, 
   if (n == 1) return 0.0;
   const double chunk = std::ceil(numbers / n);
   return (n - 1) * (2.0 * ring.seconds(chunk * number_bytes) + additions_s(chunk, number_bytes));
+}
+
+double StageDevices::fastest_sum_s(double numbers, int n, double number_bytes) const {
+  const double around_s = ring_sum_s(data_ring, numbers, n, number_bytes);
+  if (n == 1 || !std::has_single_bit(static_cast<unsigned>(n))) return around_s;
+  const double rounds = std::log2(n), once = numbers * (n - 1) / n;  // halved and doubled: all of it but an n-th
+  const double halving_s = 2.0 * (rounds * data_pairs.latency_s + once * number_bytes * data_pairs.s_per_byte) +
+                           additions_s(once, number_bytes);
+  const double doubling_s = rounds * (data_pairs.seconds(numbers * number_bytes) + additions_s(numbers, number_bytes));
+  return std::min({around_s, halving_s, doubling_s});
 }
 
 double StageDevices::collective_s(Then then, Among among, double numbers, int n, double number_bytes) const {

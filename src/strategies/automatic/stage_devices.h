@@ -33,6 +33,7 @@ struct StageDevices {
   std::array<MessageCost, models::kinds_of_shares> rings = {};      ///< to the next rank that shares units, by kind
   std::array<MessageCost, models::kinds_of_shares> exchanges = {};  ///< to each of the others in turn: the mean
   MessageCost data_ring = {};                                       ///< to the next rank with the same part
+  MessageCost data_pairs = {};                                      ///< to the one half of them on, if that is slower
   MessageCost hop = {};                                             ///< to the next stage, or back: the slower one
   double memory_bytes = 0.0;                                        ///< of the smallest device; infinite: not known
   bool charges_additions = true;
@@ -41,6 +42,8 @@ struct StageDevices {
   double additions_s(double numbers, double number_bytes) const;
   /// Seconds of a collective among n of the stage's ranks that share units, which begins with so many numbers on each.
   double collective_s(models::Step::Then then, models::Among among, double numbers, int n, double number_bytes) const;
+  /// Seconds of the fastest allreduce among n ranks with the same part in which all do alike.
+  double fastest_sum_s(double numbers, int n, double number_bytes) const;
   /// Seconds of an allreduce around a ring of n ranks.
   double ring_sum_s(const MessageCost& ring, double numbers, int n, double number_bytes) const;
 };

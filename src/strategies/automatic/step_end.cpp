@@ -21,12 +21,13 @@ struct Sums {
   std::optional<double> bucket_bytes;
   bool last_alone = false;  ///< whether only the last of the strategy's own micro-batches ends with a sum
   bool shards = false;      ///< whether a rank updates a d-th of its part
+  bool fastest = false;     ///< whether each sum takes the fastest algorithm
 };
 
 Sums sums_of(const Strategy& strategy) {
   constexpr double by_units = 1.5;  // gathered forward and back, and reduced: 3 (d - 1) / d
   if (const auto* const its = dynamic_cast<const Allreduce*>(&strategy))
-    return {.bucket_bytes = its->bucket_bytes, .last_alone = its->no_sync};
+    return {.bucket_bytes = its->bucket_bytes, .last_alone = its->no_sync, .fastest = its->algorithm.kind() == "auto"};
   if (const auto* const its = dynamic_cast<const Zero*>(&strategy))
     return {.rings = its->stage == 3 ? by_units : 1.0,
             .bucket_bytes = its->stage > 1 ? its->bucket_bytes.value_or(0.0) : its->bucket_bytes,
@@ -82,7 +83,9 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
     const StageDevices& devices = times.devices(stage);
     const double bytes = times.whole().bytes.wire, pass_s = last_task_s(table.tasks[stage]);
     const auto of = [&](double numbers) {
-      return sums.rings * devices.ring_sum_s(devices.data_ring, numbers, static_cast<int>(times.data()), bytes);
+      const int data = static_cast<int>(times.data());
+      return sums.fastest ? devices.fastest_sum_s(numbers, data, bytes)
+                          : sums.rings * devices.ring_sum_s(devices.data_ring, numbers, data, bytes);
     };
     double sum_s = of(parameters);
     if (sums.bucket_bytes && *sums.bucket_bytes == 0.0) {

@@ -39,7 +39,7 @@ Traits OnMesh::traits(int P) const {
   traits.few_neighbours = true;
   traits.copies_next_stage = copies_next_stage(parallel_);
   traits.recoveries = recoveries(traits);
-  traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets_in_rings &&
+  traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets != cluster::Meets::freely &&
                         !parallel_.slices().active() && !parallel_.shares_by_speed();
   traits.numbers_follow_times = traits.numbers_follow_times || parallel_.slices().slack() > 0;
   traits.cuts = [strategy = strategy_, parallel = parallel_](const training::MemoryTerms& whole) {

@@ -49,7 +49,7 @@ void Allreduce::describe(base::Describer& d) {
 
 Traits Allreduce::traits(int) const {
   return {.many_to_many = algorithm->many_to_many() || scatters_codes(*compression, codes),
-          .meets_in_rings = algorithm.kind() == "ring" && compression->exact(),
+          .meets = compression->exact() ? algorithm->meets() : cluster::Meets::freely,
           .micro_batches = micro_batches};
 }
 

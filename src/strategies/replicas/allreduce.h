@@ -25,7 +25,7 @@ struct Allreduce : Strategy {
           "beta + (P-1)/P M gamma",
       .source = "S. Li et al., PyTorch Distributed, 2020; P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce, 2009"};
 
-  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "auto"};
   /// PyTorch's bucket_cap_mb: 25 by default (S. Li et al., section 4.2).
   static constexpr double default_bucket_bytes = 25e6;
   std::optional<double> bucket_bytes = default_bucket_bytes;

@@ -38,7 +38,7 @@ struct BlockSync : Strategy {
 
   BlockOptions options;
   SendOrder send = SendOrder::together;
-  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "auto"};
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;

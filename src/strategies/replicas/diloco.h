@@ -28,7 +28,7 @@ struct DiLoCo : Strategy {
   std::int64_t local_steps = 8;  ///< H
   double outer_rate = 0.7;
   double outer_momentum = 0.9;  ///< mu
-  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "auto"};
 
   void describe(base::Describer& d) override;
   Traits traits(int /*P*/) const override {

@@ -30,7 +30,7 @@ struct LocalSgd : Strategy {
   double slow_momentum = 0.0;
   double slow_rate = 1.0;
   MemoryAtAverage optimizer_memory = MemoryAtAverage::keep;
-  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "auto"};
   Compression compression = no_compression();
   CodesWay codes = CodesWay::gather;
   std::optional<double> bucket_bytes;

@@ -41,7 +41,7 @@ struct Multitask : Strategy {
   Schedule schedule = Schedule::groups;
   std::optional<Rows> rows;  ///< none: batch where each task has rows of its own, else share
   Sizes sizes = Sizes::equal;
-  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "ring"};
+  base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "auto"};
   Compression compression = no_compression();
 
   void describe(base::Describer& d) override;

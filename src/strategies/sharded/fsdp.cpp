@@ -35,7 +35,7 @@ Traits Fsdp::traits(int P) const {
   Traits traits =
       sharded_traits(group(P), [](const training::Learning& learning) { return stretches_of(learning.units()); });
   traits.gathers_units = true;
-  traits.meets_in_rings = !shard_group;
+  if (!shard_group) traits.meets = cluster::Meets::in_rings;
   traits.micro_batches = micro_batches;
   return traits;
 }

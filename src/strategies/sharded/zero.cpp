@@ -68,7 +68,7 @@ Traits Zero::traits(int P) const {
     return zero.stretches(learning.layers(), learning.number_bytes().wire);
   });
   traits.gathers_units = stage == 3;
-  traits.meets_in_rings = true;
+  traits.meets = cluster::Meets::in_rings;
   traits.micro_batches = micro_batches;
   return traits;
 }

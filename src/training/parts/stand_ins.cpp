@@ -1,5 +1,6 @@
 #include "training/parts/stand_ins.h"
 
+#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -30,7 +31,8 @@ struct Users {
 /// Looks for links that messages of two represented ranks can be on.
 class LinksApart {
  public:
-  LinksApart(const Mesh& mesh, const cluster::World& world) : mesh_(mesh), world_(world), numbers_(world.cluster()) {}
+  LinksApart(const Mesh& mesh, const cluster::World& world, cluster::Meets replicas)
+      : mesh_(mesh), world_(world), replicas_(replicas), numbers_(world.cluster()) {}
 
   bool apart() {
     for (int rank = 0; rank < mesh_.ranks(); ++rank) {
@@ -39,7 +41,7 @@ class LinksApart {
       const bool alone = use(rank, Dimension::pipeline, 1, &Users::hops, {t, d}) &&
                          use(rank, Dimension::pipeline, -1, &Users::hops, {t, d}) &&
                          use(rank, Dimension::context, 1, &Users::hops, {t, d}) && exchanges(rank, {t, d}) &&
-                         use(rank, Dimension::data, 1, &Users::sums, {t, p}) &&
+                         use(rank, Dimension::data, 1, &Users::sums, {t, p}) && pairs(rank, {t, p}) &&
                          use(rank, Dimension::tensor, 1, &Users::shares, {d, p});
       if (!alone) return false;
     }
@@ -51,6 +53,15 @@ class LinksApart {
   bool exchanges(int rank, std::pair<int, int> user) {
     for (int step = 1; step < mesh_.size(Dimension::expert); ++step)
       if (!use(rank, Dimension::expert, step, &Users::hops, user)) return false;
+    return true;
+  }
+
+  /// The rank sends to the replicas whose numbers differ from its own in one bit.
+  bool pairs(int rank, std::pair<int, int> user) {
+    const int replicas = mesh_.size(Dimension::data), own = mesh_.place(rank)[Dimension::data];
+    if (replicas_ != cluster::Meets::alike || !std::has_single_bit(static_cast<unsigned>(replicas))) return true;
+    for (int bit = 1; bit < replicas; bit *= 2)
+      if (!use(rank, Dimension::data, (own ^ bit) - own, &Users::sums, user)) return false;
     return true;
   }
 
@@ -93,6 +104,7 @@ class LinksApart {
 
   const Mesh& mesh_;
   const cluster::World& world_;
+  cluster::Meets replicas_;
   cluster::LinkNumbers numbers_;
   std::map<std::pair<int, int>, cluster::MemberRoute> simulated_;  ///< by source and target
   std::unordered_map<int, Users> users_;                           ///< by the links that flows share
@@ -116,9 +128,10 @@ void images(const Mesh& mesh, int source, int target, const std::function<void(i
 
 }  // namespace
 
-std::unique_ptr<const cluster::StandIns> stand_ins_of(const Mesh& mesh, const cluster::World& world) {
+std::unique_ptr<const cluster::StandIns> stand_ins_of(const Mesh& mesh, const cluster::World& world,
+                                                      cluster::Meets meets) {
   const int times = mesh.size(Dimension::tensor) * mesh.size(Dimension::data);
-  if (times == 1 || !LinksApart(mesh, world).apart()) return nullptr;
+  if (times == 1 || !LinksApart(mesh, world, meets).apart()) return nullptr;
   auto all = std::make_unique<cluster::StandIns>();
   all->times = times;
   int simulated = 0;

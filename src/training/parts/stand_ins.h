@@ -13,9 +13,10 @@ class World;
 namespace simgrad::training {
 
 /// One rank of each stage stands for the others: those that share its products, and those that have its part.
-/// Only where ranks meet in rings among those with one part, in sums of those that share products, and in hops between
-/// stages; and where all hosts are alike.  Returns nothing if messages of two ranks that would be represented can be on
-/// one link, or take longer on their routes than on those of the ranks that stand for them.
-std::unique_ptr<const cluster::StandIns> stand_ins_of(const Mesh& mesh, const cluster::World& world);
+/// Only where all ranks with one part do alike, where those that share products meet in rings, and where all hosts are
+/// alike.  meets: the way of those with one part.  Returns nothing if messages of two ranks that would be represented
+/// can be on one link, or take longer on their routes than on those of the ranks that stand for them.
+std::unique_ptr<const cluster::StandIns> stand_ins_of(const Mesh& mesh, const cluster::World& world,
+                                                      cluster::Meets meets);
 
 }  // namespace simgrad::training

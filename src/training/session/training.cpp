@@ -96,6 +96,7 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
   if (times_alone() && !cluster.options().failures.any())
     if (cluster::BesideMessages* const beside = world_.computed_collectives().beside_messages()) beside->leave_out();
   world_.set_travels_as(setup_.options.travels_as());
+  world_.set_cut_model(static_cast<bool>(traits_.cuts));
   world_.ranks().set_number_bytes(number_bytes(setup_.options.precision).gradient);
   const std::vector<double>& speeds = cluster.options().relative_speeds;
   for (int rank = 0; rank < world_.size(); ++rank) {
@@ -126,7 +127,7 @@ bool Training::all_are_alike() const {
 }
 
 void Training::let_ranks_stand_in() {
-  auto stand_ins = stand_ins_of(parts_->mesh(), world_);
+  auto stand_ins = stand_ins_of(parts_->mesh(), world_, traits_.meets);
   if (!stand_ins) return;
   const int simulated = world_.workers() / stand_ins->times;
   tally_.note(fmt::format(
