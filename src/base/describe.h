@@ -105,6 +105,9 @@ class Describer {
   /// An integer, or one word that stands for none ("full").
   virtual void integer_or(std::string_view key, std::optional<std::int64_t>& value, std::string_view word,
                           std::string_view meaning, Bounds bounds = {}) = 0;
+  /// A number, or one word that stands for none ("peak_product").
+  virtual void number_or(std::string_view key, std::optional<double>& value, std::string_view word,
+                         std::string_view meaning, Bounds bounds = {}) = 0;
   /// A number with a unit, or one word that stands for none ("none").
   virtual void quantity_or(std::string_view key, std::optional<double>& value, Unit unit, std::string_view word,
                            std::string_view meaning, Bounds bounds = {}) = 0;

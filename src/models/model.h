@@ -93,6 +93,9 @@ struct Product {
   /// Whether (k x n) are parameters, so that the rows of all samples of a batch are multiplied at once. False: they are
   /// numbers of the sample, as in attention.
   bool parameters = true;
+  /// Of a product in one kernel with others, as in fused attention: the share of its work that the kernel does, which
+  /// skips what a mask hides. 0: a kernel of its own, which does all.
+  double fused = 0.0;
 
   double flops() const { return 2.0 * m * n * k * count; }  ///< a sample's
 };

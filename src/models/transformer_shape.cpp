@@ -100,8 +100,10 @@ class LayersOfTransformer {
     const auto heads = static_cast<double>(own_.heads);
     const auto d = static_cast<double>(shape_.head_width());
     const double scores = heads * s_ * keys_;
-    multiply(layer, {.m = s_, .n = keys_, .k = d, .count = heads, .parameters = false});
-    multiply(layer, {.m = s_, .n = d, .k = keys_, .count = heads, .parameters = false});
+    const double visible = shape_.causal ? 0.5 * (keys_ + 1.0) / keys_ : 1.0;
+    const double fused = shape_.fused_attention ? visible : 0.0;
+    multiply(layer, {.m = s_, .n = keys_, .k = d, .count = heads, .parameters = false, .fused = fused});
+    multiply(layer, {.m = s_, .n = d, .k = keys_, .count = heads, .parameters = false, .fused = fused});
     layer.elementwise = 2.0 * s_outside_ * h_;                                              // the norm
     if (shape_.positions == Positions::rotary) layer.elementwise += 2.0 * s_ * (q_ + kv_);  // q and k turned
     layer.entrance = s_outside_ * h_;                                                       // the norm's input

@@ -59,6 +59,7 @@ struct TransformerShape {
   bool embedding_norm = false;   ///< a norm behind the embedding (BLOOM)
   bool dropout = false;          ///< behind the embedding, attention's softmax and each part: masks of a byte a number
   bool fused_attention = false;  ///< scores are made again in the backward pass instead of kept (T. Dao et al., 2022)
+  bool causal = true;            ///< tokens attend to no later ones: a fused attention does half of the work
 
   /// Whether block 0, 1, ... has experts.
   bool has_experts(std::int64_t block) const { return experts > 0 && (block + 1) % expert_every == 0; }
@@ -87,7 +88,8 @@ std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
 /// All layers in forward order, with names, units, products and what is kept of a sequence.
 ///
 /// Flops are those of the products: forward 2 a token and parameter of a matrix, 4 s h a token and layer for
-/// attention's scores and their application (the masked half is counted, as the published counts have it), 2 h V a
+/// attention's scores and their application (the masked half is counted, as the published counts have it, but takes a
+/// fused attention no time), 2 h V a
 /// token for the head; twice that backward. `kept` follows V. Korthikanti et al., Reducing Activation Recomputation in
 /// Large Transformer Models, 2023, section 4: s h (34 + 5 a s / h) bytes a layer in half precision with dropout and
 /// without gating. Left out are a norm's two statistics a token, and the sums of a fused softmax. Logits are kept in

@@ -223,6 +223,16 @@ void Reader::quantity(std::string_view key, std::optional<double>& value, base::
   if (const auto read = quantity_in(key, *node, unit, bounds)) value = read;
 }
 
+void Reader::number_or(std::string_view key, std::optional<double>& value, std::string_view word, std::string_view,
+                       base::Bounds bounds) {
+  const Node* node = take(key);
+  if (!node) return;
+  if (const auto* text = node->as<std::string>(); text && *text == word)
+    value.reset();
+  else if (const auto read = number_in(key, *node, bounds, fmt::format("a number or \"{}\"", word)))
+    value = read;
+}
+
 void Reader::quantity_or(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view word,
                          std::string_view, base::Bounds bounds) {
   const Node* node = take(key);

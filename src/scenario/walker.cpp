@@ -76,6 +76,11 @@ void Walker::quantity(std::string_view key, std::optional<double>& value, base::
   leaf({key, written(value, unit), base::unit_name(unit).measures, meaning, bounds, unit});
 }
 
+void Walker::number_or(std::string_view key, std::optional<double>& value, std::string_view word,
+                       std::string_view meaning, base::Bounds bounds) {
+  leaf({key, value ? finite(value) : Json(std::string(word)), "number", meaning, bounds, {}, word});
+}
+
 void Walker::quantity_or(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view word,
                          std::string_view meaning, base::Bounds bounds) {
   leaf({key, value ? written(value, unit) : Json(std::string(word)), base::unit_name(unit).measures, meaning, bounds,

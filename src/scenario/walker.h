@@ -48,6 +48,8 @@ class Walker : public base::Describer {
   void text(std::string_view key, std::optional<std::string>& value, std::string_view meaning) final;
   void integer_or(std::string_view key, std::optional<std::int64_t>& value, std::string_view word,
                   std::string_view meaning, base::Bounds bounds) final;
+  void number_or(std::string_view key, std::optional<double>& value, std::string_view word, std::string_view meaning,
+                 base::Bounds bounds) final;
   void quantity_or(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view word,
                    std::string_view meaning, base::Bounds bounds) final;
   void pairs(std::string_view key, std::vector<std::pair<std::string, std::string>>& values,

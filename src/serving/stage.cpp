@@ -47,10 +47,15 @@ StageCosts::StageCosts(StageWork work, RankSpeed speed, training::Precision prec
   const auto peak = speed_.device->peak(training::multiplies_in(precision));
   base::check(peak.has_value(), "a device multiplies in the scenario's format");
   peak_ = *peak;
+  attention_peak_ = training::attention_peak(*speed_.device, precision);
 }
 
 double StageCosts::rate(double smallest) const {
   return speed_.device ? peak_ * speed_.device->efficiency_of(smallest) : speed_.flops_per_s;
+}
+
+double StageCosts::attention_rate() const {
+  return speed_.device ? attention_peak_ * speed_.device->attention_efficiency() : speed_.flops_per_s;
 }
 
 double StageCosts::bytes_s(double bytes) const {
@@ -73,7 +78,7 @@ PassTime StageCosts::time(const Load& load, double reads, bool many_rows) const 
   if (!(load.tokens > 0.0)) return sum;
   for (const StageWork::Matrix& matrix : work_.of_tokens) multiply(matrix, load.tokens);
   if (work_.of_answers && load.answers > 0.0) multiply(*work_.of_answers, load.answers);
-  add(work_.pair_flops * load.pairs / rate(no_end), bytes_s(load.cached * cache_bytes_a_token()));
+  add(work_.pair_flops * load.pairs / attention_rate(), bytes_s(load.cached * cache_bytes_a_token()));
   if (speed_.device) sum.seconds += reads * work_.layers * speed_.device->launch_s / speed_.relative;
   return sum;
 }

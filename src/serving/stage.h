@@ -96,12 +96,13 @@ class StageCosts {
  private:
   PassTime time(const Load& load, double reads, bool many_rows) const;
   double rate(double smallest) const;
+  double attention_rate() const;
   double bytes_s(double bytes) const;
 
   StageWork work_;
   RankSpeed speed_;
   training::NumberBytes bytes_;
-  double peak_ = 0.0;
+  double peak_ = 0.0, attention_peak_ = 0.0;
 };
 
 }  // namespace simgrad::serving

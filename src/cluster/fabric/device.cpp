@@ -63,11 +63,18 @@ void Device::describe(base::Describer& d) {
              bandwidths);
   d.quantity("nic_bandwidth", nic_bytes_per_s, bytes_per_s,
              "bandwidth to other hosts, each direction: cluster.bandwidth where it is not given", bandwidths);
-  d.number("efficiency", efficiency, "the share of a peak that large products reach",
-           Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  constexpr Bounds shares{.least = 0.0, .most = 1.0, .positive = true};
+  d.number_or("efficiency", efficiency, "peak_product",
+              "the share of a peak that large products reach in trainings; \"peak_product\": the share that the largest "
+              "measured product reached",
+              shares);
   d.number("half_size", half_size,
            "a product whose smallest dimension is x reaches efficiency x / (x + half_size) of the peak",
            Bounds::between(0, 1e9));
+  d.number("attention_efficiency", attention,
+           "the share of a peak that fused attention reaches, forward and backward, counting what its mask leaves "
+           "(default efficiency)",
+           shares);
   d.quantity("launch", launch_s, Unit::seconds,
              "time of a forward or a backward pass through a layer beside its products and its memory, as for starting "
              "kernels; `simgrad explain layers` shows the layers",

@@ -27,9 +27,12 @@ struct Device : base::Described {
   std::optional<double> host_link_bytes_per_s;  ///< each direction, between the device and its host's memory
   std::optional<double> nvlink_bytes_per_s;     ///< each direction, to its host's other devices, NVLink or PCI Express
   std::optional<double> nic_bytes_per_s;        ///< each direction, to other hosts
-  double efficiency = 0.8;                      ///< the share of a peak that large products reach
-  double half_size = 0.0;                       ///< the size at which products reach half of it; 0: all sizes are alike
-  double launch_s = 0.0;                        ///< of each layer and pass: kernels that are started one by one
+  double peak_product = 0.8;                    ///< the share of a peak that the largest measured product reached
+  /// The share of a peak that large products reach in trainings; nothing: peak_product.
+  std::optional<double> efficiency = 0.8;
+  double half_size = 0.0;  ///< the size at which products reach half of it; 0: all sizes are alike
+  std::optional<double> attention;  ///< the share that fused attention reaches; nothing: that of large products
+  double launch_s = 0.0;            ///< of each layer and pass: kernels that are started one by one
 
   void describe(base::Describer& d) override;
 
@@ -37,8 +40,10 @@ struct Device : base::Described {
   virtual bool there() const { return true; }
   /// Peak flop/s of products of such numbers; nothing where the device has none.
   std::optional<double> peak(ProductFormat format) const;
+  double large_products() const { return efficiency.value_or(peak_product); }
+  double attention_efficiency() const { return attention.value_or(large_products()); }
   /// efficiency x / (x + half_size), x: the smallest dimension of a product.
-  double efficiency_of(double smallest) const { return efficiency * (smallest / (smallest + half_size)); }
+  double efficiency_of(double smallest) const { return large_products() * (smallest / (smallest + half_size)); }
   /// Time of reading and writing so many bytes of the device's memory.
   double memory_s(double bytes) const { return bytes / memory_bandwidth_bytes_per_s; }
   /// Additions of float64 numbers a second, each of which reads two and writes one: the speed of its host.

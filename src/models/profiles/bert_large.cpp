@@ -55,7 +55,8 @@ std::vector<Layer> BertLarge::profile() const {
                                .positions = Positions::none,
                                .embedding_norm = true,
                                .dropout = dropout,
-                               .fused_attention = fused_attention};
+                               .fused_attention = fused_attention,
+                               .causal = false};
   std::vector<Layer> all = models::layers(shape);
   const std::int64_t places = (bert_places + bert_segments) * shape.hidden;
   all.front().count += places;

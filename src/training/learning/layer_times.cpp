@@ -23,32 +23,61 @@ cluster::ProductFormat multiplies_in(Precision precision) {
   return cluster::ProductFormat::float64;
 }
 
+double attention_peak(const cluster::Device& device, Precision precision) {
+  const double peak = device.peak(multiplies_in(precision)).value_or(0.0);
+  return precision == Precision::float8 ? device.peak(cluster::ProductFormat::bfloat16).value_or(peak) : peak;
+}
+
 LayerTimes::LayerTimes(const cluster::Device& device, Precision precision)
-    : device_(&device), bytes_(number_bytes(precision)), peak_(device.peak(multiplies_in(precision)).value_or(0.0)) {
+    : device_(&device),
+      bytes_(number_bytes(precision)),
+      peak_(device.peak(multiplies_in(precision)).value_or(0.0)),
+      attention_peak_(attention_peak(device, precision)) {
   base::check(peak_ > 0.0, "the device multiplies numbers of that precision");
 }
 
-double LayerTimes::product_s(double m, double n, double k, double result_bytes) const {
+double LayerTimes::product_s(double m, double n, double k, double result_bytes, bool by_parameters) const {
   if (!(m * n * k > 0.0)) return 0.0;
-  const double computing_s = 2.0 * m * n * k / (peak_ * device_->efficiency_of(std::min({m, n, k})));
-  return std::max(computing_s, device_->memory_s((m * k + k * n) * bytes_.product + m * n * result_bytes));
+  const double peak = by_parameters ? peak_ : attention_peak_;
+  const double computing_s = 2.0 * m * n * k / (peak * device_->efficiency_of(std::min({m, n, k})));
+  const double factors = (m * k + k * n) * (by_parameters ? bytes_.product : bytes_.activation);
+  return std::max(computing_s, device_->memory_s(factors + m * n * result_bytes));
+}
+
+/// The forward pass of a product in a fused attention, of one sample. The scores are the largest of its three matrices.
+double LayerTimes::fused_s(const models::Product& product) const {
+  const double m = product.m, n = product.n, k = product.k;
+  const double outside = m * k + k * n + m * n - std::max({m * k, k * n, m * n});
+  return std::max(product.fused * 2.0 * m * n * k / (attention_peak_ * device_->attention_efficiency()),
+                  device_->memory_s(outside * bytes_.activation));
+}
+
+/// Casts of so many numbers that a product by parameters multiplies in a narrower format than they are kept in.
+double LayerTimes::cast_s(const models::Product& product, double numbers) const {
+  if (!product.parameters || bytes_.product == bytes_.activation) return 0.0;
+  return device_->memory_s(numbers * (bytes_.activation + 2.0 * bytes_.product));
 }
 
 double LayerTimes::forward_s(const models::Product& product, double rows) const {
+  if (product.fused > 0.0) return product.count * rows * fused_s(product);
   const double m = product.parameters ? product.m * rows : product.m;
   const double times = product.parameters ? product.count : product.count * rows;
-  return times * product_s(m, product.n, product.k, bytes_.activation);
+  return times * (cast_s(product, m * product.k) +
+                  product_s(m, product.n, product.k, bytes_.activation, product.parameters));
 }
 
 double LayerTimes::backward_s(const models::Product& product, double rows, bool of_first_factor) const {
-  const double m = product.parameters ? product.m * rows : product.m;
-  const double times = product.parameters ? product.count : product.count * rows;
-  const double second = product_s(product.k, product.n, m, product.parameters ? bytes_.gradient : bytes_.activation);
-  if (!of_first_factor) return times * second;
-  return times * (product_s(m, product.k, product.n, bytes_.activation) + second);
+  constexpr double fused_products = 2.5;  // five for two
+  if (product.fused > 0.0) return fused_products * forward_s(product, rows);
+  const bool by = product.parameters;
+  const double m = by ? product.m * rows : product.m, times = by ? product.count : product.count * rows;
+  double seconds = cast_s(product, m * product.n) +
+                   product_s(product.k, product.n, m, by ? bytes_.gradient : bytes_.activation, by);
+  if (of_first_factor) seconds += product_s(m, product.k, product.n, bytes_.activation, by);
+  return times * seconds;
 }
 
-double LayerTimes::flops_s(double flops) const { return flops / (peak_ * device_->efficiency); }
+double LayerTimes::flops_s(double flops) const { return flops / (peak_ * device_->large_products()); }
 
 double LayerTimes::forward_s(const models::Layer& layer, double rows) const {
   if (layer.forward_s > 0.0) return layer.forward_s * rows;

@@ -13,6 +13,9 @@ namespace simgrad::training {
 /// The format in which a device multiplies.
 cluster::ProductFormat multiplies_in(Precision precision);
 
+/// The peak of products whose factors both follow from a sample, as attention's do. Those of float8 are of bfloat16.
+double attention_peak(const cluster::Device& device, Precision precision);
+
 /// Seconds of layers by the kind of their work.
 struct KindTimes {
   double products = 0.0;     ///< by parameters, and flops of no known shape
@@ -41,7 +44,19 @@ struct KindTimes {
 /// its bytes being those of both factors as the matrix units read them and of the result as it is kept. The rows of all
 /// samples stand in m if the second factor is parameters; else each sample has products of its own. The backward pass
 /// has two of them: the gradient of the first factor, (m x n) by (n x k), and of the second, (k x m) by (m x n); a
-/// layer whose backward flops are as many as its forward ones has the second alone. Elementwise numbers take their
+/// layer whose backward flops are as many as its forward ones has the second alone.
+///
+/// A fused attention's products take max(flops / (peak x attention_efficiency), bytes / memory bandwidth): the flops of
+/// what its mask leaves, and the bytes of queries, keys, values and results, since scores never leave the kernel. Its
+/// backward pass is five products for the forward pass's two: the scores again, and two gradients of each product. T.
+/// Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023, section 4.
+///
+/// float8 is the format of products by parameters; attention multiplies in bfloat16. Each pass casts the activations
+/// that such a product multiplies, and the backward pass the results' gradients: two bytes of a number are read, with
+/// their maximum, and one byte is written for this product and one, transposed, for the next. P. Micikevicius et al.,
+/// "FP8 Formats for Deep Learning", 2022, section 3; NVIDIA, Transformer Engine, fp8_cast_transpose.
+///
+/// Elementwise numbers take their
 /// bytes / memory bandwidth: in the backward pass half as many again, since it reads two numbers and writes one where
 /// the forward pass reads one and writes one. A layer without products is one large product of its flops. Each pass
 /// takes the device's launch besides; half of the backward pass's is for the gradients of the parameters, if there are
@@ -66,13 +81,16 @@ class LayerTimes {
 
  private:
   double launch_s(double rows) const { return rows > 0.0 ? device_->launch_s : 0.0; }
-  double product_s(double m, double n, double k, double result_bytes) const;
+  double product_s(double m, double n, double k, double result_bytes, bool by_parameters = true) const;
+  double fused_s(const models::Product& product) const;
+  double cast_s(const models::Product& product, double numbers) const;
   double forward_s(const models::Product& product, double rows) const;
   double backward_s(const models::Product& product, double rows, bool of_first_factor) const;
 
   const cluster::Device* device_;
   NumberBytes bytes_;
   double peak_;
+  double attention_peak_;  ///< of products whose factors both follow from the sample
 };
 
 /// Bytes of the device's memory that an update of one parameter reads and writes: the gradient, the parameter or its
