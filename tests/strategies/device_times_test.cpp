@@ -71,6 +71,52 @@ TEST_CASE("products of a sample's own numbers do not grow with the rows, they be
   CHECK(times.backward_s(attention, 8) == Approx(2 * 96 * one_s).epsilon(1e-12));
 }
 
+TEST_CASE(
+    "a fused attention takes its own efficiency and what its mask leaves, and two and a half times that backwards") {
+  cluster::Device its = device(0.8, 256.0);
+  its.attention = 0.4;
+  // Queries, keys and values of 512 tokens in 12 heads of 128, under a causal mask: tokens see (1 + 512) / 2 of them.
+  const double visible = 0.5 * 513.0 / 512.0;
+  for (const double share : {1.0, visible})
+    for (const auto& [precision, peak] : {std::pair(Precision::float32, 1e12), std::pair(Precision::bfloat16, 1e13)}) {
+      CAPTURE(share, peak);
+      const LayerTimes times(its, precision);
+      Layer scores = layer_of({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false, .fused = share});
+      Layer values = layer_of({.m = 512, .n = 128, .k = 512, .count = 12, .parameters = false, .fused = share});
+      const double product_s = share * 2.0 * 512 * 512 * 128 / (0.4 * peak);
+      for (const Layer& layer : {scores, values}) {
+        CHECK(times.forward_s(layer, 8) == Approx(96 * product_s).epsilon(1e-12));
+        CHECK(times.backward_s(layer, 8) == Approx(2.5 * 96 * product_s).epsilon(1e-12));
+        CHECK(times.forward_by_kind(layer, 8).attention == Approx(96 * product_s).epsilon(1e-12));
+      }
+    }
+}
+
+TEST_CASE("a fused attention of few tokens takes the bytes of queries, keys, values and results alone") {
+  cluster::Device its = device(1.0);
+  its.memory_bandwidth_bytes_per_s = 1e9;
+  const LayerTimes times(its, Precision::bfloat16);
+  const Layer scores = layer_of({.m = 64, .n = 64, .k = 32, .parameters = false, .fused = 1.0});
+  CHECK(times.forward_s(scores, 1) == Approx(2.0 * 2 * 64 * 32 / 1e9).epsilon(1e-12));
+}
+
+TEST_CASE("float8 is the format of products by parameters, and its casts pass over memory") {
+  cluster::Device its = device();
+  its.float8_flops_per_s = 2e13;
+  its.memory_bandwidth_bytes_per_s = 1e12;
+  const LayerTimes times(its, Precision::float8);
+  const double m = 64 * 16, n = 1000, k = 2000;
+  const Layer layer = layer_of({.m = 16, .n = n, .k = k});
+  const double product_s = 2.0 * m * n * k / (0.5 * 2e13);
+  CHECK(times.forward_s(layer, 64) == Approx(product_s + m * k * (2 + 1 + 1) / 1e12).epsilon(1e-12));
+  CHECK(times.backward_s(layer, 64) == Approx(2.0 * product_s + m * n * (2 + 1 + 1) / 1e12).epsilon(1e-12));
+  for (const double fused : {0.0, 1.0}) {  // in bfloat16
+    const Layer attention = layer_of({.m = 512, .n = 512, .k = 512, .parameters = false, .fused = fused});
+    CHECK(times.forward_s(attention, 1) == LayerTimes(its, Precision::bfloat16).forward_s(attention, 1));
+    CHECK(times.backward_s(attention, 1) == LayerTimes(its, Precision::bfloat16).backward_s(attention, 1));
+  }
+}
+
 TEST_CASE("elementwise numbers take their bytes, measured layers their seconds") {
   const cluster::Device its = device();
   const LayerTimes times(its, Precision::bfloat16);

@@ -73,6 +73,30 @@ TEST_CASE("the tail of a step is the sum of the gradients after the passes, and 
     }
 }
 
+TEST_CASE("replicas choose the fastest algorithm in which all of them do alike") {
+  // Rabenseifner's algorithm among four; among three it would not have all of them do alike, and the ring is left.
+  const auto n = static_cast<double>(parameters);
+  for (const auto& [replicas, rounds] : {std::pair(4, 2.0 * 2), std::pair(3, 2.0 * (3 - 1))})
+    for (const bool charges : {false, true})
+      for (const auto precision : {training::Precision::float64, training::Precision::float32})
+        for (const auto simulate : {strategies::Simulate::one_of_alike, strategies::Simulate::all}) {
+          CAPTURE(replicas, charges, precision == training::Precision::float64, simulate == strategies::Simulate::all);
+          MeshTrial trial = replicas_of_stages(1, 2, replicas);
+          trial.strategy = std::make_shared<strategies::Allreduce>();
+          trial.parallel.simulate = simulate;
+          trial.training.precision = precision;
+          trial.cluster.charge_reductions = charges;
+          const record::Record record = trial.run().record;
+          REQUIRE(record.error.empty());
+          const double others = replicas - 1.0, chunk = std::ceil(n / replicas) * replicas / n;
+          const double bytes = training::number_bytes(precision).wire * n;
+          const double sum_s =
+              rounds * alpha + chunk * others / replicas * (2.0 * bytes / B + (charges ? n / speed : 0.0));
+          for (const record::RankUse& rank : record.ranks)
+            CHECK(*rank.mesh.data_s == Approx(2.0 * sum_s).epsilon(1e-9));
+        }
+}
+
 TEST_CASE("what the backward pass hides of the sums is not in the tail") {
   const std::int64_t steps = 2, layers = 2;
   MeshTrial trial = replicas_of_stages(layers, steps);

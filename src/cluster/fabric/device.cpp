@@ -63,11 +63,16 @@ void Device::describe(base::Describer& d) {
              bandwidths);
   d.quantity("nic_bandwidth", nic_bytes_per_s, bytes_per_s,
              "bandwidth to other hosts, each direction: cluster.bandwidth where it is not given", bandwidths);
+  if (d.given("efficiency")) {  // the catalogue's others are fitted beside its own
+    half_size = launch_s = 0.0;
+    attention.reset();
+  }
   constexpr Bounds shares{.least = 0.0, .most = 1.0, .positive = true};
-  d.number_or("efficiency", efficiency, "peak_product",
-              "the share of a peak that large products reach in trainings; \"peak_product\": the share that the largest "
-              "measured product reached",
-              shares);
+  d.number_or(
+      "efficiency", efficiency, "peak_product",
+      "the share of a peak that large products reach in trainings; \"peak_product\": the share that the largest "
+      "measured product reached",
+      shares);
   d.number("half_size", half_size,
            "a product whose smallest dimension is x reaches efficiency x / (x + half_size) of the peak",
            Bounds::between(0, 1e9));

@@ -30,7 +30,7 @@ struct Device : base::Described {
   double peak_product = 0.8;                    ///< the share of a peak that the largest measured product reached
   /// The share of a peak that large products reach in trainings; nothing: peak_product.
   std::optional<double> efficiency = 0.8;
-  double half_size = 0.0;  ///< the size at which products reach half of it; 0: all sizes are alike
+  double half_size = 0.0;           ///< the size at which products reach half of it; 0: all sizes are alike
   std::optional<double> attention;  ///< the share that fused attention reaches; nothing: that of large products
   double launch_s = 0.0;            ///< of each layer and pass: kernels that are started one by one
 

@@ -1,7 +1,9 @@
 /// The devices that a scenario can name.
 ///
-/// Sources: the vendors' data sheets, named at each device. Efficiencies: the largest product that was measured over
-/// the peak (S. Bekman, Machine Learning Engineering, accelerator benchmarks, 2024), or 0.8 where none is known.
+/// Sources: the vendors' data sheets, named at each device. Peak products: the largest product that was measured over
+/// the peak (S. Bekman, Machine Learning Engineering, accelerator benchmarks, 2024), or 0.8 where none is known. What
+/// trainings get is fitted to published ones, named at each device: scenarios/published has them, docs/published.md the
+/// errors.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -41,13 +43,20 @@ struct CustomDevice final : Device {
   }
 };
 
+/// What trainings get of a device: numbers that belong together. Launches are assumed to take 10 us.
+struct Trained {
+  double efficiency, half_size, attention;
+  double launch_s = 10e-6;
+};
+
 /// Numbers of a device in the catalogue. 0: it has no such thing.
 struct Sheet {
   base::About about;
   double float64, float32, float16, bfloat16, float8;  ///< flop/s
   double memory_bytes, memory_bandwidth, host_link, nvlink, nic;
   std::int64_t devices_per_nic;  ///< that share a NIC of their host
-  double efficiency;
+  double peak_product;
+  Trained trained;
 };
 
 std::optional<double> unless_zero(double number) { return number > 0.0 ? std::optional(number) : std::nullopt; }
@@ -64,12 +73,16 @@ base::Registry<Device>::Entry entry_of(const Sheet& sheet) {
   device.host_link_bytes_per_s = unless_zero(sheet.host_link);
   device.nvlink_bytes_per_s = unless_zero(sheet.nvlink);
   device.nic_bytes_per_s = unless_zero(sheet.nic);
-  device.efficiency = sheet.efficiency;
+  device.peak_product = sheet.peak_product;
+  device.efficiency = sheet.trained.efficiency;
+  device.half_size = sheet.trained.half_size;
+  device.attention = sheet.trained.attention;
+  device.launch_s = sheet.trained.launch_s;
   return {sheet.about, [device] { return std::make_unique<Device>(device); }};
 }
 
 constexpr Sheet v100{.about = {.kind = "v100_32gb",
-                               .summary = "NVIDIA V100 SXM2, 32 GB; its efficiency is assumed",
+                               .summary = "NVIDIA V100 SXM2, 32 GB; efficiency fitted to a step of BERT-large",
                                .cost = "",
                                .source = "NVIDIA V100 data sheet, 2020; NIC: DGX-1, 100 Gbit/s for two GPUs"},
                      .float64 = 7.8 * TF,
@@ -83,49 +96,54 @@ constexpr Sheet v100{.about = {.kind = "v100_32gb",
                      .nvlink = 150.0 * GB,
                      .nic = 12.5 * GB,
                      .devices_per_nic = 2,
-                     .efficiency = 0.8};
+                     .peak_product = 0.8,
+                     .trained = {.efficiency = 0.35, .half_size = 350.0, .attention = 0.35}};
 
-constexpr Sheet a100_40gb{.about = {.kind = "a100_40gb",
-                                    .summary = "NVIDIA A100 SXM, 40 GB; efficiency 271 TF measured / 312 TF",
-                                    .cost = "",
-                                    .source = "NVIDIA A100 data sheet, 2021; NIC: DGX A100, 200 Gbit/s a GPU"},
-                          .float64 = 19.5 * TF,
-                          .float32 = 19.5 * TF,
-                          .float16 = 312.0 * TF,
-                          .bfloat16 = 312.0 * TF,
-                          .float8 = 0.0,
-                          .memory_bytes = 40.0 * GB,
-                          .memory_bandwidth = 1555.0 * GB,
-                          .host_link = 32.0 * GB,
-                          .nvlink = 300.0 * GB,
-                          .nic = 25.0 * GB,
-                          .devices_per_nic = 1,
-                          .efficiency = 0.87};
+constexpr Sheet a100_40gb{
+    .about = {.kind = "a100_40gb",
+              .summary = "NVIDIA A100 SXM, 40 GB; efficiency fitted to trainings; 271 TF is the largest product",
+              .cost = "",
+              .source = "NVIDIA A100 data sheet, 2021; NIC: DGX A100, 200 Gbit/s a GPU"},
+    .float64 = 19.5 * TF,
+    .float32 = 19.5 * TF,
+    .float16 = 312.0 * TF,
+    .bfloat16 = 312.0 * TF,
+    .float8 = 0.0,
+    .memory_bytes = 40.0 * GB,
+    .memory_bandwidth = 1555.0 * GB,
+    .host_link = 32.0 * GB,
+    .nvlink = 300.0 * GB,
+    .nic = 25.0 * GB,
+    .devices_per_nic = 1,
+    .peak_product = 0.87,
+    .trained = {.efficiency = 0.76, .half_size = 350.0, .attention = 0.4}};
 
 constexpr Sheet a100_80gb_of(Sheet sheet) {
   sheet.about.kind = "a100_80gb";
-  sheet.about.summary = "NVIDIA A100 SXM, 80 GB; efficiency 271 TF measured / 312 TF";
+  sheet.about.summary = "NVIDIA A100 SXM, 80 GB; efficiency fitted to trainings; 271 TF is the largest product";
   sheet.memory_bytes = 80.0 * GB;
   sheet.memory_bandwidth = 2039.0 * GB;
   return sheet;
 }
 
-constexpr Sheet h100{.about = {.kind = "h100",
-                               .summary = "NVIDIA H100 SXM, 80 GB; efficiency 795 TF measured / 989 TF",
-                               .cost = "",
-                               .source = "NVIDIA H100 data sheet, 2023; NIC: DGX H100, 400 Gbit/s a GPU"},
-                     .float64 = 67.0 * TF,
-                     .float32 = 67.0 * TF,
-                     .float16 = 989.0 * TF,
-                     .bfloat16 = 989.0 * TF,
-                     .float8 = 1979.0 * TF,
-                     .memory_bytes = 80.0 * GB,
-                     .memory_bandwidth = 3350.0 * GB,
-                     .host_link = 64.0 * GB,
-                     .nvlink = 450.0 * GB,
-                     .nic = 50.0 * GB,
-                     .devices_per_nic = 1,
-                     .efficiency = 0.8};
+constexpr Sheet h100{
+    .about = {.kind = "h100",
+              .summary = "NVIDIA H100 SXM, 80 GB; efficiency fitted to trainings; 795 TF is the largest product",
+              .cost = "",
+              .source = "NVIDIA H100 data sheet, 2023; NIC: DGX H100, 400 Gbit/s a GPU"},
+    .float64 = 67.0 * TF,
+    .float32 = 67.0 * TF,
+    .float16 = 989.0 * TF,
+    .bfloat16 = 989.0 * TF,
+    .float8 = 1979.0 * TF,
+    .memory_bytes = 80.0 * GB,
+    .memory_bandwidth = 3350.0 * GB,
+    .host_link = 64.0 * GB,
+    .nvlink = 450.0 * GB,
+    .nic = 50.0 * GB,
+    .devices_per_nic = 1,
+    .peak_product = 0.8,
+    .trained = {.efficiency = 0.64, .half_size = 800.0, .attention = 0.22}};
 
 constexpr Sheet h200_of(Sheet sheet) {
   sheet.about.kind = "h200";
@@ -136,40 +154,44 @@ constexpr Sheet h200_of(Sheet sheet) {
   return sheet;
 }
 
-constexpr Sheet b200{.about = {.kind = "b200",
-                               .summary = "NVIDIA B200, 180 GB; efficiency 1745 TF measured / 2250 TF",
-                               .cost = "",
-                               .source = "NVIDIA HGX B200 and DGX B200 data sheets, 2024; NIC: 400 Gbit/s a GPU"},
-                     .float64 = 37.0 * TF,
-                     .float32 = 75.0 * TF,
-                     .float16 = 2250.0 * TF,
-                     .bfloat16 = 2250.0 * TF,
-                     .float8 = 4500.0 * TF,
-                     .memory_bytes = 180.0 * GB,
-                     .memory_bandwidth = 8000.0 * GB,
-                     .host_link = 64.0 * GB,
-                     .nvlink = 900.0 * GB,
-                     .nic = 50.0 * GB,
-                     .devices_per_nic = 1,
-                     .efficiency = 0.78};
+constexpr Sheet b200{
+    .about = {.kind = "b200",
+              .summary = "NVIDIA B200, 180 GB; efficiency of measured products; 1745 TF is the largest",
+              .cost = "",
+              .source = "NVIDIA HGX B200 and DGX B200 data sheets, 2024; NIC: 400 Gbit/s a GPU"},
+    .float64 = 37.0 * TF,
+    .float32 = 75.0 * TF,
+    .float16 = 2250.0 * TF,
+    .bfloat16 = 2250.0 * TF,
+    .float8 = 4500.0 * TF,
+    .memory_bytes = 180.0 * GB,
+    .memory_bandwidth = 8000.0 * GB,
+    .host_link = 64.0 * GB,
+    .nvlink = 900.0 * GB,
+    .nic = 50.0 * GB,
+    .devices_per_nic = 1,
+    .peak_product = 0.78,
+    .trained = {.efficiency = 0.54, .half_size = 800.0, .attention = 0.22}};
 
-constexpr Sheet mi300x{.about = {.kind = "mi300x",
-                                 .summary = "AMD MI300X, 192 GB, seven links of 64 GB/s; efficiency 668 TF measured / "
-                                            "1307 TF",
-                                 .cost = "",
-                                 .source = "AMD Instinct MI300X data sheet, 2023; NIC: 400 Gbit/s a GPU"},
-                       .float64 = 163.4 * TF,
-                       .float32 = 163.4 * TF,
-                       .float16 = 1307.4 * TF,
-                       .bfloat16 = 1307.4 * TF,
-                       .float8 = 2614.9 * TF,
-                       .memory_bytes = 192.0 * GB,
-                       .memory_bandwidth = 5300.0 * GB,
-                       .host_link = 64.0 * GB,
-                       .nvlink = 448.0 * GB,
-                       .nic = 50.0 * GB,
-                       .devices_per_nic = 1,
-                       .efficiency = 0.51};
+constexpr Sheet mi300x{
+    .about = {.kind = "mi300x",
+              .summary = "AMD MI300X, 192 GB, seven links of 64 GB/s; its efficiency is assumed; 668 TF is "
+                         "the largest product",
+              .cost = "",
+              .source = "AMD Instinct MI300X data sheet, 2023; NIC: 400 Gbit/s a GPU"},
+    .float64 = 163.4 * TF,
+    .float32 = 163.4 * TF,
+    .float16 = 1307.4 * TF,
+    .bfloat16 = 1307.4 * TF,
+    .float8 = 2614.9 * TF,
+    .memory_bytes = 192.0 * GB,
+    .memory_bandwidth = 5300.0 * GB,
+    .host_link = 64.0 * GB,
+    .nvlink = 448.0 * GB,
+    .nic = 50.0 * GB,
+    .devices_per_nic = 1,
+    .peak_product = 0.51,
+    .trained = {.efficiency = 0.41, .half_size = 800.0, .attention = 0.22}};
 
 // Cards without NVLink reach the other devices of their host through PCI Express. Their peaks are those of products
 // that are summed up in float32.
@@ -190,7 +212,8 @@ constexpr Sheet rtx_3090{
     .nvlink = 32.0 * GB,
     .nic = 0.0,
     .devices_per_nic = 0,
-    .efficiency = 0.8};
+    .peak_product = 0.8,
+    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
 
 constexpr Sheet rtx_4090{
     .about = {.kind = "rtx_4090",
@@ -208,7 +231,8 @@ constexpr Sheet rtx_4090{
     .nvlink = 32.0 * GB,
     .nic = 0.0,
     .devices_per_nic = 0,
-    .efficiency = 0.8};
+    .peak_product = 0.8,
+    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
 
 constexpr Sheet a10g{
     .about = {.kind = "a10g",
@@ -226,7 +250,8 @@ constexpr Sheet a10g{
     .nvlink = 32.0 * GB,
     .nic = 12.5 * GB,
     .devices_per_nic = 8,
-    .efficiency = 0.8};
+    .peak_product = 0.8,
+    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
 
 constexpr Sheet l4{
     .about = {.kind = "l4",
@@ -244,7 +269,8 @@ constexpr Sheet l4{
     .nvlink = 32.0 * GB,
     .nic = 12.5 * GB,
     .devices_per_nic = 8,
-    .efficiency = 0.8};
+    .peak_product = 0.8,
+    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
 
 constexpr Sheet l40s{
     .about = {.kind = "l40s",
@@ -262,7 +288,8 @@ constexpr Sheet l40s{
     .nvlink = 32.0 * GB,
     .nic = 12.5 * GB,
     .devices_per_nic = 2,
-    .efficiency = 0.8};
+    .peak_product = 0.8,
+    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
 
 constexpr Sheet t4{
     .about = {.kind = "t4",
@@ -280,7 +307,8 @@ constexpr Sheet t4{
     .nvlink = 16.0 * GB,
     .nic = 12.5 * GB,
     .devices_per_nic = 8,
-    .efficiency = 0.8};
+    .peak_product = 0.8,
+    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
 
 constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                                  .summary = "Google TPU v4 chip, 32 GiB; products of bfloat16 only, six links to "
@@ -300,7 +328,8 @@ constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                        .nvlink = 300.0 * GB,
                        .nic = 50.0 * GB,
                        .devices_per_nic = 0,
-                       .efficiency = 0.8};
+                       .peak_product = 0.8,
+                       .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
 
 /// 128 cores at 2.45 GHz, each with two fused multiply-adds of four float64 numbers a cycle; 16 channels of DDR4-3200.
 constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
@@ -319,7 +348,8 @@ constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
                          .nvlink = 0.0,
                          .nic = 12.5 * GB,
                          .devices_per_nic = 1,
-                         .efficiency = 0.8};
+                         .peak_product = 0.8,
+                         .trained = {.efficiency = 0.8, .half_size = 0.0, .attention = 0.8, .launch_s = 0.0}};
 
 constexpr std::array sheets{v100,
                             a100_40gb,

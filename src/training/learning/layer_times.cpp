@@ -62,8 +62,8 @@ double LayerTimes::forward_s(const models::Product& product, double rows) const 
   if (product.fused > 0.0) return product.count * rows * fused_s(product);
   const double m = product.parameters ? product.m * rows : product.m;
   const double times = product.parameters ? product.count : product.count * rows;
-  return times * (cast_s(product, m * product.k) +
-                  product_s(m, product.n, product.k, bytes_.activation, product.parameters));
+  return times *
+         (cast_s(product, m * product.k) + product_s(m, product.n, product.k, bytes_.activation, product.parameters));
 }
 
 double LayerTimes::backward_s(const models::Product& product, double rows, bool of_first_factor) const {
@@ -71,8 +71,8 @@ double LayerTimes::backward_s(const models::Product& product, double rows, bool 
   if (product.fused > 0.0) return fused_products * forward_s(product, rows);
   const bool by = product.parameters;
   const double m = by ? product.m * rows : product.m, times = by ? product.count : product.count * rows;
-  double seconds = cast_s(product, m * product.n) +
-                   product_s(product.k, product.n, m, by ? bytes_.gradient : bytes_.activation, by);
+  double seconds =
+      cast_s(product, m * product.n) + product_s(product.k, product.n, m, by ? bytes_.gradient : bytes_.activation, by);
   if (of_first_factor) seconds += product_s(m, product.k, product.n, bytes_.activation, by);
   return times * seconds;
 }
