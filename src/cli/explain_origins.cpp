@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "base/units.h"
+#include "cluster/fabric/device.h"
 #include "experiment/plan/proxy.h"
 #include "experiment/run/simulate.h"
 #include "models/profiles/profiled_model.h"
@@ -39,6 +41,17 @@ bool is_quantity(const ordered_json& value, base::Unit unit) {
   }
 }
 
+/// The origin of a share of a device's peak: what the catalogue's was fitted to, if it is the catalogue's.
+std::string origin_of_share(const ordered_json& device, std::string_view key, double value) {
+  const auto* const entry = cluster::devices().find(device.at("kind").get<std::string>());
+  if (!entry) return assumed;
+  const std::unique_ptr<cluster::Device> its = entry->make();
+  const bool same = (key == "efficiency" && value == its->efficiency) ||
+                    (key == "half_size" && value == its->half_size) ||
+                    (key == "attention_efficiency" && value == its->attention);
+  return same && !its->fitted_to.empty() ? fmt::format("fitted to {}", its->fitted_to) : assumed;
+}
+
 /// The numbers of a device; peaks of the catalogue's are in its sources.
 void print_device(const std::string& table, const ordered_json& device) {
   const bool own = device.at("kind") == "custom";
@@ -50,8 +63,10 @@ void print_device(const std::string& table, const ordered_json& device) {
       print_row(name, value.get<std::string>(), own ? assumed : published);
     else if (is_quantity(value, base::Unit::bytes_per_second) || key == "launch")
       print_row(name, value.get<std::string>(), assumed);
+    else if (key == "efficiency" && value.is_string())
+      print_row(name, value.get<std::string>(), published);
     else if (value.is_number())
-      print_row(name, fmt::format("{}", value.get<double>()), assumed);
+      print_row(name, fmt::format("{}", value.get<double>()), origin_of_share(device, key, value.get<double>()));
   }
 }
 

@@ -84,7 +84,16 @@ TEST_CASE("explain origins says of each number whether it is published, assumed,
   CHECK(origin(on_a100, "cluster.device.float16") == "published");
   CHECK(origin(on_a100, "cluster.device.memory") == "published");
   CHECK(origin(on_a100, "cluster.device.memory_bandwidth") == "assumed");
-  CHECK(origin(on_a100, "cluster.device.efficiency") == "assumed");
+  const std::string fitted = "fitted to J. Bang et al., vTrain, MICRO 2024; attention: MosaicML, llm-foundry";
+  for (const char* const share : {"efficiency", "half_size", "attention_efficiency"}) {
+    const std::string name = std::string("cluster.device.") + share;
+    CHECK(origin(on_a100, name) == fitted);
+    CHECK(origin(on_a100 + " --set cluster.device.efficiency=0.5", name) ==
+          (name.ends_with("attention_efficiency") ? "none" : "assumed"));
+  }
+  CHECK(origin("--set 'cluster.device={ kind = \"a100_80gb\", efficiency = \"peak_product\" }'",
+               "cluster.device.efficiency") == "published");
+  CHECK(origin("--set cluster.device=l40s", "cluster.device.efficiency") == "assumed");
   CHECK(origin(on_a100, "cluster.topology.nvlink_bandwidth") == "assumed");
   CHECK(origin(on_a100, "cluster.speed") == "none");
   const std::string own =

@@ -54,6 +54,29 @@ TEST_CASE("a device of the catalogue gives its hosts their NICs unless the scena
   CHECK(settings("device = { kind = \"tpu_v4\", float64 = \"1TF\" }")->cluster.host_spec.bandwidth_bytes_per_s == 50e9);
 }
 
+TEST_CASE("a device of the catalogue has what trainings get, and an efficiency of one's own replaces all of it") {
+  const auto device = [](const std::string& text) {
+    return *planned(with("device = " + text)).runs.front().settings->cluster.device_of(0);
+  };
+  const cluster::Device its = device("\"a100_80gb\"");
+  CHECK(its.efficiency == 0.76);
+  CHECK(its.half_size == 350.0);
+  CHECK(its.attention_efficiency() == 0.4);
+  CHECK(its.launch_s == Approx(10e-6));
+  const cluster::Device own = device("{ kind = \"a100_80gb\", efficiency = 0.5 }");
+  CHECK(own.large_products() == 0.5);
+  CHECK(own.attention_efficiency() == 0.5);
+  CHECK(own.half_size == 0.0);
+  CHECK(own.launch_s == 0.0);
+  const cluster::Device largest = device("{ kind = \"a100_80gb\", efficiency = \"peak_product\", half_size = 7.0 }");
+  CHECK_FALSE(largest.efficiency);
+  CHECK(largest.large_products() == 0.87);  // 271 of 312 TF
+  CHECK(largest.attention_efficiency() == 0.87);
+  CHECK(largest.half_size == 7.0);
+  CHECK(device("{ kind = \"a100_80gb\", attention_efficiency = 0.7 }").half_size == 350.0);
+  check_refused_text(with("device = { kind = \"h100\", efficiency = \"best\" }"), "a number or \"peak_product\"");
+}
+
 TEST_CASE("a class of hosts has its own device, or its speed, or the cluster's device") {
   const auto plan = planned(with(
       "device = { kind = \"h100\", efficiency = 0.5 }\n[[cluster.hosts]]\nclass = \"old\"\ndevice = \"v100_32gb\"\n"

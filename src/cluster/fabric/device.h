@@ -32,6 +32,7 @@ struct Device : base::Described {
   std::optional<double> efficiency = 0.8;
   double half_size = 0.0;           ///< the size at which products reach half of it; 0: all sizes are alike
   std::optional<double> attention;  ///< the share that fused attention reaches; nothing: that of large products
+  std::string_view fitted_to = {};  ///< the published trainings that the catalogue's shares were fitted to; empty: none
   double launch_s = 0.0;            ///< of each layer and pass: kernels that are started one by one
 
   void describe(base::Describer& d) override;

@@ -43,7 +43,9 @@ std::vector<std::string> efficiency(const ordered_json& cluster, double factor) 
     const auto device = host.find("device");
     if (device == host.end() || !device->is_object() || !device->contains("efficiency")) return;
     of_device(*device, {"memory_bandwidth", "host_link"}, factor);
-    (*device)["efficiency"] = std::min(1.0, factor * device->at("efficiency").get<double>());
+    for (const char* const share : {"efficiency", "attention_efficiency"})
+      if (const auto its = device->find(share); its != device->end() && its->is_number())
+        *its = std::min(1.0, factor * its->get<double>());
     (*device)["half_size"] = device->at("half_size").get<double>() / factor;
     scale((*device)["launch"], Unit::seconds, 1.0 / factor);
   };
