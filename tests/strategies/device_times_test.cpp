@@ -110,6 +110,8 @@ TEST_CASE("float8 is the format of products by parameters, and its casts pass ov
   const double product_s = 2.0 * m * n * k / (0.5 * 2e13);
   CHECK(times.forward_s(layer, 64) == Approx(product_s + m * k * (2 + 1 + 1) / 1e12).epsilon(1e-12));
   CHECK(times.backward_s(layer, 64) == Approx(2.0 * product_s + m * n * (2 + 1 + 1) / 1e12).epsilon(1e-12));
+  its.half_size = 500.0;  // that of bfloat16; of a peak twice as high it is 1,000
+  CHECK(times.forward_s(layer, 64) == Approx(2.0 * product_s + m * k * (2 + 1 + 1) / 1e12).epsilon(1e-12));
   for (const double fused : {0.0, 1.0}) {  // in bfloat16
     const Layer attention = layer_of({.m = 512, .n = 512, .k = 512, .parameters = false, .fused = fused});
     CHECK(times.forward_s(attention, 1) == LayerTimes(its, Precision::bfloat16).forward_s(attention, 1));

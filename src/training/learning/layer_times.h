@@ -51,16 +51,16 @@ struct KindTimes {
 /// backward pass is five products for the forward pass's two: the scores again, and two gradients of each product. T.
 /// Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023, section 4.
 ///
-/// float8 is the format of products by parameters; attention multiplies in bfloat16. Each pass casts the activations
-/// that such a product multiplies, and the backward pass the results' gradients: two bytes of a number are read, with
-/// their maximum, and one byte is written for this product and one, transposed, for the next. P. Micikevicius et al.,
-/// "FP8 Formats for Deep Learning", 2022, section 3; NVIDIA, Transformer Engine, fp8_cast_transpose.
+/// float8 is the format of products by parameters, whose half_size grows with the peak; attention multiplies in
+/// bfloat16. Each pass casts the activations that such a product multiplies, and the backward pass the results'
+/// gradients: two bytes of a number are read, with their maximum, and one byte is written for this product and one,
+/// transposed, for the next. P. Micikevicius et al., "FP8 Formats for Deep Learning", 2022, section 3; NVIDIA,
+/// Transformer Engine, fp8_cast_transpose.
 ///
-/// Elementwise numbers take their
-/// bytes / memory bandwidth: in the backward pass half as many again, since it reads two numbers and writes one where
-/// the forward pass reads one and writes one. A layer without products is one large product of its flops. Each pass
-/// takes the device's launch besides; half of the backward pass's is for the gradients of the parameters, if there are
-/// any. Layers with measured seconds take these alone, on any host.
+/// Elementwise numbers take their bytes / memory bandwidth: in the backward pass half as many again, since it reads two
+/// numbers and writes one where the forward pass reads one and writes one. A layer without products is one large
+/// product of its flops. Each pass takes the device's launch besides; half of the backward pass's is for the gradients
+/// of the parameters, if there are any. Layers with measured seconds take these alone, on any host.
 class LayerTimes {
  public:
   LayerTimes(const cluster::Device& device, Precision precision);
