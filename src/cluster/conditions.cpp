@@ -24,6 +24,8 @@ bool Options::inside_host(int from, int to) const {
   return platform.empty() && topology->inside_host(from, to, static_cast<int>(workers));
 }
 
+int Options::nic(int host) const { return platform.empty() ? topology->nic(host, static_cast<int>(workers)) : 0; }
+
 int Options::devices_of_host() const {
   const auto most = static_cast<int>(most_ranks);
   int devices = 1;

@@ -110,6 +110,8 @@ struct Options : base::Described {
   double speed(int host) const;
   /// Whether messages between two hosts stay inside a machine of several devices; on a platform never.
   bool inside_host(int from, int to) const;
+  /// The number of the NIC, among those of its machine, by which a host reaches other machines.
+  int nic(int host) const;
   /// The devices of a host, each of which is a rank; 1: ranks do not share hosts.
   int devices_of_host() const;
   /// The most bytes a second that `flow_limit` leaves a flow from a host to another; infinite: it does not limit it.

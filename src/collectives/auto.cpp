@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -29,17 +28,6 @@ using values::Tensor;
 
 namespace {
 
-/// The links by which the devices of the first host reach those of the second one.
-std::int64_t nics(const LocalGroups& groups, const IdleNetwork& network) {
-  if (groups.hosts.size() < 2) return 1;
-  const std::vector<int>&one = groups.hosts[0], &other = groups.hosts[1];
-  std::set<int> first_links;
-  for (std::size_t device = 0; device < std::min(one.size(), other.size()); ++device)
-    if (const std::vector<int>& links = network.route(one[device], other[device]).links; !links.empty())
-      first_links.insert(links.front());
-  return std::clamp<std::int64_t>(std::ssize(first_links), 1, 64);
-}
-
 /// NCCL's rings and trees divide their links among themselves and see nothing else there: they are for sums of all
 /// ranks, beside which nothing is on the links.
 bool nccl_is_possible(const Communicator& comm) {
@@ -48,7 +36,7 @@ bool nccl_is_possible(const Communicator& comm) {
          may_be_computed_only(comm);
 }
 
-std::vector<std::shared_ptr<const Allreduce>> candidates(const Communicator& comm, const IdleNetwork& network) {
+std::vector<std::shared_ptr<const Allreduce>> candidates(const Communicator& comm) {
   std::vector<std::shared_ptr<const Allreduce>> all;
   const bool cut = comm.world().cut_model();
   if (!cut || std::has_single_bit(static_cast<unsigned>(comm.size())))
@@ -67,7 +55,6 @@ std::vector<std::shared_ptr<const Allreduce>> candidates(const Communicator& com
   if (nccl_is_possible(comm)) {
     auto nccl = std::make_shared<Nccl>();
     nccl->slices = 2;
-    nccl->rings = nics(groups, network);
     nccl->call_s = 0.0;
     all.push_back(std::move(nccl));
   }
@@ -81,7 +68,7 @@ ChosenSum fastest(const Communicator& comm, const Extent& x) {
   const IdleNetwork network(comm.world(), members);
   ChosenSum best{.algorithm = nullptr, .name = {}, .bytes = x.wire.bytes(x.length), .members = comm.size()};
   double best_s = std::numeric_limits<double>::infinity();
-  for (const std::shared_ptr<const Allreduce>& candidate : candidates(comm, network)) {
+  for (const std::shared_ptr<const Allreduce>& candidate : candidates(comm)) {
     const auto timing = candidate->timing(comm, x, Combination::add);
     if (!timing) continue;
     // A short vector's messages go between the same members.

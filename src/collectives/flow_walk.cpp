@@ -95,22 +95,29 @@ void FlowWalk::come_all() {
 
 void FlowWalk::come(int number) {
   Member& self = member(number);
+  self.open = 0;
   do {
     if (++self.round >= schedule_.rounds()) return;
-    self.exchange = schedule_.exchange(self.round, number);
-  } while (self.exchange.source < 0 && self.exchange.target < 0);
+    const std::array<Exchange, 2> exchanges = schedule_.exchanges(self.round, number);
+    for (std::size_t k = 0; k < exchanges.size(); ++k) {
+      Leg& its = self.legs[k];
+      its.exchange = exchanges[k];
+      its.in = its.out = {};
+      self.open += (its.exchange.source >= 0 ? 1 : 0) + (its.exchange.target >= 0 ? 1 : 0);
+    }
+  } while (self.open == 0);
   self.ready_s = timings_[static_cast<std::size_t>(number)].end_s;
-  self.in = self.out = {};
-  self.open = (self.exchange.source >= 0 ? 1 : 0) + (self.exchange.target >= 0 ? 1 : 0);
   const auto is_there = [&](int peer) { return peer >= 0 && member(peer).round == self.round; };
-  const bool sends = is_there(self.exchange.target), receives = is_there(self.exchange.source);
-  const int source = self.exchange.source;
-  if (sends) begin(number, self.exchange.target);
-  if (receives) begin(source, number);
+  for (std::size_t k = 0; k < self.legs.size(); ++k) {
+    const Exchange exchange = self.legs[k].exchange;
+    const bool sends = is_there(exchange.target), receives = is_there(exchange.source);
+    if (sends) begin(k, number, exchange.target);
+    if (receives) begin(k, exchange.source, number);
+  }
 }
 
-const FlowWalk::Way& FlowWalk::way(int source, int target) {
-  Way& way = member(source).way;
+const FlowWalk::Way& FlowWalk::way(std::size_t number, int source, int target) {
+  Way& way = leg(number, source).way;
   if (way.target == target) return way;
   const cluster::MemberRoute& route = costs_.routes->between(source, target);
   const std::vector<bool>& shared = *costs_.shared_links;
@@ -120,17 +127,17 @@ const FlowWalk::Way& FlowWalk::way(int source, int target) {
 }
 
 /// Both ends have come to their round.
-void FlowWalk::begin(int source, int target) {
+void FlowWalk::begin(std::size_t number, int source, int target) {
   const double now = std::max(member(source).ready_s, member(target).ready_s);
-  member(source).out.start_s = member(target).in.start_s = now;
-  const std::int64_t size = bytes(member(source).exchange.sent);
+  leg(number, source).out.start_s = leg(number, target).in.start_s = now;
+  const std::int64_t size = bytes(leg(number, source).exchange.sent);
   if (sent_ && now <= until_.last()) (*sent_)[{source, target}] += {size, 1};
-  const Way& its = way(source, target);
-  if (its.shared) return begin_shared(source, target, its, now);
-  end(source, target, now + its.route->latency_s + static_cast<double>(size) / its.route->alone_bytes_per_s());
+  const Way& its = way(number, source, target);
+  if (its.shared) return begin_shared(number, source, target, its, now);
+  end(number, source, target, now + its.route->latency_s + static_cast<double>(size) / its.route->alone_bytes_per_s());
 }
 
-void FlowWalk::begin_shared(int source, int target, const Way& way, double now) {
+void FlowWalk::begin_shared(std::size_t its_leg, int source, int target, const Way& way, double now) {
   int number = 0;
   if (free_flows_.empty()) {
     number = static_cast<int>(flows_.size());
@@ -140,11 +147,12 @@ void FlowWalk::begin_shared(int source, int target, const Way& way, double now) 
     free_flows_.pop_back();
   }
   Flow& flow = flows_[static_cast<std::size_t>(number)];
-  flow = {.source = source,
+  flow = {.leg = its_leg,
+          .source = source,
           .target = target,
           .links = way.route->links,
           .limit = way.route->flow_limit_bytes_per_s,
-          .left = static_cast<double>(bytes(member(source).exchange.sent)),
+          .left = static_cast<double>(bytes(leg(its_leg, source).exchange.sent)),
           .version = flow.version + 1};
   events_.push({.at_s = now + way.route->latency_s,
                 .kind = Event::Kind::has_paid_latency,
@@ -176,11 +184,11 @@ void FlowWalk::end(int number, double now) {
   ++flow.version;
   if (flow.sharing >= 0) sharing_.remove(std::exchange(flow.sharing, -1));
   free_flows_.push_back(number);
-  end(flow.source, flow.target, now);
+  end(flow.leg, flow.source, flow.target, now);
 }
 
-void FlowWalk::end(int source, int target, double now) {
-  member(source).out.end_s = member(target).in.end_s = now;
+void FlowWalk::end(std::size_t number, int source, int target, double now) {
+  leg(number, source).out.end_s = leg(number, target).in.end_s = now;
   close(source);
   close(target);
 }
@@ -194,30 +202,31 @@ void FlowWalk::close(int number) {
 
 void FlowWalk::account(int number) {
   const Member& self = member(number);
-  const Exchange& exchange = self.exchange;
   MemberTiming& its = timings_[static_cast<std::size_t>(number)];
   its.end_s = self.ready_s;
-  const auto communicates = [&](int peer, const Stretch& what, double from, double to) {
-    its.communicate_s += until_.part_s(number, from, std::max(from, to));
+  const auto communicates = [&](int peer, const Stretch& what, const Transfer& transfer) {
+    const double from = std::max(its.end_s, transfer.start_s), to = std::max(its.end_s, transfer.end_s);
+    its.communicate_s += until_.part_s(number, std::min(from, to), to);
     if (observer_ && from < until_.last() && to > from)
       observer_->communicates(number, peer, bytes(what), from, std::min(to, until_.last()));
+    its.end_s = to;
   };
-  if (exchange.source >= 0) {
-    communicates(exchange.source, exchange.received, self.in.start_s, self.in.end_s);
-    its.end_s = self.in.end_s;
+  for (const auto& [exchange, out, in, way] : self.legs)
+    if (exchange.source >= 0) communicates(exchange.source, exchange.received, in);
+  for (const auto& [exchange, out, in, way] : self.legs) {
+    if (exchange.target < 0) continue;
+    if (observer_ && out.start_s < until_.last())
+      observer_->sends(number, exchange.target, bytes(exchange.sent), out.start_s, std::min(out.end_s, until_.last()));
+    communicates(exchange.target, exchange.sent, out);
   }
-  if (exchange.target >= 0) {
-    if (observer_ && self.out.start_s < until_.last())
-      observer_->sends(number, exchange.target, bytes(exchange.sent), self.out.start_s,
-                       std::min(self.out.end_s, until_.last()));
-    const double from = exchange.source >= 0 ? std::max(its.end_s, self.out.start_s) : self.out.start_s;
-    const double end = std::max(its.end_s, self.out.end_s);
-    communicates(exchange.target, exchange.sent, from, end);
-    its.end_s = end;
-  }
-  if (exchange.source < 0 || !exchange.reduce) return;
-  const double combined = its.end_s + static_cast<double>(exchange.received.count) *
-                                          costs_.seconds_per_flop[static_cast<std::size_t>(number)];
+  for (const auto& [exchange, out, in, way] : self.legs)
+    if (exchange.source >= 0 && exchange.reduce) reduce(number, exchange.received);
+}
+
+void FlowWalk::reduce(int number, const Stretch& received) {
+  MemberTiming& its = timings_[static_cast<std::size_t>(number)];
+  const double combined =
+      its.end_s + static_cast<double>(received.count) * costs_.seconds_per_flop[static_cast<std::size_t>(number)];
   its.compute_s += until_.part_s(number, its.end_s, combined);
   if (observer_ && its.end_s < until_.last()) observer_->computes(number, its.end_s, std::min(combined, until_.last()));
   its.end_s = combined;

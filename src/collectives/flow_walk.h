@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <queue>
 #include <span>
@@ -45,15 +46,19 @@ class FlowWalk {
     double start_s = not_yet;
     double end_s = not_yet;
   };
+  struct Leg {
+    Exchange exchange;  ///< its part in the round
+    Transfer out, in;   ///< of the round
+    Way way;            ///< to its last target
+  };
   struct Member {
-    int round = -1;        ///< -1: not arrived
-    double ready_s = 0.0;  ///< when it came to its round
-    Exchange exchange;     ///< its part in the round
-    Transfer out, in;      ///< of the round
-    int open = 0;          ///< transfers of the round that have not ended
-    Way way;               ///< to its last target
+    int round = -1;           ///< -1: not arrived
+    double ready_s = 0.0;     ///< when it came to its round
+    std::array<Leg, 2> legs;  ///< the second: beside the first, where the schedule goes two ways
+    int open = 0;             ///< transfers of the round that have not ended
   };
   struct Flow {
+    std::size_t leg = 0;
     int source = 0;
     int target = 0;
     std::span<const int> links = {};
@@ -79,17 +84,19 @@ class FlowWalk {
   void happen(const Event& event);
   void come_all();
   void come(int member);
-  const Way& way(int source, int target);
-  void begin(int source, int target);
-  void begin_shared(int source, int target, const Way& way, double now);
+  const Way& way(std::size_t leg, int source, int target);
+  void begin(std::size_t leg, int source, int target);
+  void begin_shared(std::size_t leg, int source, int target, const Way& way, double now);
   void pay_latency(int flow, double now);
   void end(int flow, double now);
   void change_rate(int flow, double rate, double now);
-  void end(int source, int target, double now);
+  void end(std::size_t leg, int source, int target, double now);
   void close(int member);
   /// Adds the round to the member's time, as far as it went.
   void account(int member);
+  void reduce(int member, const Stretch& received);
   std::int64_t bytes(const Stretch& stretch) const { return schedule_.split().bytes(stretch); }
+  Leg& leg(std::size_t number, int of) { return member(of).legs[number]; }
   Member& member(int number) { return members_[static_cast<std::size_t>(number)]; }
 
   const Schedule& schedule_;

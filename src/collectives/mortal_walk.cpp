@@ -17,7 +17,7 @@ MortalWalk::MortalWalk(const Schedule& schedule, const cluster::AlphaBetaGamma& 
       until_(until),
       timings_(arrivals.size()),
       parts_(arrivals.size()),
-      out_(arrivals.size()),
+      out_{std::vector<Transfer>(arrivals.size()), std::vector<Transfer>(arrivals.size())},
       ready_(arrivals.size()) {
   for (std::size_t m = 0; m < arrivals.size(); ++m) timings_[m].end_s = arrivals[m];
 }
@@ -55,7 +55,8 @@ bool MortalWalk::nobody_moves() const {
 void MortalWalk::step(int round) {
   const auto members = static_cast<int>(timings_.size());
   for (int m = 0; m < members; ++m) parts_[static_cast<std::size_t>(m)] = call(round, m);
-  for (int m = 0; m < members; ++m) out_[static_cast<std::size_t>(m)] = transfer(m);
+  for (std::size_t way = 0; way < ways; ++way)
+    for (int m = 0; m < members; ++m) out_[way][static_cast<std::size_t>(m)] = transfer(m, way);
   for (int m = 0; m < members; ++m) ready_[static_cast<std::size_t>(m)] = go(m);
   for (std::size_t m = 0; m < timings_.size(); ++m) timings_[m].end_s = ready_[m];
 }
@@ -65,21 +66,28 @@ MortalWalk::Part MortalWalk::call(int round, int member) const {
   Part part;
   part.is_there = now < never && now < deaths_.at_s(member);
   if (!part.is_there) return part;
-  part.exchange = schedule_.exchange(round, member);
-  const auto [target, sent, source, received, reduce] = part.exchange;
-  if (target >= 0 && deaths_.is_down(target, now)) return part;
-  part.sends = target >= 0;
-  part.receives = source >= 0 && !deaths_.is_down(source, now);
+  part.exchanges = schedule_.exchanges(round, member);
+  for (std::size_t way = 0; way < ways; ++way) {
+    const int target = part.exchanges[way].target;
+    if (target >= 0 && deaths_.is_down(target, now)) return part;
+    part.sends[way] = target >= 0;
+  }
+  for (std::size_t way = 0; way < ways; ++way) {
+    const int source = part.exchanges[way].source;
+    if (source >= 0 && deaths_.is_down(source, now)) return part;
+    part.receives[way] = source >= 0;
+  }
   return part;
 }
 
-MortalWalk::Transfer MortalWalk::transfer(int source) const {
-  const int target = part(source).exchange.target;
-  if (!part(source).sends || !part(target).receives) return {};
+MortalWalk::Transfer MortalWalk::transfer(int source, std::size_t way) const {
+  const Exchange& exchange = part(source).exchanges[way];
+  const int target = exchange.target;
+  if (!part(source).sends[way] || !part(target).receives[way]) return {};
   const double start_s = std::max(ready_s(source), ready_s(target));
   const double death_s = std::min(deaths_.at_s(source), deaths_.at_s(target));
   if (death_s <= start_s) return {};
-  const double end_s = start_s + costs_.transfer_s(source, target, bytes(part(source).exchange.sent));
+  const double end_s = start_s + costs_.transfer_s(source, target, bytes(exchange.sent));
   if (death_s <= end_s) return {start_s, death_s, true};
   return {start_s, end_s, false};
 }
@@ -87,21 +95,37 @@ MortalWalk::Transfer MortalWalk::transfer(int source) const {
 double MortalWalk::go(int member) {
   const Part& self = part(member);
   if (!self.is_there) return never;
-  const Exchange& exchange = self.exchange;
   double now = ready_s(member);
-  const Transfer& out = out_[static_cast<std::size_t>(member)];
-  if (out.start_s < never && out.start_s <= until_.last()) {
-    if (sent_) (*sent_)[{member, exchange.target}] += {bytes(exchange.sent), 1};
-    if (observer_)
-      observer_->sends(member, exchange.target, bytes(exchange.sent), out.start_s, std::min(out.over_s, until_.last()));
+  for (std::size_t way = 0; way < ways; ++way) send(member, way);
+  for (std::size_t way = 0; way < ways; ++way) {
+    const Exchange& exchange = self.exchanges[way];
+    if ((exchange.target >= 0 && !self.sends[way]) || (exchange.source >= 0 && !self.receives[way]))
+      return stand_still(member, now);
   }
-  if ((exchange.target >= 0 && !self.sends) || (exchange.source >= 0 && !self.receives))
-    return stand_still(member, now);
-  if (exchange.source >= 0 &&
-      !wait(member, exchange.source, out_[static_cast<std::size_t>(exchange.source)], bytes(exchange.received), now))
-    return never;
-  if (exchange.target >= 0 && !wait(member, exchange.target, out, bytes(exchange.sent), now)) return never;
-  return exchange.source >= 0 && exchange.reduce ? reduce(member, exchange, now) : now;
+  for (std::size_t way = 0; way < ways; ++way) {
+    const Exchange& exchange = self.exchanges[way];
+    if (exchange.source >= 0 && !wait(member, exchange.source, out_[way][static_cast<std::size_t>(exchange.source)],
+                                      bytes(exchange.received), now))
+      return never;
+  }
+  for (std::size_t way = 0; way < ways; ++way) {
+    const Exchange& exchange = self.exchanges[way];
+    if (exchange.target >= 0 &&
+        !wait(member, exchange.target, out_[way][static_cast<std::size_t>(member)], bytes(exchange.sent), now))
+      return never;
+  }
+  for (const Exchange& exchange : self.exchanges)
+    if (exchange.source >= 0 && exchange.reduce && now < never) now = reduce(member, exchange, now);
+  return now;
+}
+
+void MortalWalk::send(int member, std::size_t way) {
+  const Exchange& exchange = part(member).exchanges[way];
+  const Transfer& out = out_[way][static_cast<std::size_t>(member)];
+  if (!(out.start_s < never) || out.start_s > until_.last()) return;
+  if (sent_) (*sent_)[{member, exchange.target}] += {bytes(exchange.sent), 1};
+  if (observer_)
+    observer_->sends(member, exchange.target, bytes(exchange.sent), out.start_s, std::min(out.over_s, until_.last()));
 }
 
 bool MortalWalk::wait(int member, int peer, const Transfer& transfer, std::int64_t bytes, double& now) {

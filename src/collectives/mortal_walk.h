@@ -1,6 +1,7 @@
 /// The time of a schedule whose members may die.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,12 +31,15 @@ class MortalWalk {
  private:
   static constexpr double never = cluster::Death::never;
 
-  /// A member's part in a round.
+  static constexpr std::size_t ways = 2;
+  using Exchanges = std::array<Exchange, ways>;
+
+  /// A member's part in a round, way by way.
   struct Part {
-    Exchange exchange;
-    bool is_there = false;  ///< it has come, alive
-    bool sends = false;     ///< it has called its target, which is alive
-    bool receives = false;  ///< likewise its source
+    Exchanges exchanges;
+    bool is_there = false;              ///< it has come, alive
+    std::array<bool, ways> sends{};     ///< it has called its target, which is alive
+    std::array<bool, ways> receives{};  ///< likewise its source
   };
   struct Transfer {
     double start_s = never;
@@ -47,7 +51,8 @@ class MortalWalk {
   void step(int round);
   Part call(int round, int member) const;
   /// To the source's target.
-  Transfer transfer(int source) const;
+  Transfer transfer(int source, std::size_t way) const;
+  void send(int member, std::size_t way);
   /// Returns when the member comes to the next round.
   double go(int member);
   /// Blocks until the transfer is over.  Returns whether the member goes on.
@@ -64,9 +69,9 @@ class MortalWalk {
   const cluster::Deaths& deaths_;
   cluster::Until until_;
   std::vector<cluster::MemberTiming> timings_;
-  std::vector<Part> parts_;    ///< this round
-  std::vector<Transfer> out_;  ///< of this round, by source
-  std::vector<double> ready_;  ///< for the next round
+  std::vector<Part> parts_;                      ///< this round
+  std::array<std::vector<Transfer>, ways> out_;  ///< of this round, by source
+  std::vector<double> ready_;                    ///< for the next round
   cluster::SentByPair* sent_ = nullptr;
   cluster::TimingObserver* observer_ = nullptr;
 };

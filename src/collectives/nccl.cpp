@@ -45,8 +45,7 @@ void Nccl::describe(base::Describer& d) {
             "least",
             base::Bounds::between(1, 64));
   d.integer("slices", slices, "the slices in which each chunk of a ring travels", base::Bounds::between(2, 64));
-  d.integer("rings", rings, "the rings at once, as the ring's option: one for each NIC of a host",
-            base::Bounds::between(1, 64));
+  describe_rings(d, rings);
   d.quantity(
       "call", call_s, base::Unit::seconds,
       "the time of a call before its first byte; left out: 6.6 us (ring LL), 8.4 us (ring Simple), 14 us (LL128), "
@@ -64,7 +63,7 @@ NcclFabric Nccl::fabric(const Communicator& comm) const {
       .ranks = comm.size(), .hosts = static_cast<int>(hosts.size()), .inside = inside, .generation = generation};
   if (largest.size() > 1) fabric.inside_bytes_per_s = bandwidth_between(comm, largest[0], largest[1]);
   if (hosts.size() > 1)
-    fabric.nics_bytes_per_s = static_cast<double>(rings) * bandwidth_between(comm, hosts[0].back(), hosts[1].front());
+    fabric.nics_bytes_per_s = ring().rings_among(comm) * bandwidth_between(comm, hosts[0].back(), hosts[1].front());
   const double bus = fabric.bus_bytes_per_s(false);
   const double own_channels = std::isfinite(bus) ? std::clamp(std::ceil(bus / 20e9), 2.0, 64.0) : 2.0;
   fabric.channels = static_cast<int>(channels.value_or(static_cast<std::int64_t>(own_channels)));

@@ -27,7 +27,7 @@ struct Nccl : Allreduce {
   NcclGeneration generation = NcclGeneration::ampere;
   std::optional<std::int64_t> channels;  ///< none: one for each 20 GB/s of the bus, two at least
   std::int64_t slices = 2;
-  std::int64_t rings = 1;
+  Rings rings;
   double chunk_bytes = 256.0 * 1024.0;
   std::optional<double> call_s;  ///< of a call before its first byte; none: as in NCCL's model
 

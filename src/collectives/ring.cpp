@@ -11,8 +11,10 @@
 #include "collectives/computed_only.h"
 #include "collectives/lengths.h"
 #include "collectives/measured.h"
+#include "collectives/ring_orders.h"
 #include "collectives/ring_walk.h"
 #include "collectives/rings.h"
+#include "collectives/rings_in_rounds.h"
 #include "collectives/sliced_ring.h"
 
 namespace simgrad::collectives {
@@ -177,32 +179,71 @@ void Ring::describe(base::Describer& d) {
             "the slices in which each chunk travels, each of which goes on as soon as it has come, as in NCCL, so that "
             "latencies are paid by the hop; 1: in rounds, each as long as its slowest hop, as in MPI",
             base::Bounds::between(1, 64));
-  d.integer(
-      "rings", rings,
-      "the rings at once, each with a part of the vector, in other orders within hosts, so that as many NICs of a "
-      "host are used; their links are divided evenly among them; they need slices of at least 2, are always "
-      "computed at the last arrival, and see nothing else that is on their links",
-      base::Bounds::between(1, 64));
-  if (rings > 1 && slices == 1)
-    d.refuse("rings",
-             fmt::format("rings = {} go in slices, as NCCL's do, but slices = 1; give slices = 2 or more", rings));
+  describe_rings(d, rings);
+}
+
+void describe_rings(base::Describer& d, Rings& rings) {
+  d.integer("rings", rings,
+            "the rings at once, each with a part of the vector, in other orders within hosts, so that as many NICs of "
+            "a host are used; left out: as many as there are; in rounds no more than a host has devices",
+            base::Bounds::between(1, 64));
 }
 
 std::string Ring::refusal(const cluster::Options& cluster) const {
-  return rings == 1 ? std::string() : computed_only_refusal(fmt::format("rings = {}", rings), cluster);
+  const bool several_in_slices = slices > 1 && rings.value_or(1) > 1;
+  return several_in_slices ? computed_only_refusal(fmt::format("rings = {}", *rings), cluster) : std::string();
 }
 
+int Ring::rings_among(const cluster::Communicator& comm) const {
+  const cluster::LocalGroups& groups = comm.local_groups();
+  if (slices == 1) return std::min(smallest_host(groups), rings ? static_cast<int>(*rings) : nics_of_hosts(groups));
+  if (rings) return static_cast<int>(*rings);
+  return may_be_computed_only(comm) ? nics_of_hosts(groups) : 1;
+}
+
+namespace {
+
+/// The schedule, or that of several rings where there are several NICs.
+std::shared_ptr<const JointSchedule> among(const cluster::Communicator& comm, const Rings& rings,
+                                           std::shared_ptr<const JointSchedule> one, const RingRounds& rounds) {
+  Ring ring;
+  ring.rings = rings;
+  const int number = ring.rings_among(comm);
+  if (number == 1) return one;
+  const cluster::LocalGroups& groups = comm.local_groups();
+  return in_rings(std::move(one), rounds, ring_orders(groups, number), groups.group_of);
+}
+
+RingRounds reducing(const cluster::Communicator& comm, int kept) {
+  return {.reducing = comm.size() - 1, .gathering = 0, .shift = kept};
+}
+RingRounds gathering(const cluster::Communicator& comm, int brought) {
+  return {.reducing = 0, .gathering = comm.size() - 1, .shift = brought};
+}
+RingRounds both(const cluster::Communicator& comm) {
+  return {.reducing = comm.size() - 1, .gathering = comm.size() - 1, .shift = 1};
+}
+
+}  // namespace
+
 Tensor Ring::combine(const cluster::Communicator& comm, Tensor x, Combination how) const {
-  if (rings == 1 || comm.size() == 1) return ScheduledAllreduce::combine(comm, std::move(x), how);
   const Extent extent(x);
+  if (comm.size() == 1) return x;
+  if (slices == 1)
+    return run_collective(
+        comm, [&] { return among(comm, rings, schedule(extent, comm.size()), both(comm)); }, std::move(x), how);
+  const int number = rings_among(comm);
+  if (number == 1) return ScheduledAllreduce::combine(comm, std::move(x), how);
   return run_computed_only(
-      comm, fmt::format("rings = {}", rings), [&] { return timing(comm, extent, how); }, std::move(x));
+      comm, fmt::format("rings = {}", number), [&] { return timing(comm, extent, how); }, std::move(x));
 }
 
 std::shared_ptr<const cluster::CollectiveTiming> Ring::timing(const cluster::Communicator& comm, const Extent& x,
                                                               Combination how) const {
-  if (rings == 1) return ScheduledAllreduce::timing(comm, x, how);
-  return timing_of_rings(comm.local_groups().groups, x, static_cast<int>(rings), slices, called, how);
+  if (slices == 1) return timing_of(among(comm, rings, schedule(x, comm.size()), both(comm)), how);
+  const int number = rings_among(comm);
+  if (number == 1) return ScheduledAllreduce::timing(comm, x, how);
+  return timing_of_rings(ring_orders(comm.local_groups(), number), x, slices, called, how);
 }
 
 std::shared_ptr<const JointSchedule> Ring::schedule(const Extent& x, int P) const {
@@ -229,7 +270,8 @@ Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& vector, C
   const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
   const Split split(Extent(x), comm.size());
   return run_or_take_measured(
-      comm, Measured::reduce_scatter, [&] { return ring_reduce_scatter(split); }, x, how);
+      comm, Measured::reduce_scatter, [&] { return among(comm, {}, ring_reduce_scatter(split), reducing(comm, 0)); }, x,
+      how);
 }
 
 Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduction reduction) {
@@ -239,17 +281,18 @@ Tensor reduce_scatter(const cluster::Communicator& comm, const Tensor& x, Reduct
 
 namespace {
 
-Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, const Split& split) {
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, const Split& split, const Rings& rings = {}) {
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   return run_or_take_measured(
-      comm, Measured::all_gather, [&] { return ring_all_gather(split); }, x);
+      comm, Measured::all_gather, [&] { return among(comm, rings, ring_all_gather(split), gathering(comm, 0)); }, x);
 }
 
 }  // namespace
 
-Tensor all_gather(const cluster::Communicator& comm, const Tensor& vector, std::span<const std::int64_t> lengths) {
+Tensor all_gather(const cluster::Communicator& comm, const Tensor& vector, std::span<const std::int64_t> lengths,
+                  const Rings& rings) {
   const Tensor x = comm.on_wire(vector);
-  return all_gather(comm, x, Split(lengths, x.wire_format()));
+  return all_gather(comm, x, Split(lengths, x.wire_format()), rings);
 }
 
 Tensor all_gather(const cluster::Communicator& comm, const Tensor& vector, std::int64_t length) {
@@ -263,20 +306,22 @@ Tensor all_gather(const cluster::Communicator& comm, const Tensor& x, const Exte
 
 Stretch ring_shard(std::int64_t length, int P, int member) { return Split(Extent(length), P).chunk((member + 1) % P); }
 
-Tensor sum_shard(const cluster::Communicator& comm, const Tensor& vector) {
+Tensor sum_shard(const cluster::Communicator& comm, const Tensor& vector, const Rings& rings) {
   const Tensor x = comm.on_wire(vector);
   const cluster::WorkScope work_scope(comm, record::Work::reduce_scatter);
   const Split split(Extent(x), comm.size());
   return run_or_take_measured(
-      comm, Measured::reduce_scatter, [&] { return std::make_shared<RingReduceScatter>(split, 1); }, x);
+      comm, Measured::reduce_scatter,
+      [&] { return among(comm, rings, std::make_shared<RingReduceScatter>(split, 1), reducing(comm, 1)); }, x);
 }
 
-Tensor gather_shards(const cluster::Communicator& comm, const Tensor& own, std::int64_t length) {
+Tensor gather_shards(const cluster::Communicator& comm, const Tensor& own, std::int64_t length, const Rings& rings) {
   const Tensor shard = comm.on_wire(own);
   const cluster::WorkScope work_scope(comm, record::Work::all_gather);
   const Split split({length, shard.wire_format()}, comm.size());
   return run_or_take_measured(
-      comm, Measured::all_gather, [&] { return std::make_shared<RingAllGather>(split, 1); }, shard);
+      comm, Measured::all_gather,
+      [&] { return among(comm, rings, std::make_shared<RingAllGather>(split, 1), gathering(comm, 1)); }, shard);
 }
 
 Tensor gathered_sum(const cluster::Communicator& comm, const Tensor& vector) {

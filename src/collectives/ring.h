@@ -6,12 +6,20 @@
 /// round.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "collectives/reduction.h"
 #include "collectives/timed_schedule.h"
 
 namespace simgrad::collectives {
+
+/// The rings at once, each with a part of the vector; none: as many as hosts have NICs that their members can use.
+using Rings = std::optional<std::int64_t>;
+
+/// Describes the option.
+void describe_rings(base::Describer& d, Rings& rings);
 
 /// With slices = 1 in rounds: every member waits for its neighbours in each. Else see sliced_ring.h.
 struct Ring : ScheduledAllreduce {
@@ -24,7 +32,7 @@ struct Ring : ScheduledAllreduce {
       .source = "P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009"};
 
   std::int64_t slices = 1;
-  std::int64_t rings = 1;
+  Rings rings;
   std::string_view called = about.kind;  ///< its name in results
 
   void describe(base::Describer& d) override;
@@ -34,11 +42,17 @@ struct Ring : ScheduledAllreduce {
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
   std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
                                                           values::Combination how) const override;
-  /// With several rings see rings.h.
+  /// With several rings see rings_in_rounds.h, and in slices rings.h.
   values::Tensor combine(const cluster::Communicator& comm, values::Tensor x, values::Combination how) const override;
+  /// The number of rings among these members. In slices several are computed alone, and where they may not be there is
+  /// one unless more are asked for.
+  int rings_among(const cluster::Communicator& comm) const;
 };
 
-/// The schedules of reduce_scatter and all_gather below.
+// Several rings go in rounds by rings_in_rounds.h, no more than the fewest members of a host. Cost: as above, where the
+// hops between hosts have the bandwidth of all NICs together.
+
+/// The schedules of reduce_scatter and all_gather below, of one ring.
 std::shared_ptr<const JointSchedule> ring_reduce_scatter(const Split& split, std::int64_t slices = 1);
 std::shared_ptr<const JointSchedule> ring_all_gather(const Split& split, std::int64_t slices = 1);
 
@@ -51,7 +65,7 @@ values::Tensor reduce_scatter(const cluster::Communicator& comm, const values::T
 
 /// All members' vectors one after the other, on every member.  lengths: of each member's x; all know them.
 values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x,
-                          std::span<const std::int64_t> lengths);
+                          std::span<const std::int64_t> lengths, const Rings& rings = {});
 /// Where the lengths are those of the P chunks of a vector of that length.
 values::Tensor all_gather(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t length);
 /// Where they are those of the P chunks of that vector, whose format all members know.
@@ -61,9 +75,10 @@ values::Tensor all_gather(const cluster::Communicator& comm, const values::Tenso
 /// chunk r + 1 of the vector, because an allreduce's ring begins with chunk r on member r.
 Stretch ring_shard(std::int64_t length, int P, int member);
 /// x: (d).  Returns this member's shard of the sum.  Virtual time: as reduce_scatter.
-values::Tensor sum_shard(const cluster::Communicator& comm, const values::Tensor& x);
+values::Tensor sum_shard(const cluster::Communicator& comm, const values::Tensor& x, const Rings& rings = {});
 /// shard: this member's, of a vector of that length.  Returns the vector.  Virtual time: as all_gather.
-values::Tensor gather_shards(const cluster::Communicator& comm, const values::Tensor& shard, std::int64_t length);
+values::Tensor gather_shards(const cluster::Communicator& comm, const values::Tensor& shard, std::int64_t length,
+                             const Rings& rings = {});
 
 /// The sum of all members' vectors, on every member, where they cannot be added on their way: they go around the ring
 /// as they are.  x: (n), weighing the same on all.  Returns (n), added in the order of the members, as float64. Virtual

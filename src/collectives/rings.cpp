@@ -175,23 +175,15 @@ class RingsTiming final : public cluster::CollectiveTiming {
   Combination how_;
 };
 
-/// The members of each host, beginning with the q-th.
-std::vector<int> order_of_ring(const std::vector<std::vector<int>>& hosts, std::size_t q) {
-  std::vector<int> order;
-  for (const std::vector<int>& host : hosts)
-    for (std::size_t i = 0; i < host.size(); ++i) order.push_back(host[(i + q) % host.size()]);
-  return order;
-}
-
 }  // namespace
 
-std::shared_ptr<const cluster::CollectiveTiming> timing_of_rings(const std::vector<std::vector<int>>& hosts,
-                                                                 const Extent& x, int rings, std::int64_t slices,
-                                                                 std::string_view name, Combination how) {
-  const Split parts(x, rings);
+std::shared_ptr<const cluster::CollectiveTiming> timing_of_rings(std::vector<std::vector<int>> orders, const Extent& x,
+                                                                 std::int64_t slices, std::string_view name,
+                                                                 Combination how) {
+  const Split parts(x, static_cast<int>(orders.size()));
   std::vector<Lane> lanes;
-  for (int q = 0; q < rings; ++q) {
-    Lane lane{order_of_ring(hosts, static_cast<std::size_t>(q)), parts.chunk(q), {.split = {x, 1}}};
+  for (std::vector<int>& order : orders) {
+    Lane lane{std::move(order), parts.chunk(static_cast<int>(lanes.size())), {.split = {x, 1}}};
     const auto P = static_cast<int>(lane.order.size());
     const std::int64_t shortest = lane.part.count / P;
     lane.chunks = {.split = Split({lane.part.count, x.wire}, P),

@@ -1,7 +1,6 @@
 /// Several rings at once over the same members, each with a part of the vector, so that hosts use all of their NICs.
 ///
-/// Source: NVIDIA, NCCL (a ring for each NIC of a host). Ring q goes through the members of each host beginning with
-/// the q-th, so that it leaves the host by that device's left neighbour, and comes to the next one by its q-th device.
+/// Source: NVIDIA, NCCL (a ring for each NIC of a host).
 /// Cost: that of one ring in slices (sliced_ring.h) with a part of the bytes; a link's bandwidth is divided evenly
 /// among the hops that are on it, of all rings.
 #pragma once
@@ -15,9 +14,9 @@
 
 namespace simgrad::collectives {
 
-/// hosts: the members of each.  name: in results.
-std::shared_ptr<const cluster::CollectiveTiming> timing_of_rings(const std::vector<std::vector<int>>& hosts,
-                                                                 const Extent& x, int rings, std::int64_t slices,
-                                                                 std::string_view name, values::Combination how);
+/// orders: of the members, by ring (ring_orders.h).  name: in results.
+std::shared_ptr<const cluster::CollectiveTiming> timing_of_rings(std::vector<std::vector<int>> orders, const Extent& x,
+                                                                 std::int64_t slices, std::string_view name,
+                                                                 values::Combination how);
 
 }  // namespace simgrad::collectives

@@ -4,6 +4,8 @@
 /// member's end time without a message being sent (timed_schedule.h).
 #pragma once
 
+#include <array>
+
 #include "collectives/split.h"
 
 namespace simgrad::collectives {
@@ -28,6 +30,13 @@ class Schedule {
   const Split& split() const { return split_; }
   virtual int rounds() const = 0;
   virtual Exchange exchange(int round, int member) const = 0;
+  /// Whether members have a second exchange in a round, with others, at the same time: `beside`.
+  virtual bool goes_two_ways() const { return false; }
+  virtual Exchange beside(int /*round*/, int /*member*/) const { return {}; }
+  /// Both exchanges.
+  std::array<Exchange, 2> exchanges(int round, int member) const {
+    return {exchange(round, member), goes_two_ways() ? beside(round, member) : Exchange{}};
+  }
 
   /// The part of the vector that a member has at the beginning, and the part it is left with.
   virtual Stretch brings(int /*member*/) const { return split_.whole(); }

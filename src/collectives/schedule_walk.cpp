@@ -10,7 +10,11 @@ using cluster::SentByPair;
 
 ScheduleWalk::ScheduleWalk(const Schedule& schedule, const AlphaBetaGamma& costs, std::span<const double> arrivals,
                            const cluster::Until& until)
-    : schedule_(schedule), costs_(costs), until_(until), timings_(arrivals.size()) {
+    : schedule_(schedule),
+      two_ways_(schedule.goes_two_ways()),
+      costs_(costs),
+      until_(until),
+      timings_(arrivals.size()) {
   for (std::size_t m = 0; m < arrivals.size(); ++m) timings_[m].end_s = arrivals[m];
 }
 
@@ -43,19 +47,26 @@ void ScheduleWalk::step(int round) {
   before_ = timings_;
   for (std::size_t m = 0; m < timings_.size(); ++m) {
     const Exchange exchange = schedule_.exchange(round, static_cast<int>(m));
+    const Exchange beside = two_ways_ ? schedule_.beside(round, static_cast<int>(m)) : Exchange{};
     if (exchange.source >= 0) receive(m, exchange);
+    if (beside.source >= 0) receive(m, beside);
     if (exchange.target >= 0) send(m, exchange);
+    if (beside.target >= 0) send(m, beside);
     if (exchange.source >= 0 && exchange.reduce) reduce(m, exchange);
+    if (beside.source >= 0 && beside.reduce) reduce(m, beside);
   }
 }
 
 inline void ScheduleWalk::receive(std::size_t member, const Exchange& exchange) {
   MemberTiming& m = timings_[member];
   const double start = start_with(member, exchange.source);
-  m.end_s = start + costs_.transfer_s(exchange.source, static_cast<int>(member), bytes(exchange.received));
-  m.communicate_s += until_.part_s(static_cast<int>(member), start, m.end_s);
-  if (observer_ && start < until_.last())
-    observer_->communicates(static_cast<int>(member), exchange.source, bytes(exchange.received), start,
+  const double over = start + costs_.transfer_s(exchange.source, static_cast<int>(member), bytes(exchange.received));
+  if (over < m.end_s) return;  // that of its other way ends later
+  const double from = std::max(start, m.end_s);
+  m.end_s = over;
+  m.communicate_s += until_.part_s(static_cast<int>(member), from, m.end_s);
+  if (observer_ && from < until_.last())
+    observer_->communicates(static_cast<int>(member), exchange.source, bytes(exchange.received), from,
                             std::min(m.end_s, until_.last()));
 }
 

@@ -34,6 +34,7 @@ class ScheduleWalk {
   }
 
   const Schedule& schedule_;
+  const bool two_ways_;
   const cluster::AlphaBetaGamma& costs_;
   cluster::Until until_;
   std::vector<cluster::MemberTiming> timings_;

@@ -41,6 +41,7 @@ class ScheduleTiming final : public CollectiveTiming {
   }
   bool may_share_links() const override { return schedule_->may_share_links(); }
   bool pays_by_hop() const override { return schedule_->pays_by_hop(); }
+  bool goes_two_ways() const override { return schedule_->goes_two_ways(); }
   bool knows_deaths() const override { return true; }
   std::vector<Tensor> results(std::vector<Tensor> brought) const override {
     return schedule_->results(std::move(brought), how_);

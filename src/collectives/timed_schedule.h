@@ -14,7 +14,7 @@
 namespace simgrad::collectives {
 
 /// A schedule of that kind. In every round a member sends to at most one and receives from at most one, so that on a
-/// network that does not block every transfer has its route for itself.
+/// network that does not block every transfer has its route for itself. One that goes two ways does so on each.
 class JointSchedule : public Schedule {
  public:
   using Schedule::Schedule;

@@ -42,6 +42,7 @@ class Cables:
         self.capacity, self.fast = {}, set()
         self.hosts = [rank // self.devices if rank < workers else -(-workers // self.devices) + rank - workers
                       for rank in range(ranks)]
+        self.cards = list(range(ranks))  # by rank: its network card
         self.route = getattr(self, "lay_" + self.kind)()
         for name in self.capacity:
             self.capacity[name] *= cluster["efficiency"]
@@ -78,6 +79,7 @@ class Cables:
         return self.with_devices("nvlink", own, False)
 
     def with_devices(self, inner, cards, behind):
+        self.cards = cards
         for rank in range(self.workers):
             self.lay(inner, rank, self.option(inner + "_bandwidth", 300e9))
         inner_latency = self.option(inner + "_latency", 2e-6)

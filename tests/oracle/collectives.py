@@ -3,7 +3,8 @@
 * R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005;
 * P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations, 2009;
 * C. Guo et al., BCube: A High Performance, Server-centric Network Architecture, 2009;
-* X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018 (hierarchical sums).
+* X. Jia et al., Highly Scalable Deep Learning Training System with Mixed-Precision, 2018 (hierarchical sums);
+* NVIDIA, NCCL's documentation and logs (channels: a ring for each network card of a host).
 
 Adding a number to another takes one operation. Where a vector does not divide, the longer chunks are the first ones.
 """
@@ -30,14 +31,52 @@ def exchange(t, rank, target, source, stream, size):
         yield event
 
 
+def channels(t, rank, members):
+    """The rings of a group: NCCL has a channel for each network card by which all of its hosts can send.
+
+    A channel goes through a host's members in their order, beginning with the first one at the channel's card. A strategy
+    can ask for other numbers of them, of its own sums, up to the members of a host."""
+    hosts = {}
+    for member in members:
+        hosts.setdefault(t.hosts[member], []).append(member)
+    first = {host: list({t.cards[member]: member for member in reversed(inside)}.values())[::-1]
+             for host, inside in hosts.items()}
+    count = min(len(each) for each in first.values()) if len(hosts) > 1 else 1
+    algorithm = t.options.get("algorithm")
+    asked = algorithm.get("rings") if isinstance(algorithm, dict) else t.options.get("rings")
+    if asked and members == t.group(rank):
+        count = min(asked, min(len(inside) for inside in hosts.values()))
+    if count == 1:
+        return [members]
+    rings = [[] for _ in range(count)]
+    for host in sorted(hosts):
+        inside = hosts[host]
+        begins = first[host] + [member for member in inside if member not in first[host]]
+        for ring_number, order in enumerate(rings):
+            at = inside.index(begins[ring_number])
+            order.extend(inside[at:] + inside[:at])
+    return rings
+
+
 def ring_half(t, rank, members, sizes, stream, first, adds):
-    """P - 1 rounds around a ring: member i begins with chunk i + first, and passes on what it received."""
-    place, count = members.index(rank), len(members)
+    """P - 1 rounds around a ring: member i begins with chunk i + first, and passes on what it received.
+
+    Of several rings each has its part of every chunk, and the chunk which one ring ends or begins with at a member does
+    so on all of them. What goes to one member in a round is one message; a round is over when all of its messages are."""
+    count, rings = len(members), channels(t, rank, members)
+    own = {member: sizes[(place + first + adds) % count] for place, member in enumerate(members)}
     for turn in range(count - 1):
-        size = sizes[(place + first - turn) % count] * t.wire
-        yield from exchange(t, rank, members[(place + 1) % count], members[place - 1], stream, size)
+        sent, received = {}, {}
+        for number, order in enumerate(rings):
+            at, ago = order.index(rank), turn + adds
+            parts = [chunks(own[order[place % count]], len(rings))[number] for place in (at - ago, at - 1 - ago)]
+            right, left = order[(at + 1) % count], order[at - 1]
+            sent[right], received[left] = sent.get(right, 0) + parts[0], received.get(left, 0) + parts[1]
+        events = [t.send(rank, other, stream, size * t.wire) for other, size in sent.items()]
+        for event in events + [t.receive(other, rank, stream) for other in received]:
+            yield event
         if adds:
-            yield t.work(rank, sizes[(place + first - turn - 1) % count])
+            yield t.work(rank, sum(received.values()))
 
 
 def reduce_scatter(t, rank, members, length, stream):

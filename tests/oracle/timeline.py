@@ -187,7 +187,8 @@ class Training:
         self.layers = self.layers_of(scenario, folder)
         self.parameters = sum(layer.parameters for layer in self.layers)
         self.cables = Cables(cluster, self.workers, self.ranks)
-        self.hosts, self.devices, self.twins = self.cables.hosts, self.cables.devices, {}
+        self.hosts, self.cards, self.devices = self.cables.hosts, self.cables.cards, self.cables.devices
+        self.twins = {}
         self.clock.capacity, self.clock.message = self.cables.capacity, self.message
         self.ledgers = [Ledger() for _ in range(self.ranks)]
         self.finished, self.ended, self.ends, self.ended_at = 0.0, None, [], {}

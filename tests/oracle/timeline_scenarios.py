@@ -217,7 +217,7 @@ def draw_strategy(draw, scenario, place):
         algorithms = ["ring", "ring", "recursive_doubling", "rabenseifner", "tree", "naive",
                       {"kind": "bcube", "base": draw.randint(2, 5)}]
         if devices > 1 and not cut:
-            algorithms.append("hierarchical")
+            algorithms += ["hierarchical", {"kind": "ring", "rings": draw.choice([1, 2, 3])}]
         strategy["algorithm"] = draw.choice(algorithms)
         if cut:
             strategy["bucket_size"] = "none"
@@ -232,6 +232,8 @@ def draw_strategy(draw, scenario, place):
         strategy["prefetch"] = draw.random() < 0.8
         if strategy["prefetch"]:
             strategy["limit"] = draw.choice([1, 1, 2, 3])
+    if kind in ("zero", "fsdp") and devices > 1 and draw.random() < 0.3:
+        strategy["rings"] = draw.choice([1, 2, 3])
     splits = scenario["training"]["batch_size_per_worker"] % 2 == 0 and draw.random() < 0.4
     if kind in ("allreduce", "zero", "fsdp") and splits:
         strategy["micro_batches"], strategy["no_sync"] = 2, workers > 1 and draw.random() < 0.5

@@ -97,6 +97,8 @@ class CollectiveTiming {
   /// Whether each hop's own latency and bandwidth decide, and not the slowest hop's, so that predictions need its
   /// routes.
   virtual bool pays_by_hop() const { return false; }
+  /// Whether a member may send to two others at a time, and receive from two.
+  virtual bool goes_two_ways() const { return false; }
   /// Whether its members' times are right where the costs name deaths.
   virtual bool knows_deaths() const { return false; }
   /// Whether its time is that of its transfers. Else nothing else on their links changes it.

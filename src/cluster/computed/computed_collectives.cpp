@@ -81,8 +81,9 @@ const AlphaBetaGamma& ComputedCollectives::costs(CollectiveGroup& group, const C
   if (!contention_ || !timing.follows_links()) return group.apart;
   if (const auto known = group.decided.find(signature); known != group.decided.end()) return known->second;
   const std::vector at_once(group.members->size(), 0.0);
-  const auto decision = contention_->claim(group.number, *group.members, *group.apart.routes,
-                                           timing.sent(group.apart, at_once, CollectiveTiming::uncut));
+  const auto decision =
+      contention_->claim(group.number, *group.members, *group.apart.routes,
+                         timing.sent(group.apart, at_once, CollectiveTiming::uncut), timing.goes_two_ways());
   if (!decision.shared_links.empty() && (!timing.may_share_links() || hosts_may_fail_))
     contention_->give_up(decision.meeting_on);
   if (group.meeting_on.empty()) group.meeting_on = decision.meeting_on;

@@ -31,7 +31,7 @@ void ContentionCheck::refuse_contended(const LinkClaims::Verdict& verdict) {
 }
 
 ContentionCheck::Decision ContentionCheck::claim(int group, const std::vector<int>& members, const MemberRoutes& routes,
-                                                 const SentByPair& pairs) {
+                                                 const SentByPair& pairs, bool at_once) {
   if (!computes_)
     for (const std::uint64_t ends : messages_)
       claim_message(static_cast<int>(ends >> 32), static_cast<int>(ends & 0xffffffff));
@@ -43,8 +43,13 @@ ContentionCheck::Decision ContentionCheck::claim(int group, const std::vector<in
                          .links = routes.between(ends.first, ends.second).links});
   const LinkClaims::Verdict verdict = claims_.claim(transfers, group);
   refuse_contended(verdict);
-  if (!verdict.meeting) return {};
-  return {.shared_links = LinkClaims::shared(transfers), .meeting_on = numbers_.name(*verdict.meeting)};
+  if (!verdict.meeting && !at_once) return {};
+  Decision decision{.shared_links = LinkClaims::shared(transfers, at_once), .meeting_on = {}};
+  const std::optional<int> first =
+      decision.shared_links.empty() ? std::nullopt : std::optional(decision.shared_links.front());
+  if (const std::optional<int> meeting = verdict.meeting ? verdict.meeting : first)
+    decision.meeting_on = numbers_.name(*meeting);
+  return decision;
 }
 
 void ContentionCheck::message(int source, int target, bool side) {

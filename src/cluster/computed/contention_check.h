@@ -28,9 +28,10 @@ class ContentionCheck {
     std::vector<int> shared_links;  ///< on which transfers of this collective may be at one time
     std::string meeting_on;         ///< a link on which there may be those of the group's other collectives, too
   };
-  /// pairs: of members whose main actors send to each other.
+  /// pairs: of members whose main actors send to each other.  at_once: each may send to several at a time.
   /// Errors: std::runtime_error where others may meet them; Cluster::contended_link() says where.
-  Decision claim(int group, const std::vector<int>& members, const MemberRoutes& routes, const SentByPair& pairs);
+  Decision claim(int group, const std::vector<int>& members, const MemberRoutes& routes, const SentByPair& pairs,
+                 bool at_once);
   /// A rank sends messages to another from now on.  side: by its side stream.  Errors: as claim.
   void message(int source, int target, bool side);
 

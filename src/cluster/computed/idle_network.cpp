@@ -53,7 +53,7 @@ AlphaBetaGamma IdleNetwork::costs(const CollectiveTiming& pairs) const {
   for (const auto& [ends, sent] : pairs.sent(apart_, at_once_, CollectiveTiming::uncut))
     transfers.push_back(
         {.source = ends.first, .target = ends.second, .links = apart_.routes->between(ends.first, ends.second).links});
-  const std::vector<int> links = LinkClaims::shared(transfers);
+  const std::vector<int> links = LinkClaims::shared(transfers, pairs.goes_two_ways());
   AlphaBetaGamma all = apart_;
   if (links.empty()) return all;
   std::vector<bool> shared(static_cast<std::size_t>(apart_.routes->links()));

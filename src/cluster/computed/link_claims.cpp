@@ -11,12 +11,13 @@ bool LinkClaims::add(Claim& claim, const Claim& other) {
   return claim.source != several || claim.target != several;
 }
 
-std::vector<int> LinkClaims::shared(std::span<const Transfer> transfers) {
+std::vector<int> LinkClaims::shared(std::span<const Transfer> transfers, bool at_once) {
   std::unordered_map<int, Claim> seen;
   std::vector<int> links;
-  for (const Transfer& transfer : transfers)
-    for (const int link : transfer.links) {
-      const Claim own{transfer.source, transfer.target, 0};
+  for (std::size_t i = 0; i < transfers.size(); ++i)
+    for (const int link : transfers[i].links) {
+      const auto number = static_cast<int>(i);
+      const Claim own{at_once ? number : transfers[i].source, at_once ? number : transfers[i].target, 0};
       const auto [at, fresh] = seen.try_emplace(link, own);
       if (!fresh && !add(at->second, own)) links.push_back(link);
     }

@@ -18,8 +18,9 @@ class LinkClaims {
     int target = 0;
     std::span<const int> links;
   };
-  /// The links on which two of these transfers may meet. Remembers nothing.
-  static std::vector<int> shared(std::span<const Transfer> transfers);
+  /// The links on which two of these transfers may meet. Remembers nothing.  at_once: an end may have several of them
+  /// under way, each with another end.
+  static std::vector<int> shared(std::span<const Transfer> transfers, bool at_once = false);
 
   /// The group whose transfers are ordinary messages, which need not be apart.
   static constexpr int messages = -2;

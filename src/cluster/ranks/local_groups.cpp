@@ -17,17 +17,9 @@ const LocalGroups& Localities::of(const Members& members, int generation) {
   LocalGroups& found = at->second;
   if (!fresh) return found;
   known_[{generation, members.get()}] = {members, &found};
-  std::map<int, std::vector<int>> by_locality;
-  for (std::size_t m = 0; m < members->size(); ++m)
-    by_locality[world_.cluster().locality(world_.host((*members)[m]))].push_back(static_cast<int>(m));
-  found.group_of.resize(members->size());
-  for (auto& [locality, group] : by_locality) {
-    for (const int member : group)
-      found.group_of[static_cast<std::size_t>(member)] = static_cast<int>(found.groups.size());
-    found.groups.push_back(std::move(group));
-  }
-  find_hosts(found, *members);
-  found.even = std::ranges::all_of(found.groups, [&](const auto& g) { return g.size() == found.groups[0].size(); });
+  std::vector<int> hosts;
+  for (const int member : *members) hosts.push_back(world_.host(member));
+  found = local_groups(world_.cluster(), hosts);
   return found;
 }
 
@@ -38,9 +30,10 @@ std::vector<ChosenSum> Localities::chosen_sums() const {
   return all;
 }
 
-void Localities::find_hosts(LocalGroups& found, const std::vector<int>& members) const {
-  const auto host = [&](int member) { return world_.host(members[static_cast<std::size_t>(member)]); };
-  const Options& options = world_.cluster().options();
+namespace {
+
+void find_hosts(LocalGroups& found, const Options& options, const std::vector<int>& hosts) {
+  const auto host = [&](int member) { return hosts[static_cast<std::size_t>(member)]; };
   for (const std::vector<int>& group : found.groups)
     for (const int member : group) {
       if (member != group.front() && options.inside_host(host(group.front()), host(member)))
@@ -50,6 +43,24 @@ void Localities::find_hosts(LocalGroups& found, const std::vector<int>& members)
     }
   const auto largest = std::ranges::max_element(found.hosts, {}, [](const auto& all) { return all.size(); });
   found.largest_host = static_cast<std::size_t>(largest - found.hosts.begin());
+}
+
+}  // namespace
+
+LocalGroups local_groups(const Cluster& cluster, const std::vector<int>& hosts) {
+  LocalGroups found;
+  std::map<int, std::vector<int>> by_locality;
+  for (std::size_t m = 0; m < hosts.size(); ++m) by_locality[cluster.locality(hosts[m])].push_back(static_cast<int>(m));
+  found.group_of.resize(hosts.size());
+  for (auto& [locality, group] : by_locality) {
+    for (const int member : group)
+      found.group_of[static_cast<std::size_t>(member)] = static_cast<int>(found.groups.size());
+    found.groups.push_back(std::move(group));
+  }
+  find_hosts(found, cluster.options(), hosts);
+  for (const int host : hosts) found.nic_of.push_back(cluster.options().nic(host));
+  found.even = std::ranges::all_of(found.groups, [&](const auto& g) { return g.size() == found.groups[0].size(); });
+  return found;
 }
 
 }  // namespace simgrad::cluster

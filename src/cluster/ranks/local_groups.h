@@ -14,6 +14,7 @@
 
 namespace simgrad::cluster {
 
+class Cluster;
 class World;
 
 /// The algorithm that was chosen for sums of one length among a group's members.
@@ -31,6 +32,7 @@ struct LocalGroups {
   /// Devices of one machine are members of one host. In a locality that is a rack, every member is a host of its own.
   std::vector<std::vector<int>> hosts;
   std::size_t largest_host = 0;  ///< the first one of the most members
+  std::vector<int> nic_of;       ///< by member: the number of its NIC among those of its host
   bool even = true;              ///< whether all groups are of one size
   /// By numbers and bytes of the vectors.
   mutable std::map<std::pair<std::int64_t, std::int64_t>, ChosenSum> chosen_sums;
@@ -39,6 +41,9 @@ struct LocalGroups {
     return groups[static_cast<std::size_t>(group_of[static_cast<std::size_t>(member)])];
   }
 };
+
+/// Those of members on these hosts.
+LocalGroups local_groups(const Cluster& cluster, const std::vector<int>& hosts);
 
 /// The local groups of a world's communicators: found once for each.
 class Localities {
@@ -60,8 +65,6 @@ class Localities {
   struct ByContent {
     bool operator()(const Members& a, const Members& b) const { return *a < *b; }
   };
-
-  void find_hosts(LocalGroups& found, const std::vector<int>& members) const;
 
   const World& world_;
   std::set<Members, ByContent> shared_;

@@ -49,6 +49,10 @@ void GpuHosts::describe(base::Describer& d) {
 
 int GpuHosts::locality(int host, int workers) const { return host < workers ? host / static_cast<int>(devices) : host; }
 
+int GpuHosts::nic(int host, int workers) const {
+  return host < workers ? host % static_cast<int>(devices) % static_cast<int>(nics) : 0;
+}
+
 std::vector<Cable> GpuHosts::cables(const Blueprint& blueprint) const {
   const HostSpec& nic = blueprint.host_spec;
   const Nodes nodes(*this, blueprint);

@@ -129,6 +129,10 @@ std::string Pod::unfilled(int hosts, int workers) const {
 
 int Pod::locality(int host, int workers) const { return host < workers ? host / static_cast<int>(devices) : host; }
 
+int Pod::nic(int host, int workers) const {
+  return host < workers ? host % static_cast<int>(devices) % static_cast<int>(nics) : 0;
+}
+
 std::vector<std::string> Pod::hashed_links() const {
   return routing == Routing::ecmp ? std::vector<std::string>{"spine"} : std::vector<std::string>{};
 }

@@ -56,6 +56,7 @@ struct Pod : Wired {
   bool inside_host(int from, int to, int workers) const override {
     return locality(from, workers) == locality(to, workers);
   }
+  int nic(int host, int workers) const override;
   std::vector<std::string> hashed_links() const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;

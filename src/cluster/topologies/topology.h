@@ -47,6 +47,8 @@ class Topology : public base::Described {
   virtual int locality(int host, int /*workers*/) const { return host; }
   /// Whether two of them are devices of one machine: messages between them do not go over the network.
   virtual bool inside_host(int /*from*/, int /*to*/, int /*workers*/) const { return false; }
+  /// The number of the NIC, among those of its machine, by which the host reaches other machines.
+  virtual int nic(int /*host*/, int /*workers*/) const { return 0; }
   /// The reason why the topology cannot be built of that many such hosts, or empty.
   virtual std::string refusal(const HostSpec& /*machine*/, std::int64_t /*hosts*/) const { return {}; }
   /// The reason why that many workers do not fill its hosts, or empty.

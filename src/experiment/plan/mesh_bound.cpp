@@ -26,9 +26,10 @@ namespace {
 struct Ranks {
   const cluster::Device* device = nullptr;
   double speed_flops_per_s = 1.0;
-  double bandwidth_bytes_per_s = 0.0;  ///< of the fastest link of one; 0: not known
-  double between_hosts_bytes_per_s = 0.0;
+  double bandwidth_bytes_per_s = 0.0;      ///< of the fastest link of one; 0: not known
+  double between_hosts_bytes_per_s = 0.0;  ///< by one NIC
   std::int64_t a_host = 1;
+  std::int64_t nics = 1;  ///< of a host
 };
 
 /// Nothing where the workers differ.
@@ -44,6 +45,7 @@ std::optional<Ranks> ranks_of(const Settings& settings) {
     ranks.bandwidth_bytes_per_s = std::max(bandwidth, hosts->nvlink_bandwidth_bytes_per_s);
     ranks.between_hosts_bytes_per_s = bandwidth;
     ranks.a_host = hosts->devices;
+    ranks.nics = hosts->nics;
   } else if (cluster.topology.kind() == "star") {
     ranks.bandwidth_bytes_per_s = ranks.between_hosts_bytes_per_s = bandwidth;
   }
@@ -100,7 +102,9 @@ class StageTimes {
       if (step.then == Step::Then::sum_shard) numbers += others / members * step.numbers;
       if (step.then == Step::Then::gather) numbers += others * step.numbers;
     }
-    return numbers * static_cast<double>(rows_) * number_bytes_ / ranks_.bandwidth_bytes_per_s;
+    const bool both_ways = ranks_.nics > 1 && members > ranks_.a_host;  // several rings use both links of a rank
+    const double bandwidth = ranks_.bandwidth_bytes_per_s + (both_ways ? ranks_.between_hosts_bytes_per_s : 0.0);
+    return numbers * static_cast<double>(rows_) * number_bytes_ / bandwidth;
   }
 
   const models::ModelPart& part_;
@@ -135,17 +139,25 @@ class Gathers {
     for (std::size_t visit = 0; visit < visits.count(); ++visit)
       if (!once_ || visits.first(visit)) numbers += static_cast<double>(visits.gathered(visit, !once_, units.all()));
     const double members = mesh_.size(training::Dimension::data);
-    const double bandwidth = within_host() ? ranks_.bandwidth_bytes_per_s : ranks_.between_hosts_bytes_per_s;
+    const double bandwidth = in_first_host() == mesh_.size(training::Dimension::data)
+                                 ? ranks_.bandwidth_bytes_per_s
+                                 : ranks_.between_hosts_bytes_per_s * static_cast<double>(rings());
     return (members - 1.0) / members * numbers * number_bytes_ / bandwidth;
   }
 
  private:
-  /// Whether some ranks with one part are all on one host.
-  bool within_host() const {
-    training::MeshPlace last = mesh_.place(0);
-    last[training::Dimension::data] = mesh_.size(training::Dimension::data) - 1;
-    return mesh_.rank(last) / ranks_.a_host == 0;
+  /// The ranks of the first host that have the first rank's part.
+  std::int64_t in_first_host() const {
+    std::int64_t count = 0;
+    training::MeshPlace place = mesh_.place(0);
+    for (int replica = 0; replica < mesh_.size(training::Dimension::data); ++replica) {
+      place[training::Dimension::data] = replica;
+      if (mesh_.rank(place) / ranks_.a_host == 0) ++count;
+    }
+    return count;
   }
+  /// At most: each of them leaves the host by another NIC.
+  std::int64_t rings() const { return std::min(ranks_.nics, in_first_host()); }
 
   const Parallel& parallel_;
   training::Mesh mesh_;

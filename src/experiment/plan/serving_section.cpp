@@ -153,7 +153,7 @@ class ServingCheck {
           "cluster.collectives",
           "collectives.measured: sums among tensor ranks are computed from their links under [serving]; leave it out");
     const auto* const allreduce = options_.allreduce.operator->();
-    if (const auto* const ring = dynamic_cast<const collectives::Ring*>(allreduce); ring && ring->rings > 1)
+    if (const auto* const ring = dynamic_cast<const collectives::Ring*>(allreduce); ring && ring->rings.value_or(1) > 1)
       fault("serving.allreduce", "sums among tensor ranks go around one ring under [serving]; leave rings out");
     if (const auto* const trees = dynamic_cast<const collectives::DoubleBinaryTree*>(allreduce);
         trees && trees->overlap)

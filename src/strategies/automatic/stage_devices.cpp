@@ -8,6 +8,8 @@
 
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/device.h"
+#include "cluster/ranks/local_groups.h"
+#include "collectives/ring_orders.h"
 #include "strategies/parallel/sharing_ranks.h"
 
 namespace simgrad::strategies {
@@ -36,6 +38,33 @@ MessageCost slower(const MessageCost& a, const MessageCost& b) {
   return {.latency_s = std::max(a.latency_s, b.latency_s), .s_per_byte = std::max(a.s_per_byte, b.s_per_byte)};
 }
 
+/// A message with a member's chunk, from each to the next one of its ring, in all groups along a dimension at one time:
+/// in as many rings as hosts have NICs.
+MessageCost around_rings(const cluster::Cluster& cluster, ConcurrentMessages& messages, const Mesh& mesh,
+                         const std::vector<int>& ranks, Dimension along) {
+  const auto one_ring = [&] { return messages.slowest(shifted(mesh, ranks, along, 1)); };
+  if (std::ranges::none_of(ranks, [&](int rank) { return cluster.options().nic(rank) > 0; })) return one_ring();
+  Messages inside, outside;
+  double part_inside = 0.0, part_outside = 0.0;
+  for (const int rank : ranks) {
+    if (mesh.place(rank)[along] != 0) continue;
+    const std::vector<int> group = mesh.group(rank, along);
+    const cluster::LocalGroups local = cluster::local_groups(cluster, group);
+    const int rings = collectives::nics_of_hosts(local);
+    if (rings == 1) return one_ring();
+    for (const auto& [ends, on_it] : collectives::hops_of_rings(collectives::ring_orders(local, rings))) {
+      const auto from = static_cast<std::size_t>(ends.first), to = static_cast<std::size_t>(ends.second);
+      const bool leaves = local.group_of[from] != local.group_of[to];
+      (leaves ? outside : inside).emplace_back(group[from], group[to]);
+      double& part = leaves ? part_outside : part_inside;
+      part = std::max(part, static_cast<double>(on_it) / rings);
+    }
+  }
+  const MessageCost near = messages.slowest(inside), far = messages.slowest(outside);
+  return {.latency_s = std::max(near.latency_s, far.latency_s),
+          .s_per_byte = std::max(part_inside * near.s_per_byte, part_outside * far.s_per_byte)};
+}
+
 DeviceKind kind_of(const cluster::Cluster& cluster, int rank) {
   const std::vector<double>& relative = cluster.options().relative_speeds;
   const auto place = static_cast<std::size_t>(rank);
@@ -62,11 +91,12 @@ StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& mes
     if (std::ranges::find(its.kinds, kind) == its.kinds.end()) its.kinds.push_back(kind);
   }
   const auto shift = [&](Dimension along, int places) { return messages.slowest(shifted(mesh, ranks, along, places)); };
+  const auto around = [&](Dimension along) { return around_rings(cluster, messages, mesh, ranks, along); };
   for (std::size_t k = 0; k < models::kinds_of_shares; ++k) {
     const Dimension along = dimension_of(static_cast<Among>(k));
     const int n = mesh.size(along);
     if (n == 1) continue;
-    its.rings[k] = shift(along, 1);
+    its.rings[k] = around(along);
     for (int places = 1; places < n && along == Dimension::expert; ++places) {
       const MessageCost cost = shift(along, places);
       its.exchanges[k].latency_s += cost.latency_s / (n - 1);
@@ -74,7 +104,7 @@ StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& mes
     }
   }
   if (const int replicas = mesh.size(Dimension::data); replicas > 1) {
-    its.data_ring = shift(Dimension::data, 1);
+    its.data_ring = around(Dimension::data);
     its.data_pairs = slower(its.data_ring, shift(Dimension::data, replicas / 2));
   }
   if (mesh.size(Dimension::pipeline) > 1) {

@@ -24,6 +24,7 @@ void Fsdp::describe(base::Describer& d) {
             "sharding); left out: all workers",
             base::Bounds::between(1, 1e6));
   describe_micro_batches(d, micro_batches, no_sync);
+  collectives::describe_rings(d, rings);
   host.describe(d);
   if (prefetch) return;
   if (d.given("limit") && limit != 1)
@@ -65,6 +66,7 @@ void Fsdp::operator()(Worker& worker) const {
                           .group = group(worker.workers()),
                           .micro_batches = micro_batches,
                           .no_sync = no_sync,
+                          .rings = rings,
                           .host = host});
 }
 

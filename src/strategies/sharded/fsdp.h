@@ -33,6 +33,7 @@ struct Fsdp : Strategy {
   std::optional<std::int64_t> shard_group;
   std::int64_t micro_batches = 1;
   bool no_sync = false;
+  collectives::Rings rings;
   HostMemory host;
 
   void describe(base::Describer& d) override;

@@ -21,10 +21,11 @@ class PieceSums {
   /// at_once: a single piece is summed after the whole backward pass, which may end with layers without parameters.
   /// drops: whether the gradient of a piece is dropped once it is reduced; then two pieces at a time are in memory, and
   /// the backward pass waits for the sum of the piece before.
-  PieceSums(Worker& worker, const Pieces& pieces, bool at_once, bool drops)
+  PieceSums(Worker& worker, const Pieces& pieces, const collectives::Rings& rings, bool at_once, bool drops)
       : worker_(worker),
         pieces_(pieces),
         chunks_(pieces.chunks(worker.rank())),
+        rings_(rings),
         at_once_(at_once),
         drops_(drops),
         beside_(worker.comm()) {
@@ -49,7 +50,7 @@ class PieceSums {
     accumulate(worker_, sum, values::slice(g, piece.first, piece.count));
     if (drops_) end_last();
     last_ = beside_.start_collective(
-        [sum](const cluster::Communicator& comm) { return collectives::sum_shard(comm, sum); });
+        [sum, rings = rings_](const cluster::Communicator& comm) { return collectives::sum_shard(comm, sum, rings); });
     shard_ += chunks_[--next_].count;
     if (drops_) worker_.memory().raise(record::MemoryPart::gradients, gradient_bytes(shard_));
     reducing_ = piece.count;
@@ -79,6 +80,7 @@ class PieceSums {
   Worker& worker_;
   const Pieces& pieces_;
   std::vector<Stretch> chunks_;  ///< this worker's, by piece, in its shard
+  collectives::Rings rings_;
   bool at_once_;
   bool drops_;
   cluster::SideStream beside_;

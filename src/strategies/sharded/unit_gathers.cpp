@@ -22,8 +22,10 @@ void UnitStream::gather(std::size_t visit) {
       return Tensor();
     });
   if (embedding > 0) return gather_with_embedding(visit, own_.take(shard_, chunk), embedding);
-  const auto gathers = [beside = beside_, own = own_.take(shard_, chunk), count = units_[u].count](
-                           const Communicator&) { return collectives::gather_shards(*beside->inside, own, count); };
+  const auto gathers = [beside = beside_, own = own_.take(shard_, chunk), count = units_[u].count,
+                        rings = options_.rings](const Communicator&) {
+    return collectives::gather_shards(*beside->inside, own, count, rings);
+  };
   gather_tasks_[visit] = stream_.start_collective(
       gathers, [beside = beside_, u](Tensor unit) { return beside->gathered[u] = std::move(unit); });
 }
@@ -36,8 +38,8 @@ void UnitStream::gather_with_embedding(std::size_t visit, const Tensor& own, std
   const Tensor brought =
       tied.brought(member_, own, anew ? own_.take(shard_, chunks_.front()) : beside_->gathered.front());
   gather_tasks_[visit] = stream_.start_collective(
-      [beside = beside_, tied, brought](const Communicator&) {
-        return collectives::all_gather(*beside->inside, brought, tied.lengths());
+      [beside = beside_, tied, brought, rings = options_.rings](const Communicator&) {
+        return collectives::all_gather(*beside->inside, brought, tied.lengths(), rings);
       },
       [beside = beside_, tied, anew, u](const Tensor& all) {
         if (anew) beside->gathered.front() = tied.embedding(all);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "collectives/ring.h"
 #include "strategies/sharded/offload.h"
 #include "strategies/sharded/pieces.h"
 
@@ -14,6 +15,7 @@ struct UnitOptions {
   int group = 1;  ///< successive workers that share the parameters
   std::int64_t micro_batches = 1;
   bool no_sync = false;
+  collectives::Rings rings = {};
   HostMemory host = {};
 };
 

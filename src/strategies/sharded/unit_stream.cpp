@@ -120,12 +120,16 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
     reducing_bytes_ = unit_bytes;
   worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
   const auto keep = [beside = beside_, unit](Tensor chunk) { return beside->reduced[unit] = std::move(chunk); };
-  last_sum_ = stream_.start_collective(
-      [beside = beside_, g](const Communicator&) { return collectives::sum_shard(*beside->inside, g); }, keep);
+  last_sum_ =
+      stream_.start_collective([beside = beside_, g, rings = options_.rings](
+                                   const Communicator&) { return collectives::sum_shard(*beside->inside, g, rings); },
+                               keep);
   if (options_.group == worker_.workers()) return;
   last_sum_ = stream_.start_collective(
-      [beside = beside_, unit](const Communicator&) {
-        return collectives::Ring()(*beside->across, beside->reduced[unit]);
+      [beside = beside_, unit, rings = options_.rings](const Communicator&) {
+        collectives::Ring ring;
+        ring.rings = rings;
+        return ring(*beside->across, beside->reduced[unit]);
       },
       keep);
 }

@@ -80,13 +80,15 @@ void train_by_units(Worker& worker, const UnitOptions& options) {
   }
 }
 
-Tensor gathered(const cluster::Communicator& comm, const Pieces& pieces, const Tensor& shard) {
+Tensor gathered(const cluster::Communicator& comm, const Pieces& pieces, const Tensor& shard,
+                const collectives::Rings& rings) {
   std::vector<Tensor> all;
   const std::vector<Stretch> chunks = pieces.chunks(comm.rank());
   for (std::size_t i = 0; i < pieces.count(); ++i) {
     const Stretch chunk = chunks[i];
     if (pieces[i].count == 0) continue;
-    all.push_back(collectives::gather_shards(comm, values::slice(shard, chunk.first, chunk.count), pieces[i].count));
+    all.push_back(
+        collectives::gather_shards(comm, values::slice(shard, chunk.first, chunk.count), pieces[i].count, rings));
   }
   return all.empty() ? values::slice(shard, 0, 0) : values::concatenate(all);
 }

@@ -45,6 +45,7 @@ void Zero::describe(base::Describer& d) {
       "stages 1 and 2: gradients are reduced in buckets of at least so many bytes, as the backward pass gets them, "
       "beside the rest of it; \"none\": stage 1 all at once, after it; stage 2, and always stage 3, unit by unit");
   describe_micro_batches(d, micro_batches, no_sync);
+  collectives::describe_rings(d, rings);
   host.describe(d);
   describe_hosts_first(d);
   if (stage == 3 && hosts_first)
@@ -101,16 +102,17 @@ record::MemoryParts Zero::memory(const training::MemoryTerms& terms) const {
 void Zero::operator()(Worker& worker) const {
   if (stage == 3)
     return train_by_units(
-        worker, {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync, .host = host});
+        worker,
+        {.group = worker.workers(), .micro_batches = micro_batches, .no_sync = no_sync, .rings = rings, .host = host});
   const Pieces pieces(stretches(worker.learning().layers(), worker.number_bytes().wire), worker.workers());
-  PieceSums sums(worker, pieces, stage == 1 && !bucket_bytes,
+  PieceSums sums(worker, pieces, rings, stage == 1 && !bucket_bytes,
                  stage == 2 && !(no_sync && micro_batches > 1) && !worker.on_mesh());
   if (stage == 1 && bucket_bytes)
     worker.memory().hold(MemoryPart::buckets, worker.number_bytes().gradient * largest(pieces.stretches()));
   worker.keep_on_host(host.takes_optimizer(), false);
   const State begun = worker.start();
   State state = sharded(begun, pieces, worker.rank(), worker);
-  Tensor w = worker.resumes() ? gathered(worker.comm(), pieces, state.w) : begun.w;
+  Tensor w = worker.resumes() ? gathered(worker.comm(), pieces, state.w, rings) : begun.w;
   while (worker.continues(state)) {
     Tensor g;           // this worker's shard of the sum over all workers
     Tensor not_summed;  // of micro-batches that are not summed over the workers
@@ -125,7 +127,7 @@ void Zero::operator()(Worker& worker) const {
       accumulate(worker, g, sums.reduced());
     }
     host.update(worker, state, g, squares_of_whole(worker, worker.comm(), pieces, worker.rank(), g));
-    w = gathered(worker.comm(), pieces, state.w);
+    w = gathered(worker.comm(), pieces, state.w, rings);
   }
 }
 

@@ -30,6 +30,7 @@ struct Zero : Strategy {
   std::optional<double> bucket_bytes = 80e6;
   std::int64_t micro_batches = 1;
   bool no_sync = false;
+  collectives::Rings rings;
   HostMemory host;
 
   void describe(base::Describer& d) override;

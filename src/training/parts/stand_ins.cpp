@@ -1,14 +1,18 @@
 #include "training/parts/stand_ins.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "cluster/computed/network_routes.h"
+#include "cluster/ranks/local_groups.h"
 #include "cluster/ranks/world.h"
+#include "collectives/ring_orders.h"
 
 namespace simgrad::training {
 
@@ -41,8 +45,8 @@ class LinksApart {
       const bool alone = use(rank, Dimension::pipeline, 1, &Users::hops, {t, d}) &&
                          use(rank, Dimension::pipeline, -1, &Users::hops, {t, d}) &&
                          use(rank, Dimension::context, 1, &Users::hops, {t, d}) && exchanges(rank, {t, d}) &&
-                         use(rank, Dimension::data, 1, &Users::sums, {t, p}) && pairs(rank, {t, p}) &&
-                         use(rank, Dimension::tensor, 1, &Users::shares, {d, p});
+                         rings(rank, Dimension::data, &Users::sums, {t, p}) && pairs(rank, {t, p}) &&
+                         rings(rank, Dimension::tensor, &Users::shares, {d, p});
       if (!alone) return false;
     }
     return true;
@@ -65,6 +69,26 @@ class LinksApart {
     return true;
   }
 
+  /// The rank sends to its right neighbour in a ring along a dimension, or in each of several rings.
+  bool rings(int rank, Dimension along, std::optional<std::pair<int, int>> Users::*kind, std::pair<int, int> user) {
+    const std::vector<int> group = mesh_.group(rank, along);
+    const auto self = std::ranges::find(group, rank) - group.begin();
+    if (mesh_.size(along) == 1) return true;
+    auto [hops, fresh] = hops_.try_emplace(group);
+    if (fresh) {
+      std::vector<int> hosts;
+      for (const int member : group) hosts.push_back(world_.host(member));
+      const cluster::LocalGroups local = cluster::local_groups(world_.cluster(), hosts);
+      const int number = collectives::nics_of_hosts(local);
+      if (number > 1) hops->second = collectives::hops_of_rings(collectives::ring_orders(local, number));
+    }
+    if (hops->second.empty()) return use(rank, along, 1, kind, user);
+    return std::ranges::all_of(hops->second, [&](const auto& hop) {
+      const auto [from, to] = hop.first;
+      return from != self || use(rank, group[static_cast<std::size_t>(to)], along, kind, user);
+    });
+  }
+
   /// The rank sends to one along a dimension, so many places on.
   bool use(int rank, Dimension along, int step, std::optional<std::pair<int, int>> Users::*kind,
            std::pair<int, int> user) {
@@ -72,7 +96,11 @@ class LinksApart {
     if (size == 1) return true;
     MeshPlace place = mesh_.place(rank);
     place[along] = (place[along] + step + size) % size;
-    const int target = mesh_.rank(place);
+    return use(rank, mesh_.rank(place), along, kind, user);
+  }
+
+  bool use(int rank, int target, Dimension along, std::optional<std::pair<int, int>> Users::*kind,
+           std::pair<int, int> user) {
     const cluster::MemberRoute route = cluster::route_of_ranks(world_, rank, target, numbers_);
     if (!as_represented(route, rank, target, along)) return false;
     for (const int link : route.links) {
@@ -106,8 +134,9 @@ class LinksApart {
   const cluster::World& world_;
   cluster::Meets replicas_;
   cluster::LinkNumbers numbers_;
-  std::map<std::pair<int, int>, cluster::MemberRoute> simulated_;  ///< by source and target
-  std::unordered_map<int, Users> users_;                           ///< by the links that flows share
+  std::map<std::vector<int>, std::map<std::pair<int, int>, int>> hops_;  ///< of several rings, by group
+  std::map<std::pair<int, int>, cluster::MemberRoute> simulated_;        ///< by source and target
+  std::unordered_map<int, Users> users_;                                 ///< by the links that flows share
 };
 
 /// The pairs that send as a pair of simulated ranks does, or a pair of a group that one of them stands for.

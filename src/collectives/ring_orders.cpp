@@ -1,0 +1,59 @@
+#include "collectives/ring_orders.h"
+
+#include <algorithm>
+#include <set>
+
+namespace simgrad::collectives {
+
+using cluster::LocalGroups;
+
+namespace {
+
+/// The places in a host at which rings begin: the first member of each NIC, then the others.
+std::vector<std::size_t> beginnings(const std::vector<int>& host, const std::vector<int>& nic_of) {
+  std::vector<std::size_t> first, others;
+  std::set<int> seen;
+  for (std::size_t place = 0; place < host.size(); ++place)
+    (seen.insert(nic_of[static_cast<std::size_t>(host[place])]).second ? first : others).push_back(place);
+  first.insert(first.end(), others.begin(), others.end());
+  return first;
+}
+
+}  // namespace
+
+int nics_of_hosts(const LocalGroups& groups) {
+  if (groups.hosts.size() < 2) return 1;
+  std::size_t fewest = groups.nic_of.size();
+  for (const std::vector<int>& host : groups.hosts) {
+    std::set<int> nics;
+    for (const int member : host) nics.insert(groups.nic_of[static_cast<std::size_t>(member)]);
+    fewest = std::min(fewest, nics.size());
+  }
+  return static_cast<int>(fewest);
+}
+
+int smallest_host(const LocalGroups& groups) {
+  const auto smallest = std::ranges::min_element(groups.hosts, {}, [](const auto& host) { return host.size(); });
+  return static_cast<int>(smallest->size());
+}
+
+std::vector<std::vector<int>> ring_orders(const LocalGroups& groups, int rings) {
+  std::vector<std::vector<int>> orders(static_cast<std::size_t>(rings));
+  for (const std::vector<int>& host : groups.groups) {
+    const std::vector<std::size_t> begins = beginnings(host, groups.nic_of);
+    for (std::size_t q = 0; q < orders.size(); ++q)
+      for (std::size_t i = 0; i < host.size(); ++i)
+        orders[q].push_back(host[(begins[q % host.size()] + i) % host.size()]);
+  }
+  return orders;
+}
+
+std::map<std::pair<int, int>, int> hops_of_rings(const std::vector<std::vector<int>>& orders) {
+  std::map<std::pair<int, int>, int> rings;
+  for (const std::vector<int>& order : orders)
+    for (std::size_t place = 0; place < order.size(); ++place)
+      ++rings[{order[place], order[(place + 1) % order.size()]}];
+  return rings;
+}
+
+}  // namespace simgrad::collectives
