@@ -56,7 +56,7 @@ namespace {
 
 /// failures: whether they are against it.
 std::string_view against_computing(const Options& options, bool failures) {
-  if (options.network_model != NetworkModel::ideal) return "network_model";
+  if (!options.shares_fairly()) return "network_model";
   if (options.protocol->there()) return "protocol";
   if (!options.platform.empty()) return "platform";
   if (!options.background.empty()) return "background";

@@ -40,8 +40,9 @@ constexpr std::array frames{
 
 constexpr std::array collectives_choices{
     Choice{"auto",
-           "at the last arrival, from the routes of their transfers, which share links fairly: on an ideal topology of "
-           "constant links without failures with which others go on, other traffic, jitter or a platform file; the "
+           "at the last arrival, from the routes of their transfers, which share links fairly: under network_model = "
+           "\"ideal\" or \"ethernet\" on constant links without failures with which others go on, other traffic, "
+           "jitter or a platform file; the "
            "run's notes say how"},
     Choice{"messages",
            "message by message, always: the same to nine digits (or to the 1e-12 s of each event), and slower"}};

@@ -88,7 +88,8 @@ void FlatWalk::share_links(const BytesBetween& bytes) {
       if (costs_.routes) {
         const cluster::MemberRoute& route = costs_.routes->between(source, target);
         flow.start_s = start + route.latency_s;
-        flow.limit = route.alone_bytes_per_s();
+        flow.bytes /= route.payload_part;
+        flow.limit = route.alone_bytes_per_s() / route.payload_part;
         flows.add(flow, route.links);
       } else {
         flow.start_s = start + costs_.latency_s;

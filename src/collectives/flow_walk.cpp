@@ -151,8 +151,8 @@ void FlowWalk::begin_shared(std::size_t its_leg, int source, int target, const W
           .source = source,
           .target = target,
           .links = way.route->links,
-          .limit = way.route->flow_limit_bytes_per_s,
-          .left = static_cast<double>(bytes(leg(its_leg, source).exchange.sent)),
+          .limit = way.route->flow_limit_bytes_per_s / way.route->payload_part,
+          .left = static_cast<double>(bytes(leg(its_leg, source).exchange.sent)) / way.route->payload_part,
           .version = flow.version + 1};
   events_.push({.at_s = now + way.route->latency_s,
                 .kind = Event::Kind::has_paid_latency,

@@ -152,7 +152,8 @@ class RingsTiming final : public cluster::CollectiveTiming {
       }
       const cluster::MemberRoute& route = costs.routes->between(from, to);
       double rate = route.alone_bytes_per_s();
-      for (const int link : route.links) rate = std::min(rate, costs.routes->bandwidth(link) / hops_on.at(link));
+      for (const int link : route.links)
+        rate = std::min(rate, route.payload_part * costs.routes->bandwidth(link) / hops_on.at(link));
       hops.latency_s.push_back(route.latency_s);
       hops.bandwidth_bytes_per_s.push_back(rate);
     }

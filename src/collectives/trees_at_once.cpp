@@ -65,7 +65,7 @@ class SharedHops {
     }
     double rate = route(from, to).alone_bytes_per_s();
     for (const int link : route(from, to).links)
-      rate = std::min(rate, costs_.routes->bandwidth(link) / hops_on_.at(link));
+      rate = std::min(rate, route(from, to).payload_part * costs_.routes->bandwidth(link) / hops_on_.at(link));
     return rate;
   }
 

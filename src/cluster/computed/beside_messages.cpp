@@ -5,6 +5,7 @@
 #include "cluster/computed/collective_group.h"
 #include "cluster/computed/contention_check.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/network_model.h"
 #include "cluster/ranks/world.h"
 
 namespace simgrad::cluster {
@@ -72,7 +73,8 @@ void BesideMessages::compare(int rank, const Present& present, const UnderWay& m
       if (!link) link = shared_link(present, message.source + member - rank, message.target + member - rank, member);
   if (!link) return;
   if (!leaves_out_) give_up_contended(world_, numbers_.name(*link));
-  add_left_out(rank, message.bytes / numbers_.bandwidth(*link), *link);
+  const double payload = payload_part(world_.cluster(), world_.host(message.source), world_.host(message.target));
+  add_left_out(rank, message.bytes / (payload * numbers_.bandwidth(*link)), *link);
 }
 
 /// The narrowest link on which a member's message and the collective are; nothing if there is none.

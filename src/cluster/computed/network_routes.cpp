@@ -15,9 +15,9 @@ namespace sg4 = simgrid::s4u;
 MemberRoute route_of_hosts(const Cluster& cluster, int source, int target, LinkNumbers& numbers) {
   MemberRoute route;
   route.flow_limit_bytes_per_s = most_of_flow(cluster, source, target);
-  const double part = payload_part(cluster, source, target);
+  route.payload_part = payload_part(cluster, source, target);
   for (const sg4::Link* link : route_between(cluster.host(source), cluster.host(target), &route.latency_s)) {
-    route.bandwidth_bytes_per_s = std::min(route.bandwidth_bytes_per_s, part * cluster.bandwidth(*link));
+    route.bandwidth_bytes_per_s = std::min(route.bandwidth_bytes_per_s, route.payload_part * cluster.bandwidth(*link));
     if (link->get_sharing_policy() != sg4::Link::SharingPolicy::FATPIPE) route.links.push_back(numbers.of(*link));
   }
   return route;

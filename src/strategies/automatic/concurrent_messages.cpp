@@ -25,7 +25,8 @@ MessageCost ConcurrentMessages::slowest(std::span<const std::pair<int, int>> mes
     const cluster::MemberRoute& its = route(from, to);
     double bytes_per_s = its.alone_bytes_per_s();
     for (const int link : its.links)
-      bytes_per_s = std::min(bytes_per_s, numbers_.bandwidth(link) / on_link_[static_cast<std::size_t>(link)]);
+      bytes_per_s =
+          std::min(bytes_per_s, its.payload_part * numbers_.bandwidth(link) / on_link_[static_cast<std::size_t>(link)]);
     slowest.latency_s = std::max(slowest.latency_s, its.latency_s);
     slowest.s_per_byte = std::max(slowest.s_per_byte, 1.0 / bytes_per_s);
   }
