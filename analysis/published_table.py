@@ -133,6 +133,10 @@ class Fit:
     where: dict  #: the rows, by their place in the grid
 
 
+#: What rows of MPT differ in.
+MPT = ("model.layers", "model.hidden", "model.heads", "model.sequence", "cluster.workers", "training.batch_size",
+       "strategy.fsdp.micro_batches", "training.recompute")
+
 #: The fits of each scenario. --set takes keys out of the grid, for `calibrate` wants one run.
 FITS = {
     "vtrain_a100": [
@@ -146,6 +150,14 @@ FITS = {
                 "model.layers", "model.hidden", "model.heads", "cluster.workers", "parallel.pipeline", "parallel.schedule",
                 "parallel.chunks", "parallel.micro_batches", "training.batch_size", "training.recompute",
                 "parallel.sequence_parallel")}, {})],
+    "mpt_a100": [
+        Fit(["cluster.device.attention_efficiency"],
+            ["--set", 'cluster.device={ kind = "a100_80gb", attention_efficiency = 0.4 }'],
+            {key.rpartition(".")[2]: key for key in MPT}, {})],
+    "mpt_h100": [
+        Fit(["cluster.device.efficiency", "cluster.device.half_size", "cluster.device.attention_efficiency"],
+            ["--set", 'cluster.device={ kind = "h100", efficiency = 0.6, half_size = 500, attention_efficiency = 0.2, launch = "10us" }'],
+            {key.rpartition(".")[2]: key for key in MPT}, {})],
     "tensorflow_k80": [
         Fit(["cluster.device.efficiency"],
             ["--set", f"model.kind={kind}", "--set", f"training.batch_size_per_worker={batch}", "--set", "cluster.workers=1",

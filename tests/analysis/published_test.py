@@ -66,7 +66,7 @@ class Published(support.Scratch):
         english, chinese = ((support.SOURCE / "docs" / name).read_text(encoding="utf-8").splitlines()
                             for name in ("published.md", "published.zh.md"))
         tables = [[re.sub(r" images/s| 张图像/s", "", line).split("|")[1:6] for line in page
-                   if re.match(r"\| \[?(deepbench|korthikanti|tensorflow|vtrain|zero_bubble)", line)] for page in (english, chinese)]
+                   if re.match(r"\| \[?(deepbench|korthikanti|mpt|tensorflow|vtrain|zero_bubble)", line)] for page in (english, chinese)]
         self.assertGreater(len(tables[0]), 50)
         self.assertEqual(*tables)
         self.assertEqual(*(sorted(code for code in re.findall(r"`[^`]+`", "\n".join(page)) if "python3" not in code)
@@ -98,6 +98,12 @@ class Published(support.Scratch):
                 for table in published_table.tomllib.loads(printed).values():
                     values += [value for key, value in leaves(table) if key != "kind"]
             held = {found for line in marked for found in re.findall(r'"[^"]*"|[\d.]+', line)}
+            if path.stem.startswith("mpt_"):  # the scenario has the catalogue's numbers
+                origins = subprocess.run([support.simgrad(), "explain", "origins", path], capture_output=True, text=True, check=True)
+                for line in origins.stdout.splitlines():
+                    if "fitted to" in line and "attention" in line.split()[0]:
+                        self.assertIn(line.split()[1], held, path.stem)
+                held &= set(origins.stdout.split())
             for value in values:
                 self.assertIn(f'"{value}"' if isinstance(value, str) else str(value), held, path.stem)
 
@@ -166,6 +172,20 @@ class Published(support.Scratch):
                      "backward_s": float(row["backward_input_ms"]) + float(row["backward_weight_ms"])}
             for column, milliseconds in times.items():
                 self.assertAlmostEqual(float(layer[column]) * samples * 1e3, milliseconds, delta=1e-9 * milliseconds)
+
+    def test_trainings_of_mpt_are_predicted(self):
+        for name, kind, median, worst in (("mpt_a100", "a100", 0.08, 0.25), ("mpt_h100", "h100", 0.10, 0.25)):
+            table = [row for row in of_table("mpt_fsdp") if row["device"].startswith(kind)]
+            steps = [int(row["sequence"]) * int(row["micro_batch"]) * int(row["accumulation"]) / float(row["tokens_per_s_per_gpu"])
+                     for row in table]
+            self.assertEqual(len(steps), len(self.rows[name]))
+            for row, step_s, published_row in zip(self.rows[name], steps, table):
+                self.assertAlmostEqual(row.published, step_s, delta=1e-4 * step_s, msg=row.name)
+                self.assertTrue(row.name.startswith(f"{published_row['layers']} x {published_row['hidden']}, {published_row['gpus']} "))
+            predicted = [abs(row.error) for row in self.rows[name] if not row.fitted]
+            self.assertLessEqual(len(table) - len(predicted), 3)
+            self.assertLess(statistics.median(predicted), median)
+            self.assertLess(max(predicted), worst)
 
     def test_steps_and_memory_of_korthikanti_are_the_published_ones(self):
         names = {"full recomputation": "full_recompute_s",

@@ -123,7 +123,7 @@ constexpr Sheet a100_40gb{
     .peak_product = 0.87,
     .trained = {.efficiency = 0.76,
                 .half_size = 350.0,
-                .attention = 0.4,
+                .attention = 0.3936,
                 .fitted_to = "J. Bang et al., vTrain, MICRO 2024; attention: MosaicML, llm-foundry"}};
 
 constexpr Sheet a100_80gb_of(Sheet sheet) {
@@ -151,9 +151,9 @@ constexpr Sheet h100{
     .nic = 50.0 * GB,
     .devices_per_nic = 1,
     .peak_product = 0.8,
-    .trained = {.efficiency = 0.64,
-                .half_size = 800.0,
-                .attention = 0.22,
+    .trained = {.efficiency = 0.6655,
+                .half_size = 956.5,
+                .attention = 0.2143,
                 .fitted_to = "MosaicML, llm-foundry: three rows of FSDP on H100"}};
 
 constexpr Sheet h200_of(Sheet sheet) {
@@ -183,7 +183,10 @@ constexpr Sheet b200{
     .nic = 50.0 * GB,
     .devices_per_nic = 1,
     .peak_product = 0.78,
-    .trained = {.efficiency = 0.54, .half_size = 800.0, .attention = 0.22}};
+    .trained = {.efficiency = 0.55,
+                .half_size = 950.0,
+                .attention = 0.21,
+                .fitted_to = "Moore Threads, SimuMax: products measured on B200"}};
 
 constexpr Sheet mi300x{
     .about = {.kind = "mi300x",
@@ -203,7 +206,7 @@ constexpr Sheet mi300x{
     .nic = 50.0 * GB,
     .devices_per_nic = 1,
     .peak_product = 0.51,
-    .trained = {.efficiency = 0.41, .half_size = 800.0, .attention = 0.22}};
+    .trained = {.efficiency = 0.42, .half_size = 950.0, .attention = 0.21}};
 
 // Cards without NVLink reach the other devices of their host through PCI Express. Their peaks are those of products
 // that are summed up in float32.
