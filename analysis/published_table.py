@@ -155,8 +155,8 @@ FITS = {
             ["--set", 'cluster.device={ kind = "a100_80gb", attention_efficiency = 0.4 }'],
             {key.rpartition(".")[2]: key for key in MPT}, {})],
     "mpt_h100": [
-        Fit(["cluster.device.efficiency", "cluster.device.half_size", "cluster.device.attention_efficiency"],
-            ["--set", 'cluster.device={ kind = "h100", efficiency = 0.6, half_size = 500, attention_efficiency = 0.2, launch = "10us" }'],
+        Fit(["cluster.device.efficiency", "cluster.device.attention_efficiency"],
+            ["--set", 'cluster.device={ kind = "h100", efficiency = 0.5, half_size = 251, attention_efficiency = 0.2 }'],
             {key.rpartition(".")[2]: key for key in MPT}, {})],
     "tensorflow_k80": [
         Fit(["cluster.device.efficiency"],

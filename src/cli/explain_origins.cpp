@@ -46,9 +46,8 @@ std::string origin_of_share(const ordered_json& device, std::string_view key, do
   const auto* const entry = cluster::devices().find(device.at("kind").get<std::string>());
   if (!entry) return assumed;
   const std::unique_ptr<cluster::Device> its = entry->make();
-  const bool same = (key == "efficiency" && value == its->efficiency) ||
-                    (key == "half_size" && value == its->half_size) ||
-                    (key == "attention_efficiency" && value == its->attention);
+  const bool same =
+      (key == "efficiency" && value == its->efficiency) || (key == "attention_efficiency" && value == its->attention);
   return same && !its->fitted_to.empty() ? fmt::format("fitted to {}", its->fitted_to) : assumed;
 }
 

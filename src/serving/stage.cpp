@@ -51,7 +51,7 @@ StageCosts::StageCosts(StageWork work, RankSpeed speed, training::Precision prec
 }
 
 double StageCosts::rate(double smallest) const {
-  return speed_.device ? peak_ * speed_.device->efficiency_of(smallest, peak_ / attention_peak_) : speed_.flops_per_s;
+  return speed_.device ? peak_ * speed_.device->efficiency_of(smallest, peak_) : speed_.flops_per_s;
 }
 
 double StageCosts::attention_rate() const {

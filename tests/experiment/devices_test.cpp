@@ -59,21 +59,19 @@ TEST_CASE("a device of the catalogue has what trainings get, and an efficiency o
     return *planned(with("device = " + text)).runs.front().settings->cluster.device_of(0);
   };
   const cluster::Device its = device("\"a100_80gb\"");
-  CHECK(its.efficiency == 0.76);
-  CHECK(its.half_size == 350.0);
-  CHECK(its.attention_efficiency() == 0.4);
-  CHECK(its.launch_s == Approx(10e-6));
+  CHECK(its.efficiency == 0.7);
+  CHECK(its.half_size == 130.0);  // 0.85 x 312 / 2.039
+  CHECK(its.attention_efficiency() == 0.3936);
   const cluster::Device own = device("{ kind = \"a100_80gb\", efficiency = 0.5 }");
   CHECK(own.large_products() == 0.5);
   CHECK(own.attention_efficiency() == 0.5);
   CHECK(own.half_size == 0.0);
-  CHECK(own.launch_s == 0.0);
   const cluster::Device largest = device("{ kind = \"a100_80gb\", efficiency = \"peak_product\", half_size = 7.0 }");
   CHECK_FALSE(largest.efficiency);
   CHECK(largest.large_products() == 0.87);  // 271 of 312 TF
   CHECK(largest.attention_efficiency() == 0.87);
   CHECK(largest.half_size == 7.0);
-  CHECK(device("{ kind = \"a100_80gb\", attention_efficiency = 0.7 }").half_size == 350.0);
+  CHECK(device("{ kind = \"a100_80gb\", attention_efficiency = 0.7 }").half_size == 130.0);
   check_refused_text(with("device = { kind = \"h100\", efficiency = \"best\" }"), "a number or \"peak_product\"");
 }
 

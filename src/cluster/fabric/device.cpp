@@ -37,6 +37,11 @@ std::optional<double> Device::peak(ProductFormat format) const {
   return {};
 }
 
+double Device::efficiency_of(double smallest, double peak_flops_per_s) const {
+  const double half_precision = bfloat16_flops_per_s.value_or(float16_flops_per_s.value_or(peak_flops_per_s));
+  return large_products() * (smallest / (smallest + half_size * peak_flops_per_s / half_precision));
+}
+
 std::string Device::formats() const {
   std::vector<std::string> all;
   for (const ProductFormat format : product_formats)
@@ -64,7 +69,7 @@ void Device::describe(base::Describer& d) {
   d.quantity("nic_bandwidth", nic_bytes_per_s, bytes_per_s,
              "bandwidth to other hosts, each direction: cluster.bandwidth where it is not given", bandwidths);
   if (d.given("efficiency")) {  // the catalogue's others are fitted beside its own
-    half_size = launch_s = 0.0;
+    half_size = 0.0;
     attention.reset();
   }
   constexpr Bounds shares{.least = 0.0, .most = 1.0, .positive = true};
@@ -74,7 +79,8 @@ void Device::describe(base::Describer& d) {
       "measured product reached",
       shares);
   d.number("half_size", half_size,
-           "a product whose smallest dimension is x reaches efficiency x / (x + half_size) of the peak",
+           "a product in half precision whose smallest dimension is x reaches efficiency x / (x + half_size) of the "
+           "peak; in other formats it is as much smaller or larger as their peak",
            Bounds::between(0, 1e9));
   d.number("attention_efficiency", attention,
            "the share of a peak that fused attention reaches, forward and backward, counting what its mask leaves "

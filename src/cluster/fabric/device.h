@@ -43,11 +43,10 @@ struct Device : base::Described {
   std::optional<double> peak(ProductFormat format) const;
   double large_products() const { return efficiency.value_or(peak_product); }
   double attention_efficiency() const { return attention.value_or(large_products()); }
-  /// efficiency x / (x + half_size), x: the smallest dimension of a product.  faster: the peak over that of the formats
-  /// which half_size is about; what keeps small products from it does not become faster, so that half_size grows.
-  double efficiency_of(double smallest, double faster = 1.0) const {
-    return large_products() * (smallest / (smallest + faster * half_size));
-  }
+  /// efficiency x / (x + h) of a product whose smallest dimension is x. h is half_size in half precision, and in
+  /// another format as much smaller or larger as its peak: what keeps small products from their peak is as long in all
+  /// formats.
+  double efficiency_of(double smallest, double peak_flops_per_s) const;
   /// Time of reading and writing so many bytes of the device's memory.
   double memory_s(double bytes) const { return bytes / memory_bandwidth_bytes_per_s; }
   /// Additions of float64 numbers a second, each of which reads two and writes one: the speed of its host.

@@ -6,6 +6,7 @@
 /// errors.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -43,11 +44,10 @@ struct CustomDevice final : Device {
   }
 };
 
-/// What trainings get of a device: numbers that belong together. Launches are assumed to take 10 us.
+/// What trainings get of a device: shares of its peaks.
 struct Trained {
-  double efficiency, half_size, attention;
+  double efficiency, attention;
   std::string_view fitted_to = {};
-  double launch_s = 10e-6;
 };
 
 /// Numbers of a device in the catalogue. 0: it has no such thing.
@@ -61,6 +61,15 @@ struct Sheet {
 };
 
 std::optional<double> unless_zero(double number) { return number > 0.0 ? std::optional(number) : std::nullopt; }
+
+/// Half of a large product's share is reached a little below the size from which products are not bound by memory: the
+/// factor is assumed.
+double half_size_of(const Device& device) {
+  constexpr double part = 0.85;
+  const std::optional<double> half_precision =
+      device.bfloat16_flops_per_s ? device.bfloat16_flops_per_s : device.float16_flops_per_s;
+  return half_precision ? std::round(part * *half_precision / device.memory_bandwidth_bytes_per_s) : 0.0;
+}
 
 base::Registry<Device>::Entry entry_of(const Sheet& sheet) {
   Device device;
@@ -76,10 +85,9 @@ base::Registry<Device>::Entry entry_of(const Sheet& sheet) {
   device.nic_bytes_per_s = unless_zero(sheet.nic);
   device.peak_product = sheet.peak_product;
   device.efficiency = sheet.trained.efficiency;
-  device.half_size = sheet.trained.half_size;
+  device.half_size = half_size_of(device);
   device.attention = sheet.trained.attention;
   device.fitted_to = sheet.trained.fitted_to;
-  device.launch_s = sheet.trained.launch_s;
   return {sheet.about, [device] { return std::make_unique<Device>(device); }};
 }
 
@@ -100,7 +108,6 @@ constexpr Sheet v100{.about = {.kind = "v100_32gb",
                      .devices_per_nic = 2,
                      .peak_product = 0.8,
                      .trained = {.efficiency = 0.35,
-                                 .half_size = 350.0,
                                  .attention = 0.35,
                                  .fitted_to = "Microsoft, DeepSpeed with 1-bit Adam, 2020: BERT-large on one V100"}};
 
@@ -121,8 +128,7 @@ constexpr Sheet a100_40gb{
     .nic = 25.0 * GB,
     .devices_per_nic = 1,
     .peak_product = 0.87,
-    .trained = {.efficiency = 0.76,
-                .half_size = 350.0,
+    .trained = {.efficiency = 0.7,
                 .attention = 0.3936,
                 .fitted_to = "J. Bang et al., vTrain, MICRO 2024; attention: MosaicML, llm-foundry"}};
 
@@ -151,10 +157,8 @@ constexpr Sheet h100{
     .nic = 50.0 * GB,
     .devices_per_nic = 1,
     .peak_product = 0.8,
-    .trained = {.efficiency = 0.6655,
-                .half_size = 956.5,
-                .attention = 0.2143,
-                .fitted_to = "MosaicML, llm-foundry: three rows of FSDP on H100"}};
+    .trained = {
+        .efficiency = 0.5772, .attention = 0.2056, .fitted_to = "MosaicML, llm-foundry: three rows of FSDP on H100"}};
 
 constexpr Sheet h200_of(Sheet sheet) {
   sheet.about.kind = "h200";
@@ -183,10 +187,8 @@ constexpr Sheet b200{
     .nic = 50.0 * GB,
     .devices_per_nic = 1,
     .peak_product = 0.78,
-    .trained = {.efficiency = 0.55,
-                .half_size = 950.0,
-                .attention = 0.21,
-                .fitted_to = "Moore Threads, SimuMax: products measured on B200"}};
+    .trained = {
+        .efficiency = 0.5, .attention = 0.21, .fitted_to = "Moore Threads, SimuMax: products measured on B200"}};
 
 constexpr Sheet mi300x{
     .about = {.kind = "mi300x",
@@ -206,7 +208,7 @@ constexpr Sheet mi300x{
     .nic = 50.0 * GB,
     .devices_per_nic = 1,
     .peak_product = 0.51,
-    .trained = {.efficiency = 0.42, .half_size = 950.0, .attention = 0.21}};
+    .trained = {.efficiency = 0.36, .attention = 0.21}};
 
 // Cards without NVLink reach the other devices of their host through PCI Express. Their peaks are those of products
 // that are summed up in float32.
@@ -228,7 +230,7 @@ constexpr Sheet rtx_3090{
     .nic = 0.0,
     .devices_per_nic = 0,
     .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
+    .trained = {.efficiency = 0.7, .attention = 0.4}};
 
 constexpr Sheet rtx_4090{
     .about = {.kind = "rtx_4090",
@@ -247,7 +249,7 @@ constexpr Sheet rtx_4090{
     .nic = 0.0,
     .devices_per_nic = 0,
     .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
+    .trained = {.efficiency = 0.7, .attention = 0.4}};
 
 constexpr Sheet a10g{
     .about = {.kind = "a10g",
@@ -266,7 +268,7 @@ constexpr Sheet a10g{
     .nic = 12.5 * GB,
     .devices_per_nic = 8,
     .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
+    .trained = {.efficiency = 0.7, .attention = 0.4}};
 
 constexpr Sheet l4{
     .about = {.kind = "l4",
@@ -285,7 +287,7 @@ constexpr Sheet l4{
     .nic = 12.5 * GB,
     .devices_per_nic = 8,
     .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
+    .trained = {.efficiency = 0.7, .attention = 0.4}};
 
 constexpr Sheet l40s{
     .about = {.kind = "l40s",
@@ -304,7 +306,7 @@ constexpr Sheet l40s{
     .nic = 12.5 * GB,
     .devices_per_nic = 2,
     .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
+    .trained = {.efficiency = 0.7, .attention = 0.4}};
 
 constexpr Sheet t4{
     .about = {.kind = "t4",
@@ -323,7 +325,7 @@ constexpr Sheet t4{
     .nic = 12.5 * GB,
     .devices_per_nic = 8,
     .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
+    .trained = {.efficiency = 0.7, .attention = 0.4}};
 
 constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                                  .summary = "Google TPU v4 chip, 32 GiB; products of bfloat16 only, six links to "
@@ -344,7 +346,7 @@ constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                        .nic = 50.0 * GB,
                        .devices_per_nic = 0,
                        .peak_product = 0.8,
-                       .trained = {.efficiency = 0.7, .half_size = 200.0, .attention = 0.4}};
+                       .trained = {.efficiency = 0.7, .attention = 0.4}};
 
 /// 128 cores at 2.45 GHz, each with two fused multiply-adds of four float64 numbers a cycle; 16 channels of DDR4-3200.
 constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
@@ -364,7 +366,7 @@ constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
                          .nic = 12.5 * GB,
                          .devices_per_nic = 1,
                          .peak_product = 0.8,
-                         .trained = {.efficiency = 0.8, .half_size = 0.0, .attention = 0.8, .launch_s = 0.0}};
+                         .trained = {.efficiency = 0.8, .attention = 0.8}};
 
 constexpr std::array sheets{v100,
                             a100_40gb,

@@ -39,8 +39,7 @@ LayerTimes::LayerTimes(const cluster::Device& device, Precision precision)
 double LayerTimes::product_s(double m, double n, double k, double result_bytes, bool by_parameters) const {
   if (!(m * n * k > 0.0)) return 0.0;
   const double peak = by_parameters ? peak_ : attention_peak_;
-  const double computing_s =
-      2.0 * m * n * k / (peak * device_->efficiency_of(std::min({m, n, k}), peak / attention_peak_));
+  const double computing_s = 2.0 * m * n * k / (peak * device_->efficiency_of(std::min({m, n, k}), peak));
   const double factors = (m * k + k * n) * (by_parameters ? bytes_.product : bytes_.activation);
   return std::max(computing_s, device_->memory_s(factors + m * n * result_bytes));
 }

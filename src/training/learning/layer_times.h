@@ -51,7 +51,7 @@ struct KindTimes {
 /// backward pass is five products for the forward pass's two: the scores again, and two gradients of each product. T.
 /// Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023, section 4.
 ///
-/// float8 is the format of products by parameters, whose half_size grows with the peak; attention multiplies in
+/// float8 is the format of products by parameters; attention multiplies in
 /// bfloat16. Each pass casts the activations that such a product multiplies, and the backward pass the results'
 /// gradients: two bytes of a number are read, with their maximum, and one byte is written for this product and one,
 /// transposed, for the next. P. Micikevicius et al., "FP8 Formats for Deep Learning", 2022, section 3; NVIDIA,
