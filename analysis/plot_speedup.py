@@ -15,6 +15,7 @@ def draw(chosen):
     if rows.empty:
         raise results.ResultsError(f"{chosen.directory}/runs.csv: no run has a speed-up; it needs baselines, so run "
                                    "without --no-baseline (and with a target that is reached, for time_to_target)")
+    efficiency = "efficiency" if chosen.measure == "throughput" else "efficiency_to_target"
     others = [name for name in results.parameters(runs) if name != "param.cluster.workers"]
     figure, (upper, lower) = figures.plt.subplots(2, 1, sharex=True, figsize=(6.0, 5.2),
                                                   gridspec_kw={"height_ratios": [3, 2]})
@@ -32,7 +33,7 @@ def draw(chosen):
         if serial == serial:
             label += f" (serial {100 * serial:.2g} %)"
         upper.plot(row["workers"], row["mean"], label=label, **style)
-        lower.plot(row["workers"], row["efficiency"], **style)
+        lower.plot(row["workers"], row[efficiency], **style)
         if row["low"].notna().any():
             upper.fill_between(row["workers"], row["low"], row["high"], color=style["color"], alpha=0.2, linewidth=0)
     for axes in (upper, lower):
@@ -40,9 +41,9 @@ def draw(chosen):
     upper.set_yscale("log", base=2)
     for axis in (upper.xaxis, upper.yaxis):
         axis.set_major_formatter(figures.matplotlib.ticker.FormatStrFormatter("%g"))
-    lower.set_ylim(0, max(1.05, 1.05 * rows["efficiency"].max()))
+    lower.set_ylim(0, max(1.05, 1.05 * rows[efficiency].max()))
     upper.set_ylabel("speed-up" + (" (samples/s)" if chosen.measure == "throughput" else " (time to target)"))
-    lower.set_ylabel("efficiency")
+    lower.set_ylabel(efficiency.replace("_", " "))
     lower.set_xlabel("workers")
     upper.legend()
     return figure

@@ -213,8 +213,8 @@ def ratio_of_times(runs, measure):
 
 
 def speedup(runs, measure="throughput"):
-    """Returns the speed-up of every row over one worker, with `efficiency` = speed-up / workers; rows without one are left
-    out.
+    """Returns the speed-up of every row over one worker; rows without one are left out. The column `efficiency`, or
+    `efficiency_to_target`, has that speed-up / workers.
 
     measure: "throughput" (samples a simulated second) or "time_to_target".
 
@@ -227,7 +227,7 @@ def speedup(runs, measure="throughput"):
     rows[["mean", "low", "high"]] = [ratio_of_times(group[group["status"] != "failed"], measure)
                                      for _, group in groups(runs, row_keys(runs))]
     rows = rows[rows["mean"].notna()].reset_index(drop=True)
-    rows["efficiency"] = rows["mean"] / rows["workers"]
+    rows["efficiency" if measure == "throughput" else "efficiency_to_target"] = rows["mean"] / rows["workers"]
     return rows
 
 

@@ -45,7 +45,8 @@ constexpr auto field_table = std::to_array<ResultField>({
      "samples per simulated second / those of the one-worker baseline; over seeds, of mean times per sample; empty if "
      "the run diverged"},
     {"speedup_time_to_target", of_run, "", "the baseline's time to target / this run's; over seeds, of mean times"},
-    {"efficiency", of_run, "", "speedup_throughput / workers; the report divides the speed-up that it shows"},
+    {"efficiency", of_run, "",
+     "speedup_throughput / workers; \"efficiency to target\" in the report is speedup_time_to_target / workers"},
     {"compute_s", of_run, "s",
      "time spent computing, mean over workers; compute_s, communicate_s, wait_s and down_s add up to simulated_s"},
     {"communicate_s", of_run, "s", "time blocked on a transfer in progress, mean over workers"},

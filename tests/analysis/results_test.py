@@ -169,6 +169,12 @@ class AgainstTheProgram(unittest.TestCase):
                 self.assertEqual(found["seeds"], 3)
                 for ours, theirs in (("mean", ""), ("low", "_low"), ("high", "_high")):
                     self.assertAlmostEqual(row[ours], found["speedup_" + measure + theirs], delta=1e-6)
+                if measure == "throughput":
+                    self.assertAlmostEqual(row["efficiency"], found["efficiency"], delta=1e-9)
+                else:
+                    self.assertNotIn("efficiency", row)
+                    self.assertAlmostEqual(row["efficiency_to_target"],
+                                           found["speedup_time_to_target"] / row["workers"], delta=1e-9)
 
     def test_the_front_holds_the_fastest_and_the_cheapest(self):
         runs = results.load_runs(self.directory)

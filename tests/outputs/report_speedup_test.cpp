@@ -1,5 +1,8 @@
 // Speed-up and efficiency of the report.
+#include <algorithm>
+
 #include "catch.h"
+#include "outputs/report/charts/points_table.h"
 #include "outputs/report/charts/speedup.h"
 #include "outputs/report/charts/time.h"
 #include "report_sample.h"
@@ -117,7 +120,17 @@ TEST_CASE("speed-ups to the target are shown where every case has one, and more 
   run.efficiency = 0.95;
   const auto chart = speedup(report_model(results_of({run}, 0.02)));
   CHECK(chart->measure == Measure::time_to_target);
-  CHECK(chart->sentence == "async reaches a speed-up of 3.0x with 2 workers (efficiency 150 %), more than ideal.");
+  CHECK(chart->sentence ==
+        "async reaches a speed-up to target of 3.0x with 2 workers (efficiency to target 150 %), "
+        "more than ideal.");
+  const auto rows = points_table(report_model(results_of({run}, 0.02)))->table;
+  const auto efficiency = std::ranges::find(rows.columns, "efficiency to target", &report::Column::name);
+  REQUIRE(efficiency != rows.columns.end());
+  CHECK(rows.rows[0][static_cast<std::size_t>(efficiency - rows.columns.begin())].number == 1.5);
+  CHECK(std::ranges::find(rows.columns, "efficiency", &report::Column::name) == rows.columns.end());
+  // "efficiency" alone is by samples per second, on the terminal too.
+  const std::string printed = table(results_of({run}, 0.02), {.width = 200});
+  CHECK((printed.find("efficiency") != std::string::npos && printed.find(" 95%") != std::string::npos));
   CHECK_FALSE(speedup(report_model(results_of({sample_run("a", 2, {1, 0, 0, 0})}))));
   CHECK_FALSE(speedup(report_model(results_of({}))));
 }

@@ -100,7 +100,8 @@ export type WithMargin = [mean: N, margin: N];
 export interface PointsRow extends Row {
   values: string[];  // of the grid's keys
   time_s: WithMargin; cost_usd: WithMargin; energy_j: WithMargin;
-  speedup: N; speedup_margin?: N; efficiency: N; seeds: number; reached: number; status: string; final_loss: N; binds: string;
+  speedup: N; speedup_margin?: N; efficiency: N;  // efficiency: that speed-up over the workers
+  seeds: number; reached: number; status: string; final_loss: N; binds: string;
 }
 export interface PointsTable extends Chart { keys: string[]; to_target: boolean; rows: PointsRow[] }
 

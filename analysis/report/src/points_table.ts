@@ -78,8 +78,8 @@ function columnsOf(report: Report, chart: PointsTable): Column[] {
   mean(chart.to_target ? 'time to target' : 'simulated time', ({ time_s }) => time_s, seconds);
   mean(`cost${to}`, ({ cost_usd }) => cost_usd, dollars);
   mean(`energy${to}`, ({ energy_j }) => energy_j, joules);
-  mean('speed-up', ({ speedup, speedup_margin }) => [speedup, speedup_margin ?? null], (x, digits) => (x === null ? '–' : digits ? number(x, digits) : `${number(x)}×`));
-  plain('efficiency', ({ efficiency }) => efficiency, percent);
+  mean(`speed-up${to}`, ({ speedup, speedup_margin }) => [speedup, speedup_margin ?? null], (x, digits) => (x === null ? '–' : digits ? number(x, digits) : `${number(x)}×`));
+  plain(`efficiency${to}`, ({ efficiency }) => efficiency, percent);
   if (chart.to_target)
     all.push({ name: t('target reached'), key: ({ reached, seeds }) => reached / seeds, show: ({ reached, seeds }) => [t('{0} of {1}', reached, seeds)] });
   all.push({ name: t('status'), key: ({ status }) => status, show: ({ status }) => [status] });

@@ -28,7 +28,7 @@ test('it stands before the charts, and columns without numbers are left out', as
   assert.deepEqual(seen, { errors: [], requests: [] });
   assert.equal((await page.locator('h2').allTextContents())[0], 'All results');
   assert.deepEqual(await page.locator('#points th').allTextContents(),
-    ['strategy', 'workers', 'time to target', 'cost to target', 'speed-up', 'efficiency', 'target reached', 'status', 'final loss']);
+    ['strategy', 'workers', 'time to target', 'cost to target', 'speed-up to target', 'efficiency to target', 'target reached', 'status', 'final loss']);
   assert.equal((await column(page, 2))[0], '300\u202fms ± 30\u202fms');
   assert.equal((await column(page, 6))[4], '0 of 3');
 });

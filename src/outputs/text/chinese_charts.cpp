@@ -109,6 +109,8 @@ constexpr Translation chart_texts[] = {
     // Speed-up
     {"{} with {} is {}", "{}（{}）{}"},
     {"{} reaches a speed-up of {} with {} (efficiency {})", "{0} 用 {2}达到 {1}的加速比（效率 {3}）"},
+    {"{} reaches a speed-up to target of {} with {} (efficiency to target {})",
+     "{0} 用 {2}，达到目标的加速比为 {1}（达到目标的效率 {3}）"},
     {" More workers make {} slower: {} with {}.", "工作节点更多，{0} 反而更慢：{2} 个工作节点时加速比为 {1}。"},
     {" Amdahl's law fits {} with a serial share of {}: at most {} with any number of workers.",
      "{} 符合阿姆达尔定律，串行部分的比例为 {}：无论用多少工作节点，加速比至多为 {}。"},

@@ -212,7 +212,9 @@ def speedup(reader, experiment, chart):
 
 
 def reached(reader, lines, which):
-    got = reader.take(r"<line c> reaches a speed-up of <times x> with <whole n> workers? \(efficiency <percent e>\)")
+    to = r" to target" if lines[0].number == "speedup_time_to_target" else ""
+    got = reader.take(rf"<line c> reaches a speed-up{to} of <times x> with <whole n> workers? "
+                      rf"\(efficiency{to} <percent e>\)")
     slower = None if got else reader.need("<line c> with <whole n> workers? is (?:(?:<times x>|<percent p>) slower than "
                                           "one worker alone|(?P<same>as fast as one worker))")
     got = got or slower

@@ -35,6 +35,9 @@ function whiskers({ strategy, text, workers, low, high }: SpeedupSeries): Option
   };
 }
 
+/** What the names of a speed-up and of its efficiency end in: "efficiency" alone is by samples per second. */
+const toTarget = ({ measure }: Speedup): string => (measure === 'throughput' ? '' : ' to target');
+
 const highest = (all: SpeedupSeries[]): number => Math.max(0, ...all.flatMap(({ efficiency }) => efficiency.map((x) => x ?? 0)));
 
 function oneSize(report: Report, data: Speedup, file: string, workers: number, name: string): HTMLElement {
@@ -46,7 +49,7 @@ function oneSize(report: Report, data: Speedup, file: string, workers: number, n
   const here = (): SpeedupSeries[] => data.series.filter(({ strategy }) => shown(strategy));
   const plot: Plot = new Plot('speedup', data.sentence, barsHeight(data.series.length), () => {
     plot.height = barsHeight(here().length);
-    return speedupBars(here().map(named), workers, t('{0}, {1} workers; efficiency in brackets', name, whole(workers)), plot.element.clientWidth > 640);
+    return speedupBars(here().map(named), workers, t('{0}, {1} workers; {2} in brackets', name, whole(workers), t(`efficiency${toTarget(data)}`)), toTarget(data), plot.element.clientWidth > 640);
   });
   return card('speedup', t('Speed-up and efficiency'), data, file, [], legend(report, distinct(data.series.map(({ strategy }) => strategy))), plot.element);
 }
@@ -77,10 +80,10 @@ export function speedup(report: Report, data: Speedup, file: string): HTMLElemen
         plain(`amdahl-${each.strategy}-${i}`, each.amdahl!.workers.map((P, k) => [P, each.amdahl!.speedup[k]]), { color: colour(each.strategy), type: [1, 3], width: 1.6, opacity: 0.9 })) : []),
     ],
   }));
-  const efficiency: Plot = new Plot('efficiency', `${t('Efficiency: the speed-up divided by the number of workers.')} ${data.sentence}`, 360, () => lines({
+  const efficiency: Plot = new Plot('efficiency', `${data.measure === 'throughput' ? t('Efficiency: the speed-up in samples per second divided by the number of workers.') : t('Efficiency to target: the speed-up to target divided by the number of workers.')} ${data.sentence}`, 360, () => lines({
     size: sized(efficiency), lines: asLines((each) => each.efficiency),
     x: x(),
-    y: { name: `${t('efficiency')} (${t('dashes: {0}', t('ideal'))})`, format: percent, min: 0, max: Math.max(1.1, highest(data.series) * 1.05), ticks: linearTicks(0, Math.max(1.1, highest(data.series) * 1.05), 6) }, others: [level(1, 'ideal')],
+    y: { name: `${t(`efficiency${toTarget(data)}`)} (${t('dashes: {0}', t('ideal'))})`, format: percent, min: 0, max: Math.max(1.1, highest(data.series) * 1.05), ticks: linearTicks(0, Math.max(1.1, highest(data.series) * 1.05), 6) }, others: [level(1, 'ideal')],
   }));
   const set = (what: Partial<typeof chosen>): void => { Object.assign(chosen, what); up.redraw(); efficiency.redraw(); };
   const fitted = data.series.filter(({ amdahl }) => amdahl);

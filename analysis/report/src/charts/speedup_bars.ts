@@ -13,7 +13,7 @@ interface Named { series: SpeedupSeries; text: string; brief: string }
 
 export const barsHeight = (bars: number): number => 64 + Math.max(bars, 1) * (bars > 16 ? 22 : 34);
 
-export function speedupBars(all: Named[], workers: number, name: string, wide: boolean): Drawing {
+export function speedupBars(all: Named[], workers: number, name: string, to: string, wide: boolean): Drawing {
   if (all.length === 0) return { empty: t('All strategies are hidden.') };
   const label = ({ series }: Named): string => `${number(series.speedup[0])}  (${percent(series.efficiency[0])})`;
   // Where all bars are short, the ideal would make them slivers.
@@ -21,11 +21,11 @@ export function speedupBars(all: Named[], workers: number, name: string, wide: b
   const [ideal, end] = [most > workers / 6, Math.max(workers, most) * 1.04];
   return {
     grid: frame({ left: 8, right: roomFor(all.map(label)) }),
-    xAxis: axis({ name: (wide ? name : t('speed-up (efficiency)')) + (ideal ? ` (${t('dashes: {0}', t('ideal'))})` : ''), format: number, min: 0, ...(ideal ? { max: end, ticks: linearTicks(0, end, wide ? 8 : 4) } : {}), splits: wide ? 6 : 3 }, false),
+    xAxis: axis({ name: (wide ? name : t('{0} ({1})', t(`speed-up${to}`), t(`efficiency${to}`))) + (ideal ? ` (${t('dashes: {0}', t('ideal'))})` : ''), format: number, min: 0, ...(ideal ? { max: end, ticks: linearTicks(0, end, wide ? 8 : 4) } : {}), splits: wide ? 6 : 3 }, false),
     yAxis: bars(all.map(({ brief }) => brief), wide, all.length <= 16),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
       const { series, text } = all[params[0].dataIndex];
-      return tip(text, [{ name: t('speed-up'), value: number(series.speedup[0]) }, { name: t('efficiency'), value: percent(series.efficiency[0]) }, { name: t('workers'), value: number(workers) }]);
+      return tip(text, [{ name: t(`speed-up${to}`), value: number(series.speedup[0]) }, { name: t(`efficiency${to}`), value: percent(series.efficiency[0]) }, { name: t('workers'), value: number(workers) }]);
     }, { axisPointer: { type: 'shadow', shadowStyle: { color: variable('hover') } } }),
     series: [{
       type: 'bar', id: 'speedup', name: 'speed-up', barMaxWidth: 20,

@@ -120,7 +120,7 @@ function tableOf(overview: Overview): PointsTable {
   const to = overview.to_target ? ' to target' : '';
   const columns = ['strategy', ...names.map(({ name }) => name)].map((name) => ({ name, unit: '' })).concat([
     { name: overview.to_target ? 'time to target' : 'simulated time', unit: 's' }, { name: 'time ±', unit: 's' }, { name: `cost${to}`, unit: '$' }, { name: 'cost ±', unit: '$' },
-    { name: `energy${to}`, unit: 'J' }, { name: 'energy ±', unit: 'J' }, ...['speed-up', 'speed-up ±', 'efficiency', 'reached', 'seeds', 'status', 'final loss', 'binds'].map((name) => ({ name, unit: '' }))]);
+    { name: `energy${to}`, unit: 'J' }, { name: 'energy ±', unit: 'J' }, ...[`speed-up${to}`, 'speed-up ±', `efficiency${to}`, 'reached', 'seeds', 'status', 'final loss', 'binds'].map((name) => ({ name, unit: '' }))]);
   const cells = (row: PointsRow): (string | N)[] => [overview.strategies[row.strategy], ...row.values, ...row.time_s, ...row.cost_usd, ...row.energy_j,
     row.speedup, row.speedup_margin ?? null, row.efficiency, row.reached, row.seeds, row.status, row.final_loss, row.binds];
   return { sentence: overview.sentence, keys: names.map(({ name }) => name), to_target: overview.to_target, rows, get table(): Table { return { columns, rows: rows.map(cells) }; } };

@@ -26,7 +26,7 @@ struct PointsRow {
   WithMargin energy_j;
   std::optional<double> speedup;
   std::optional<double> speedup_margin;  ///< half of its 95 % interval (seed_means.h)
-  std::optional<double> efficiency;      ///< speed-up over workers
+  std::optional<double> efficiency;      ///< the speed-up that is shown over workers
   std::int64_t seeds = 0;
   std::int64_t reached = 0;
   std::string status;  ///< "reached", "not reached", "100 steps done", "1 of 3 diverged", "failed"

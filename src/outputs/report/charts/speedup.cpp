@@ -106,12 +106,16 @@ std::string named(const ReportModel& model, const SpeedupSeries& series) {
   return printable(model.label(*series.cases.front())) + (series.text.empty() ? "" : tr(" at {}", series.text));
 }
 
-std::string reached_text(const ReportModel& model, const SpeedupSeries& series, std::size_t i) {
+std::string reached_text(const ReportModel& model, const SpeedupSeries& series, std::size_t i, Measure measure) {
   const std::string workers = counted(static_cast<std::size_t>(series.cases[i]->workers), "{} worker", "{} workers");
   if (series.speedup[i] < as_fast_below && series.workers[i] > 1.0)
     return tr("{} with {} is {}", named(model, series), workers, against_one(series.speedup[i]));
-  return tr("{} reaches a speed-up of {} with {} (efficiency {})", named(model, series), times(series.speedup[i]),
-            workers, percent(series.efficiency[i]));
+  const std::string name = named(model, series), speedup = times(series.speedup[i]);
+  const std::string efficiency = percent(series.efficiency[i]);
+  return measure == Measure::throughput
+             ? tr("{} reaches a speed-up of {} with {} (efficiency {})", name, speedup, workers, efficiency)
+             : tr("{} reaches a speed-up to target of {} with {} (efficiency to target {})", name, speedup, workers,
+                  efficiency);
 }
 
 /// Returns whether the case with more workers is slower, and not by chance.
@@ -143,7 +147,7 @@ std::string sentence(const ReportModel& model, const Speedup& chart) {
   const auto most = std::ranges::max_element(chart.series, {}, by_best);
   const auto least = std::ranges::min_element(chart.series, {}, [](const auto& each) { return each.speedup.back(); });
   const std::size_t best = best_of(*most);
-  std::string text = reached_text(model, *most, best);
+  std::string text = reached_text(model, *most, best, chart.measure);
   const auto because = [](const Case& one) {
     const std::string reason = overhead_text(one);
     return reason.empty() ? "" : tr(": ") + reason;
@@ -154,18 +158,20 @@ std::string sentence(const ReportModel& model, const Speedup& chart) {
   const std::size_t end = least->speedup.size() - 1;
   const bool lower = most->speedup[best] - least->speedup[end] > equal_speedup_within * most->speedup[best];
   if (least != most && lower)
-    text += tr(". The line that ends lowest: {}", reached_text(model, *least, end)) + because(*least->cases[end]);
+    text += tr(". The line that ends lowest: {}", reached_text(model, *least, end, chart.measure)) +
+            because(*least->cases[end]);
   return text + tr(".") + outlook(model, *most, chart.measure);
 }
 
-Table table(const ReportModel& model, const std::vector<SpeedupSeries>& all) {
+Table table(const ReportModel& model, const Speedup& chart) {
+  const std::string to = chart.measure == Measure::time_to_target ? " to target" : "";
   Table table;
-  table.columns = {{"strategy"}, {"parameters"}, {"workers"},    {"speed-up"},
-                   {"low"},      {"high"},       {"efficiency"}, {"Amdahl's serial share"}};
+  table.columns = {{"strategy"}, {"parameters"}, {"workers"},         {"speed-up" + to},
+                   {"low"},      {"high"},       {"efficiency" + to}, {"Amdahl's serial share"}};
   const auto finite = [](const std::vector<double>& numbers, std::size_t i) {
     return numbers.empty() || !std::isfinite(numbers[i]) ? std::nullopt : std::optional(numbers[i]);
   };
-  for (const SpeedupSeries& series : all)
+  for (const SpeedupSeries& series : chart.series)
     for (std::size_t i = 0; i < series.workers.size(); ++i)
       table.rows.push_back({model.label(*series.cases[i]), series.text, series.workers[i], series.speedup[i],
                             finite(series.low, i), finite(series.high, i), finite(series.efficiency, i),
@@ -184,7 +190,7 @@ std::optional<Speedup> speedup(const ReportModel& model) {
   chart.series = all_series(model, chart.measure);
   if (chart.series.empty()) return std::nullopt;
   chart.sentence = sentence(model, chart);
-  chart.table = table(model, chart.series);
+  chart.table = table(model, chart);
   return chart;
 }
 

@@ -102,7 +102,6 @@ void complete(Case& one) {
   one.recovery_s = mean_of(runs, [](const Run& run) { return run.record.recovery_s; });
   one.lost_s = mean_of(runs, [](const Run& run) { return run.record.lost_s; });
   one.checkpoint_s = mean_of(runs, [](const Run& run) { return run.record.checkpoint_s; });
-  one.efficiency = mean_of(runs, [](const Run& run) { return run.efficiency; });
   one.interference = mean_of(runs, [](const Run& run) { return run.interference; });
   one.slowest_over_mean = mean_of(runs, slowest_over_mean);
   one.slowest_excess_s = mean_of(runs, slowest_excess);

@@ -46,7 +46,6 @@ struct Case {
   std::optional<double> recovery_s;
   std::optional<double> lost_s;
   std::optional<double> checkpoint_s;
-  std::optional<double> efficiency;    ///< by throughput
   std::optional<double> interference;  ///< for a job: time beside the other jobs over time alone
   std::optional<double>
       slowest_over_mean;  ///< largest computing time of a worker over the mean; nothing with one worker
