@@ -22,10 +22,8 @@ Goodput goodput_of(const std::vector<FleetOutcome>& of_seed) {
     useful.push_back(outcome.host_time.useful_s);
     total.push_back(outcome.host_time.total_s());
   }
-  const outputs::Interval interval = outputs::ratio_of_means(useful, total);
-  // No fleet is useful for less than none of its time, or more than all of it.
-  return {
-      .value = interval.mean, .low = std::clamp(interval.low, 0.0, 1.0), .high = std::clamp(interval.high, 0.0, 1.0)};
+  const outputs::Interval interval = outputs::share_of_means(useful, total);
+  return {.value = interval.mean, .low = interval.low, .high = interval.high};
 }
 
 SparesSummary summary(const Study& study, const WithSpares& with) {

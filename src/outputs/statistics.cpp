@@ -86,6 +86,17 @@ Interval ratio_of_means(std::span<const double> numerators, std::span<const doub
   return {ratio, ratio - half, ratio + half};
 }
 
+Interval share_of_means(std::span<const double> numerators, std::span<const double> denominators) {
+  const Interval of_ratio = ratio_of_means(numerators, denominators);
+  const double share = of_ratio.mean;
+  // A share of 0 or 1 is that of every pair.
+  if (!(share > 0.0) || !(share < 1.0)) return of_ratio;
+  const double logit = std::log(share / (1.0 - share));
+  const double half = (of_ratio.high - share) / (share * (1.0 - share));
+  const auto back = [](double x) { return 1.0 / (1.0 + std::exp(-x)); };
+  return {share, back(logit - half), back(logit + half)};
+}
+
 double amdahl_serial_share(std::span<const double> workers, std::span<const double> speedups) {
   double above = 0.0;
   double below = 0.0;

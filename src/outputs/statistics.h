@@ -39,6 +39,12 @@ Interval interval(std::span<const double> numbers);
 /// Source: W. Cochran, Sampling Techniques, 3rd ed., 1977, 6.4.
 Interval ratio_of_means(std::span<const double> numerators, std::span<const double> denominators);
 
+/// Returns the same ratio where no numerator is below 0 or above its denominator: a share. The interval is that of the
+/// share's logit, ln(p / (1 - p)), by the delta method, so that it lies within 0..1.
+/// Source: L. D. Brown, T. T. Cai, A. DasGupta, "Interval Estimation for a Binomial Proportion", Statistical Science
+/// 16, 2001 (logit interval).
+Interval share_of_means(std::span<const double> numerators, std::span<const double> denominators);
+
 /// Returns the serial share s in 1 / speed-up = s + (1 - s) / workers, by least squares on 1 / speed-up, within [0, 1].
 /// NaN unless there are at least two different numbers of workers.
 /// Source: G. Amdahl, Validity of the Single Processor Approach to Achieving Large Scale Computing Capabilities,

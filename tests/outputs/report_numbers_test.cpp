@@ -68,6 +68,28 @@ TEST_CASE("one number has a mean and no interval, and a number that is not finit
   CHECK(std::isnan(interval(broken).high));
 }
 
+TEST_CASE("the interval of a share lies within 0 and 1, and is symmetric about its odds") {
+  // A half of all, with residuals of -1 and 1: the standard error is 1 / 10. To the first order the odds, 1, lie
+  // between the same factor above and below, whose logarithm is t 0.1 / (0.5 0.5).
+  const std::vector<double> useful{4.0, 6.0}, all{10.0, 10.0};
+  const double factor = std::exp(4.0 * 0.1 * std::tan(0.95 * pi / 2.0));
+  const Interval half = share_of_means(useful, all);
+  CHECK(half.mean == 0.5);
+  CHECK(half.low / (1.0 - half.low) == Approx(1.0 / factor).epsilon(1e-9));
+  CHECK(half.high / (1.0 - half.high) == Approx(factor).epsilon(1e-9));
+  // Where little is uncertain, it is the interval of the ratio; a share that no pair deviates from has none.
+  const std::vector<double> near{90.0001, 89.9999}, hundred{100.0, 100.0};
+  const Interval straight = ratio_of_means(near, hundred), within = share_of_means(near, hundred);
+  CHECK(within.low == Approx(straight.low).epsilon(1e-9));
+  CHECK(within.high == Approx(straight.high).epsilon(1e-9));
+  for (const double share : {0.0, 1.0}) {
+    const std::vector<double> equal{share * 3.0, share * 5.0}, of{3.0, 5.0};
+    const Interval none = share_of_means(equal, of);
+    CHECK((none.mean == share && none.low == share && none.high == share));
+  }
+  CHECK(std::isnan(share_of_means(std::vector{1.0}, std::vector{2.0}).low));
+}
+
 TEST_CASE("Amdahl's serial share is found where the law holds, and needs two sizes") {
   const double workers[] = {1.0, 2.0, 8.0};
   const double share = 0.125;
