@@ -8,7 +8,7 @@
 
 #include "catch.h"
 #include "outputs/report/sentences/summary_card.h"
-#include "outputs/terminal/table_footer.h"
+#include "outputs/terminal/summary_sentence.h"
 #include "report_sample.h"
 
 namespace claims_test {
@@ -161,7 +161,7 @@ TEST_CASE("winners, ties and chance in headline, cards and footer are those of a
   for (int trial = 0; trial < 600; ++trial) {
     const Results results = random_results(random);
     const SummaryCard card = summary_card(results, report_model(results));
-    const std::string footer = until(sentence(comparison(results)), " No clear winner by cost");
+    const std::string footer = until(sentence(results, comparison(results)), " No clear winner by cost");
     const bool to_target = !best_of(results, Number::time, true).first.empty();
     const Best best = best_of(results, Number::time, to_target);
     CAPTURE(trial, card.headline, footer);

@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "outputs/leaders.h"
 #include "outputs/statistics.h"
-#include "outputs/terminal/table_footer.h"
+#include "outputs/terminal/summary_sentence.h"
 #include "sample.h"
 
 namespace comparison_test {
@@ -16,7 +16,7 @@ using namespace simgrad::outputs;
 
 namespace {
 
-std::string sentence_of(const Results& results) { return sentence(comparison(results)); }
+std::string sentence_of(const Results& results) { return sentence(results, comparison(results)); }
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 
 #include "catch.h"
 #include "outputs/report/sentences/summary_card.h"
-#include "outputs/terminal/table_footer.h"
+#include "outputs/terminal/summary_sentence.h"
 #include "outputs/text/number_text.h"
 #include "report_sample.h"
 
@@ -36,7 +36,7 @@ Lead lead_of(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 std::string headline_of(const Results& results) { return summary_card(results, report_model(results)).headline; }
-std::string footer_of(const Results& results) { return sentence(comparison(results)); }
+std::string footer_of(const Results& results) { return sentence(results, comparison(results)); }
 const std::string one_seed = "One seed: the order may be chance.";
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -173,6 +173,27 @@ TEST_CASE("a loss that has not moved in the last quarter has levelled off") {
         "No run reached the target (loss 0.1); flat came closest: its loss levelled off at 0.3682.");
   Run falling = with_losses(flat, {1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.39, 0.3682});
   CHECK(has(footer_of(results_of({falling}, 0.1)), "the closest is flat with loss 0.3682"));
+}
+
+TEST_CASE("under conditions that nobody chooses the terminal names the winner of each, as the report does") {
+  Results results = results_of({}, 0.02);
+  const auto run = [&](const char* label, double sigma, int workers, double time_s) {
+    Run one = at(reached(sample_run(label, workers, {time_s, 0.0, 0.0, 0.0}), 0.01, 8.0), "cluster.workers", workers);
+    results.runs.push_back(at(std::move(one), "cluster.stragglers.sigma", sigma));
+  };
+  for (const double sigma : {0.0, 1.0})
+    for (const int workers : {2, 4}) {
+      run("ring", sigma, workers, (sigma == 0.0 ? 2.0 : 8.0) / workers);
+      run("gossip", sigma, workers, (sigma == 0.0 ? 4.0 : 6.0) / workers);
+    }
+  const std::string winners =
+      "The first to reach the target depends on sigma: ring with 4 workers at 0.0, gossip with 4 workers at 1.0. ";
+  CHECK(footer_of(results) == winners + one_seed);
+  CHECK(footer_of(results) == headline_of(results));
+  // Where the workers alone differ, they are a choice.
+  std::erase_if(results.runs, [](const Run& each) { return each.parameters["cluster.stragglers.sigma"] == 1.0; });
+  for (Run& each : results.runs) each.parameters.erase("cluster.stragglers.sigma");
+  CHECK(footer_of(results).starts_with("Fastest to the target: ring at workers=4, after 500 ms"));
 }
 
 }  // namespace leaders_test

@@ -16,9 +16,6 @@ inline constexpr std::array<std::string_view, 4> shades = {"█", "▓", "░", 
 inline constexpr std::array<std::string_view, 4> part_names = {translatable("compute"), translatable("communicate"),
                                                                translatable("wait"), translatable("down")};
 
-/// Returns the summary: the fastest strategy, its lead, and the shares of its time.
-std::string sentence(const Comparison& comparison);
-
 /// Returns the lines under the table, none wider than `width`. bars_shown: whether the table has the time bar.
 std::string table_footer(const Results& results, const Comparison& comparison, std::size_t width, bool bars_shown);
 

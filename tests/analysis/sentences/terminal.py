@@ -6,7 +6,7 @@ import re
 from sentences import findings, memory
 from sentences.facts import Top, mean, point_text, printable, seen
 from sentences.quantities import agrees
-from sentences.answers import closest_clause, listed, without_winner
+from sentences.answers import closest_clause, listed, of_questions, without_winner
 from sentences.winners import candidates, chance_remark, is_first, same_score, too_large_for_one, with_margins
 
 ALL = "terminal"
@@ -174,7 +174,9 @@ def sentence(reader, experiment):
         reader.claim("no winner", all(seen(run) == 0 for run in experiment.results["runs"]), "some did")
         return
     to_target = ranked(experiment, "time to the target")
-    if to_target:
+    if len(experiment.questions()) > 1 and not experiment.jobs and (to_target or not experiment.has_target):
+        of_questions(reader, experiment, experiment.measure)
+    elif to_target:
         top = Top(to_target, "time to the target")
         fastest(reader, experiment, top)
         chance_remark(reader, top.lead == "one_seed")
