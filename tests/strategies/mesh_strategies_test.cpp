@@ -40,6 +40,13 @@ void check_equal(MeshTrial trial, const Parallel& parallel, std::int64_t steps =
   CHECK(on_mesh.evaluated.front() == uncut.evaluated.front());
   CHECK(relative_distance(uncut.final_parameters(), uncut.evaluated.front()) > 1e-3);  // something is trained
   CHECK(relative_distance(on_mesh.final_parameters(), uncut.final_parameters()) <= 1e-12);
+  REQUIRE(on_mesh.record.curve.size() == uncut.record.curve.size());
+  for (std::size_t k = 0; k < uncut.record.curve.size(); ++k) {
+    const auto &distance = on_mesh.record.curve[k].consensus_distance,
+               &expected = uncut.record.curve[k].consensus_distance;
+    REQUIRE(distance.has_value() == expected.has_value());
+    CHECK(distance.value_or(0.0) == Approx(expected.value_or(0.0)).epsilon(1e-9).margin(1e-12));
+  }
 }
 
 }  // namespace

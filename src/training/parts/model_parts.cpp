@@ -89,4 +89,12 @@ Tensor ModelParts::whole(std::span<const Tensor> states, const OfPart& of_part) 
                                       });
 }
 
+std::vector<Tensor> ModelParts::replicas(std::span<const Tensor> states) const {
+  const std::size_t count = parts_.front().ranks->size();
+  std::vector<Tensor> all;
+  for (std::size_t k = 0; count > 1 && k < count; ++k)
+    all.push_back(whole(states, [k](const std::vector<Tensor>& group, const Learning&) { return group[k]; }));
+  return all;
+}
+
 }  // namespace simgrad::training

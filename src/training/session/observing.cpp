@@ -40,7 +40,13 @@ Curve::Whole Training::assemble(const std::vector<Tensor>& replicas) const {
       if (!parts[i]) parts[i] = shared_.in_store(generation_->reporter(static_cast<int>(i)));
     return {.w = shared_.sparse()->whole(parts)};
   }
-  if (parts_) return {.w = whole_of_parts(replicas)};
+  if (parts_) {
+    Curve::Whole whole{.w = whole_of_parts(replicas)};
+    if (holder() != Holder::workers || traits_.assembly || traits_.deals_parameters()) return whole;
+    whole.replicas = parts_->replicas(replicas);
+    whole.mean = whole.w;
+    return whole;
+  }
   if (traits_.deals_parameters()) return {.w = generation_->shards().whole(replicas)};
   if (traits_.assembly) return {.w = traits_.assembly(replicas, learning_)};
   Curve::Whole whole{.w = mean(replicas)};
