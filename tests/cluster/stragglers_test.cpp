@@ -105,6 +105,18 @@ TEST_CASE("a Pareto multiple has the mean a / (a - 1) and the tail x^-a") {
   CHECK(*std::ranges::min_element(x) >= 1.0);
 }
 
+TEST_CASE(
+    "one gradient in 200 is slow by a tenth, as the hosts of MegaScale, and launches are late if they are given") {
+  MegaScale kind;
+  const auto x = durations(kind, n);
+  CHECK(std::abs(share_above(x, 1.05) - 0.005) < four_errors(0.005 * 0.995));
+  CHECK((*std::ranges::min_element(x) == 1.0 && *std::ranges::max_element(x) == 1.1));
+  kind.launch_s = 0.2;
+  const auto late = durations(kind, n);
+  CHECK(std::abs(mean(late) - 1.2005) < four_errors(0.04 + 0.01 * 0.005 * 0.995));
+  CHECK(std::abs(share_above(late, 1.4) - (0.995 * std::exp(-2.0) + 0.005 * std::exp(-1.5))) < four_errors(0.12));
+}
+
 TEST_CASE("a pause comes with its probability, and takes its time") {
   Bimodal kind;
   kind.probability = 0.05;

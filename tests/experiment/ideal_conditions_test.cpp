@@ -38,6 +38,8 @@ TEST_CASE("a run of more than 1,000 workers says so where nothing makes any of t
   CHECK(notes_with(words, timed(1000, "", ring)) == 0);
   CHECK(notes_with(words, timed(1001, "stragglers = { kind = \"log_normal\", sigma = 0.1 }\n",
                                 "kind = \"allreduce\"\nalgorithm = \"tree\"\n")) == 0);
+  CHECK(notes_with("megascale", timed(1001, "", ring)) == 1);
+  CHECK(notes_with(words, timed(1001, "stragglers = \"megascale\"\n", ring)) == 0);
 }
 
 TEST_CASE("one server of sixteen hosts is noted, once, and neither two servers nor fewer hosts are") {

@@ -49,4 +49,18 @@ void Bimodal::describe(base::Describer& d) {
 
 Slowdown Bimodal::draw(Stream& stream) const { return {.more_s = stream.uniform() < probability ? pause_s : 0.0}; }
 
+void MegaScale::describe(base::Describer& d) {
+  d.number("share", share, "probability that a gradient is computed by a slow host", Bounds::between(0, 1));
+  d.number("slowdown", slowdown, "how many times their nominal time the slow ones take", Bounds::between(1, 1e6));
+  d.quantity("launch", launch_s, Unit::seconds,
+             "mean of the exponential time by which a launch is late; the source has no figure, so measure yours",
+             Bounds::at_least(0));
+  describe_ranks(d);
+}
+
+Slowdown MegaScale::draw(Stream& stream) const {
+  const double factor = stream.uniform() < share ? slowdown : 1.0;
+  return {.factor = factor, .more_s = -launch_s * std::log(1.0 - stream.uniform())};
+}
+
 }  // namespace simgrad::cluster

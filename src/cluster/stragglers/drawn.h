@@ -84,4 +84,23 @@ struct Bimodal final : Stragglers {
   Slowdown draw(base::Stream& stream) const override;
 };
 
+struct MegaScale final : Stragglers {
+  static constexpr base::About about{
+      .kind = "megascale",
+      .summary = "large synchronous runs: few gradients are computed by a slow host, and launches drift apart",
+      .cost =
+          "nominal time D, with probability `share` slowdown D, and Exp(launch) on top; a step of n ranks waits for a "
+          "slow one with 1 - (1 - share)^n",
+      .source =
+          "Z. Jiang et al., \"MegaScale: Scaling Large Language Model Training to More Than 10,000 GPUs\", NSDI 2024 "
+          "(0.5 % of the hosts were slower, by 10 %; launches and collections of garbage are named without a figure)"};
+  double share = 0.005;
+  double slowdown = 1.1;
+  double launch_s = 0.0;
+
+  void describe(base::Describer& d) override;
+  bool draws() const override { return true; }
+  Slowdown draw(base::Stream& stream) const override;
+};
+
 }  // namespace simgrad::cluster

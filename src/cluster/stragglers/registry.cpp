@@ -11,6 +11,7 @@ const base::Registry<Stragglers>& stragglers() {
       base::entry<Stragglers, ShiftedExponential>(),
       base::entry<Stragglers, Pareto>(),
       base::entry<Stragglers, Bimodal>(),
+      base::entry<Stragglers, MegaScale>(),
       base::entry<Stragglers, Markov>(),
       base::entry<Stragglers, Periodic>(),
       base::entry<Stragglers, SpeedTrace>(),

@@ -64,7 +64,7 @@ class Stragglers : public base::Described {
   void describe_ranks(base::Describer& d);
 };
 
-/// none, constant, log_normal, shifted_exponential, pareto, bimodal, markov, periodic, trace
+/// none, constant, log_normal, shifted_exponential, pareto, bimodal, megascale, markov, periodic, trace
 const base::Registry<Stragglers>& stragglers();
 
 }  // namespace simgrad::cluster

@@ -9,7 +9,7 @@ std::vector<std::string> notes_on_ideal_conditions(const cluster::Options& clust
   if (cluster.workers <= many || cluster.stragglers->disturbs() || !cluster.relative_speeds.empty()) return {};
   return {fmt::format(
       "{} workers compute equally fast at all times; at this scale real trainings lose time to slow devices "
-      "and to launches that drift apart, which cluster.stragglers models",
+      "and to launches that drift apart, which cluster.stragglers models (kind = \"megascale\")",
       cluster.workers)};
 }
 

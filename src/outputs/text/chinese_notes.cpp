@@ -57,9 +57,9 @@ constexpr Translation note_texts[] = {
     {"the torus has {} nodes for {} hosts; nodes without a host only forward messages",
      "环面有 {} 个节点，供 {} 台主机使用；没有主机的节点只转发消息"},
     {"{} workers compute equally fast at all times; at this scale real trainings lose time to slow devices and to "
-     "launches that drift apart, which cluster.stragglers models",
+     "launches that drift apart, which cluster.stragglers models (kind = \"megascale\")",
      "{} 个工作节点始终以相同的速度计算；在这样的规模，真实的训练会因慢设备和逐渐错开的启动而损失时间，"
-     "cluster.stragglers 可以模拟它们"},
+     "cluster.stragglers 可以模拟它们（kind = \"megascale\"）"},
     {"one server exchanges the parameters with the workers of {} hosts over its one link; servers = {} would give each "
      "host one, as deployments have it",
      "一个服务器通过它唯一的链路与 {} 台主机的工作节点交换参数；像实际部署那样，servers = {} 使每台主机有一个"},
