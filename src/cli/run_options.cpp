@@ -105,7 +105,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_flag(
       "--no-why", options.no_why,
       "Does not try what would make the runs faster (twice the bandwidth, no stragglers, ...), which takes "
-      "up to a fifth of the experiment's time, or a tenth of a second (8 s where runs are on devices)");
+      "up to a fifth of the experiment's time, or a second for a few steps (8 s where runs are on devices)");
   add_language(command, options.language);
 }
 

@@ -286,4 +286,35 @@ TEST_CASE("a scenario without a cause is not improved by removing it, and jobs t
   CHECK(results_of(jobs, {}, true).counterfactuals.empty());
 }
 
+TEST_CASE("a small experiment with long steps has its cause by eight of them, and a larger one says why it has none") {
+  // What is sent follows from numbers, so that the trials compute them.
+  const auto blocks = [](const std::string& hidden, int steps) {
+    return "[cluster]\nworkers = 2\nbandwidth = \"1Mbps\"\n[data]\nsamples = 64\nfeatures = 4\n[model]\nkind = "
+           "\"perceptron\"\nhidden = " +
+           hidden +
+           "\n[training]\nbatch_size = \"full\"\nlearning_rate = 1e-6\n[stop]\nsteps = " + std::to_string(steps) +
+           "\n[[strategy]]\nkind = \"block_sync\"\nblocks = \"layers\"\nschedule = \"movement\"\nbudget = 0.5\n";
+  };
+  // 6 flops a parameter and row, 91,000 parameters, 64 rows: by estimate 19 ms a step with its loss, of 12 steps.
+  const outputs::Results results = results_of(blocks("[300, 300]", 12), {}, true);
+  REQUIRE(results.counterfactuals.size() == 1);
+  CHECK(results.counterfactuals.front().steps == 8);
+  // 1 million parameters: 0.2 s a step, of which there are two.
+  const tests::Scratch scratch;
+  Selection selection;
+  selection.baselines = false;
+  std::vector<std::string> told;
+  const outputs::Results larger = run_plan(planned(blocks("[1000, 1000]", 2), selection),
+                                           {.out = scratch.path(),
+                                            .jobs = 1,
+                                            .threads = 0,
+                                            .counterfactuals = true,
+                                            .progress = {},
+                                            .tell = [&](const std::string& text) { told.push_back(text); }});
+  CHECK(larger.counterfactuals.empty());
+  REQUIRE(told.size() == 1);
+  CHECK(told.front().starts_with("no change is tried that would tell what binds: a few steps under each would take "));
+  CHECK(told.front().ends_with(", and 1.00 s are allowed"));
+}
+
 }  // namespace counterfactuals_test

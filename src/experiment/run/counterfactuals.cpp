@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -16,6 +17,7 @@
 #include "experiment/run/trials.h"
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/summary.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::experiment {
 
@@ -23,6 +25,7 @@ namespace {
 
 constexpr double share_of_effort = 0.15;  ///< by estimate, so that it is less than a fifth in fact
 constexpr double effort_always_allowed_s = 0.1;
+constexpr double effort_of_first_s = 1.0;      ///< of the first study, if that suffices for the least number of steps
 constexpr double effort_on_devices_s = 8.0;    ///< of the first study, whose numbers are assumed in part
 constexpr std::int64_t steps_least = 8;        ///< fewer say little about a training; a shorter one is tried whole
 constexpr std::int64_t steps_least_timed = 1;  ///< of a run that computes no numbers
@@ -83,20 +86,37 @@ class Budget {
   std::int64_t steps(const RunPlan& plan, const record::Record& record, std::size_t simulations) {
     const auto n = static_cast<double>(simulations);
     const double whole_s = n * effort_s(plan, record);
-    const bool first = std::exchange(first_, false);
-    const double least_s = first && plan.settings->cluster.device_of(0) ? effort_on_devices_s : 0.0;
-    const double free_s = std::max(left_s_, least_s) - n * start_effort_s;
     const std::int64_t all = record.steps;
-    if (all < 1 || !(free_s > 0.0)) return 0;
-    const double part = std::min(1.0, whole_s > 0.0 ? free_s / whole_s : 1.0);
-    const auto steps = static_cast<std::int64_t>(std::floor(part * static_cast<double>(all)));
-    if (steps < std::min(all, plan.settings->training.numbers ? steps_least : steps_least_timed)) return 0;
+    if (all < 1) return 0;
+    const std::int64_t least = std::min(all, plan.settings->training.numbers ? steps_least : steps_least_timed);
+    const double least_s = n * start_effort_s + whole_s * static_cast<double>(least) / static_cast<double>(all);
+    double allowed_s = left_s_;
+    if (std::exchange(first_, false)) {
+      if (plan.settings->cluster.device_of(0)) allowed_s = std::max(allowed_s, effort_on_devices_s);
+      if (least_s <= effort_of_first_s) allowed_s = std::max(allowed_s, least_s);
+    }
+    if (allowed_s < least_s) {
+      lacking_s_ = std::min(lacking_s_, least_s);
+      return 0;
+    }
+    const double part = whole_s > 0.0 ? (allowed_s - n * start_effort_s) / whole_s : 1.0;
+    const auto steps =
+        std::clamp(static_cast<std::int64_t>(std::floor(std::min(1.0, part) * static_cast<double>(all))), least, all);
     left_s_ -= n * start_effort_s + whole_s * static_cast<double>(steps) / static_cast<double>(all);
     return steps;
   }
 
+  /// Returns why no study was allowed.
+  std::string remark() const {
+    if (!std::isfinite(lacking_s_)) return {};
+    return fmt::format(
+        "no change is tried that would tell what binds: a few steps under each would take about {}, and {} are allowed",
+        outputs::duration(lacking_s_), outputs::duration(std::max(left_s_, effort_of_first_s)));
+  }
+
  private:
   double left_s_ = 0.0;
+  double lacking_s_ = std::numeric_limits<double>::infinity();  ///< the least effort that was not allowed
   bool first_ = true;
 };
 
@@ -126,7 +146,8 @@ Study study_of(const Plan& plan, const RunPlan& run, const outputs::Run& result,
   return study;
 }
 
-std::vector<Study> studies_of(const Plan& plan, const outputs::Results& results) {
+/// remark: gets the reason why there are none, if that is their effort.
+std::vector<Study> studies_of(const Plan& plan, const outputs::Results& results, std::string& remark) {
   std::map<std::string, const RunPlan*> plans;
   for (const auto* runs : {&plan.runs, &plan.baselines})
     for (const RunPlan& run : *runs) plans[run.id] = &run;
@@ -136,6 +157,7 @@ std::vector<Study> studies_of(const Plan& plan, const outputs::Results& results)
     Study study = study_of(plan, *plans.at(result->id), *result, budget);
     if (!study.trials.empty()) studies.push_back(std::move(study));
   }
+  if (studies.empty()) remark = budget.remark();
   return studies;
 }
 
@@ -173,10 +195,13 @@ std::string too_large_for_counterfactuals(const Plan& plan) {
 }
 
 std::vector<outputs::Counterfactual> counterfactuals(const Plan& plan, const outputs::Results& results,
-                                                     TrialStore& store, DataCache& data_cache, int jobs, int threads) {
+                                                     TrialStore& store, DataCache& data_cache, int jobs, int threads,
+                                                     const std::function<void(const std::string&)>& tell) {
   if (plan.runs.empty() || plan.runs.size() > counterfactual_runs_most || !plan.runs.front().jobs.empty()) return {};
   if (plan.runs.front().settings->serving.any()) return {};  // trials are compared by samples, of which there are none
-  const std::vector<Study> studies = studies_of(plan, results);
+  std::string remark;
+  const std::vector<Study> studies = studies_of(plan, results, remark);
+  if (tell && !remark.empty()) tell(remark);
   std::vector<const RunPlan*> runs;
   std::vector<std::pair<std::size_t, std::size_t>> places;  // study, trial
   for (std::size_t s = 0; s < studies.size(); ++s)

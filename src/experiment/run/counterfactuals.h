@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,14 @@ std::string too_large_for_counterfactuals(const Plan& plan);
 
 /// Tries the improvements of plan/changes.h on the fastest run of each strategy, then on the others, the fastest
 /// strategy first, as far as the effort allows: a seventh of the experiment's own by estimate, or a tenth of a second
-/// of processor time (8 s for the first on devices, whose numbers are assumed in part) where that is more. Runs that
-/// are too long are cut after some steps; what they are compared with is cut alike. Jobs that share a cluster are left
-/// out: each is simulated by itself anyway. Equal results give equal counterfactuals, whatever `jobs` and `threads`
-/// are; none if the user interrupts, and none of a plan that is too large.  store: trials that are known, and those
-/// that are made.
+/// of processor time where that is more. The first may take a second for as few steps as say anything, and 8 s on
+/// devices, whose numbers are assumed in part. Runs that are too long are cut after some steps; what they are compared
+/// with is cut alike. Jobs that share a cluster are left out: each is simulated by itself anyway. Equal results give
+/// equal counterfactuals, whatever `jobs` and `threads` are; none if the user interrupts, and none of a plan that is
+/// too large.  store: trials that are known, and those that are made.  tell: gets a remark where no effort suffices;
+/// may be null.
 std::vector<outputs::Counterfactual> counterfactuals(const Plan& plan, const outputs::Results& results,
-                                                     TrialStore& store, DataCache& data_cache, int jobs, int threads);
+                                                     TrialStore& store, DataCache& data_cache, int jobs, int threads,
+                                                     const std::function<void(const std::string&)>& tell);
 
 }  // namespace simgrad::experiment

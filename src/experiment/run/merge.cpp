@@ -212,7 +212,8 @@ outputs::Results merge(const Plan& plan, const std::vector<ShardOfExperiment>& s
   DataCache data_cache;
   if (options.counterfactuals) {
     TrialStore trials(options.out, !options.again);
-    results.counterfactuals = counterfactuals(plan, results, trials, data_cache, options.jobs, options.threads);
+    results.counterfactuals =
+        counterfactuals(plan, results, trials, data_cache, options.jobs, options.threads, options.tell);
     trials.write();
   }
   outputs::write_all(results, options.out);

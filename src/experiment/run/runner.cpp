@@ -35,7 +35,7 @@ outputs::Results run_plan(const Plan& plan, const RunnerOptions& options,
   if (options.counterfactuals && results.complete) {
     TrialStore trials(options.out, !options.again);
     results.counterfactuals =
-        counterfactuals(plan, results, trials, execution.data_cache(), options.jobs, options.threads);
+        counterfactuals(plan, results, trials, execution.data_cache(), options.jobs, options.threads, options.tell);
     unwritten.attempt([&] { trials.write(); });
   }
   // An end before any run is finished keeps the files of an earlier call.
