@@ -101,7 +101,8 @@ experiment::Estimate list_runs(const experiment::Plan& plan, const RunOptions& o
   if (options.quiet) return {};
   const std::string out = options.force ? "" : options.out;
   flush_output();  // else the trials' processes would print the buffer again
-  const experiment::Estimate estimate = experiment::estimate(plan, options.jobs, options.threads, budget_s, out);
+  const experiment::Estimate estimate =
+      experiment::estimate(plan, options.jobs, options.threads, budget_s, out, !options.own_numbers);
   base::say(
       fmt::format("simgrad: {}{}", options.scenarios.size() == 1 ? "" : plan.name + ": ", experiment::text(estimate)));
   return estimate;

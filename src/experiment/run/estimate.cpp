@@ -1,19 +1,23 @@
 #include "experiment/run/estimate.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "experiment/plan/numbers_key.h"
 #include "experiment/run/children.h"
 #include "experiment/run/data_cache.h"
+#include "experiment/run/extrapolation.h"
 #include "experiment/run/run_store.h"
 #include "experiment/run/runner.h"
 #include "experiment/run/shards.h"
+#include "outputs/summary.h"
 #include "outputs/text/number_text.h"
 #include "outputs/timelines/timeline.h"
 
@@ -21,18 +25,21 @@ namespace simgrad::experiment {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::uintmax_t readable_bytes = 64 << 20;
 
-/// One run of a kind, tried for a while.
-struct TimedTrial {
-  double wall_s = 0.0;
-  double evaluations = 0.0;  ///< of the whole run
-};
+/// The processor time of all children that have ended.
+double ended_children_s() {
+  struct rusage used = {};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
 
-/// Nothing if the run did not show within the time how far it was.
-std::optional<TimedTrial> trial(const RunPlan& run, const Data& data, int threads, double slice_s) {
+/// Nothing if the run has failed. Of one that has not shown how far it was, no more than the start is known.
+/// threads: for its numbers.  limit_s: real time.
+std::optional<TimedTrial> looked_at(const RunPlan& run, const Data& data, int threads, double slice_s, double limit_s) {
   Children child(1);
   child.start(0, [&](training::Pulse* pulse) {
     try {
@@ -42,21 +49,62 @@ std::optional<TimedTrial> trial(const RunPlan& run, const Data& data, int thread
     }
     return std::string();
   });
-  const auto start = Clock::now();
-  const auto elapsed_s = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  constexpr double share_least = 0.001, patience = 4.0;
+  constexpr double looks = 20.0;
+  const double before_s = ended_children_s();
+  std::optional<Moment> first;  // after the first step: the start is over
   for (;;) {
-    const auto ended = child.reap(slice_s / 10.0);
+    const auto ended = child.reap(std::max(slice_s / looks, 1e-3));
     if (ended && !ended->error.empty()) return std::nullopt;
     if (ended && !ended->answer.empty())
-      return trial(another_way(run, ended->answer.substr(4)), data, threads, slice_s);
-    if (ended) return TimedTrial{ended->wall_s, static_cast<double>(ended->pulse.evaluations)};
-    const training::Pulse pulse = child.running().front().pulse;
-    const double taken_s = elapsed_s();
-    if (taken_s >= slice_s && pulse.share > share_least)
-      return TimedTrial{taken_s / pulse.share, static_cast<double>(pulse.evaluations) / pulse.share};
-    if (taken_s >= patience * slice_s) return std::nullopt;
+      return looked_at(another_way(run, ended->answer.substr(4)), data, threads, slice_s, limit_s);
+    if (ended) {
+      Moment last{ended->pulse, ended->wall_s};
+      last.pulse.processor_s = ended_children_s() - before_s;  // with all that comes after the last step
+      return complete(last, threads);
+    }
+    const auto [task, elapsed_s, pulse] = child.running().front();
+    const Moment now{pulse, elapsed_s};
+    if (!first && pulse.share > 0.0) first = now;
+    const bool paced = first && pulse.share > first->pulse.share;
+    if (paced && now.since({}) >= slice_s) return whole(*first, now, threads);
+    if (elapsed_s < limit_s) continue;
+    // A single step may have taken all of the time.
+    return paced ? whole(*first, now, threads) : first ? whole({}, *first, threads) : TimedTrial{.silent = true};
   }
+}
+
+/// As above; a run that has shown nothing takes at least the processor time that it has had.
+std::optional<TimedTrial> trial(const RunPlan& run, const Data& data, int threads, double slice_s, double limit_s) {
+  const double before_s = ended_children_s();
+  std::optional<TimedTrial> found = looked_at(run, data, threads, slice_s, limit_s);
+  if (found && found->silent) found->real_s = found->taken_s = ended_children_s() - before_s;
+  return found;
+}
+
+/// Tries runs of different kinds, one after the other; those that end early leave their time to the others. Those that
+/// show nothing may take three times the budget in all.
+/// Returns trials by kind, without those that have failed.
+std::map<std::string, TimedTrial> trials_of(const std::map<std::string, const RunPlan*>& kinds, int threads,
+                                            double budget_s) {
+  // Every n-th kind, if there are too many for the budget.
+  constexpr std::size_t trials_most = 24;
+  constexpr double patience = 4.0;
+  const std::size_t every = (kinds.size() + trials_most - 1) / trials_most;
+  std::size_t k = 0, left = (kinds.size() + every - 1) / every;
+  double overtime_s = 3.0 * budget_s;
+  std::map<std::string, TimedTrial> tried;
+  DataCache data_cache;
+  for (const auto& [kind, run] : kinds) {
+    if (k++ % every != 0) continue;
+    const double slice_s = budget_s / static_cast<double>(left--);
+    const auto result =
+        trial(*run, data_cache.get(*run), threads, slice_s, std::max(patience * slice_s, 0.5 * overtime_s));
+    const double taken_s = result ? result->taken_s : slice_s;
+    budget_s -= std::min(slice_s, taken_s);
+    overtime_s -= std::clamp(taken_s - slice_s, 0.0, overtime_s);
+    if (result) tried[kind] = *result;
+  }
+  return tried;
 }
 
 /// The files of a run: its record twice, its rows of CSV, the timelines that are kept. The numbers of bytes are those
@@ -71,7 +119,21 @@ double bytes_of(const TimedTrial& trial, const RunPlan& run, std::size_t timelin
          timeline * static_cast<double>(timelines);
 }
 
-std::string kind_of(const RunPlan& run) { return fmt::format("{}/{}", run.label, run.workers); }
+/// Runs of one kind take as long as each other, whatever their seeds. Two points of a grid may be unlike by far: one of
+/// computed collectives, one message by message.
+std::string kind_of(const RunPlan& run) {
+  return fmt::format("{}/{}/{}", run.label, run.workers, outputs::compact(run.parameters));
+}
+
+/// Returns what is known of a run: the trial of its kind, else the mean of its strategy's, else of all.
+TimedTrial known_of(const RunPlan& run, const std::map<std::string, TimedTrial>& tried) {
+  if (const auto own = tried.find(kind_of(run)); own != tried.end()) return own->second;
+  std::map<std::string, TimedTrial> alike;
+  const std::string strategy = fmt::format("{}/{}/", run.label, run.workers);
+  for (auto at = tried.lower_bound(strategy); at != tried.end() && at->first.starts_with(strategy); ++at)
+    alike.insert(*at);
+  return mean_of(alike.empty() ? tried : alike);
+}
 
 /// Whether the record of a run that has not failed is there, and the timeline that is kept.
 bool is_finished(const std::string& out, const RunPlan& run) {
@@ -108,7 +170,8 @@ bool too_large(const RunPlan& run) {
 
 }  // namespace
 
-Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, const std::string& out) {
+Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, const std::string& out,
+                  bool share_numbers) {
   std::vector<const RunPlan*> works = pieces_of_work(plan);
   const std::size_t all = works.size();
   if (!out.empty()) leave_out_finished(works, plan, out);
@@ -123,32 +186,23 @@ Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, cons
     }
     kinds.try_emplace(kind_of(*run), run);
   }
-  // Every n-th kind, if there are too many for the budget; the others are taken for the mean.
-  constexpr std::size_t trials_most = 24;
-  const std::size_t every = (kinds.size() + trials_most - 1) / trials_most;
-  const double slice_s = budget_s / static_cast<double>(std::min(kinds.size(), trials_most));
-  std::map<std::string, TimedTrial> tried;
-  DataCache data_cache;
-  std::size_t k = 0;
-  for (const auto& [kind, run] : kinds)
-    if (k++ % every == 0)
-      if (const auto result = trial(*run, data_cache.get(*run), threads_each, slice_s)) tried[kind] = *result;
-  if (tried.empty()) {
-    found.unknown = fmt::format("no run that was tried made a step in {:.1f} s, or it failed", 4.0 * slice_s);
+  const std::map<std::string, TimedTrial> tried = trials_of(kinds, threads_each, budget_s);
+  if (std::ranges::all_of(tried, [](const auto& each) { return each.second.silent; })) {
+    found.unknown = "no run that was tried made a step in some seconds, or it failed";
     return found;
   }
-  TimedTrial mean;
-  for (const auto& [kind, each] : tried) {
-    mean.wall_s += each.wall_s / static_cast<double>(tried.size());
-    mean.evaluations += each.evaluations / static_cast<double>(tried.size());
-  }
   double longest_s = 0.0;
+  std::set<std::string> keys;
   auto timelines = timelines_by_work(plan);
   for (const RunPlan* run : works) {
-    const auto at = tried.find(kind_of(*run));
-    const TimedTrial& taken = at == tried.end() ? mean : at->second;
-    found.wall_s += taken.wall_s / at_a_time;
-    longest_s = std::max(longest_s, taken.wall_s);
+    const TimedTrial taken = known_of(*run, tried);
+    // Of runs with one key the first computes the numbers of all.
+    const std::string key = share_numbers ? numbers_key(*run) : std::string();
+    const bool known = !key.empty() && !keys.insert(key).second;
+    found.wall_s += (taken.real_s - (known ? taken.numbers_s : 0.0)) / at_a_time;
+    found.at_least = found.at_least || taken.silent;
+    found.at_most = found.at_most || (!taken.ended && run->settings->stop.loss);
+    longest_s = std::max(longest_s, taken.real_s);
     found.bytes += bytes_of(taken, *run, timelines[run->work]);
   }
   found.wall_s = std::max(found.wall_s, longest_s);
@@ -162,6 +216,8 @@ Estimate sum(const std::vector<Estimate>& estimates) {
     all.finished += each.finished;
     all.wall_s += each.wall_s;
     all.bytes += each.bytes;
+    all.at_least = all.at_least || each.at_least;
+    all.at_most = all.at_most || each.at_most;
     if (all.unknown.empty()) all.unknown = each.unknown;
   }
   return all;
@@ -175,8 +231,10 @@ std::string text(const Estimate& estimate) {
   const std::string runs = fmt::format("{} run{} to simulate", estimate.runs, estimate.runs == 1 ? "" : "s");
   if (estimate.runs == 0) return runs + finished;
   if (!estimate.unknown.empty()) return fmt::format("{}; time not estimated: {}{}", runs, estimate.unknown, finished);
-  return fmt::format("{}: about {} of real time, and {} of files beside the report{}", runs,
-                     outputs::duration(estimate.wall_s), outputs::byte_count(estimate.bytes), finished);
+  return fmt::format("{}: {} {}{} of real time, and {} of files beside the report{}", runs,
+                     estimate.at_least ? "at least" : "about", outputs::duration(estimate.wall_s),
+                     estimate.at_most ? ", or less where a target loss ends runs," : "",
+                     outputs::byte_count(estimate.bytes), finished);
 }
 
 }  // namespace simgrad::experiment

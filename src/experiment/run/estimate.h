@@ -13,15 +13,18 @@ struct Estimate {
   int finished = 0;          ///< those whose records are there already; they are not among `runs`
   double wall_s = 0;         ///< real time of all
   double bytes = 0;          ///< files of the results, the report aside
+  bool at_least = false;     ///< runs were tried that did not make a step
+  bool at_most = false;      ///< a target loss may end runs earlier
   std::string unknown = {};  ///< the reason why time and bytes could not be estimated, or empty
 };
 
-/// Begins one run of each kind (a strategy on so many workers), gives each a part of `budget_s`, and extrapolates from
-/// the share of the run that was done by then. Writes nothing. Data files of more than 64 MiB are not read, and then
-/// nothing is estimated.  jobs, threads: as for run_plan.
-/// out: a results directory, whose finished runs are not done again; empty: all runs are done.
+/// Begins one run of each kind (a strategy at a grid point), gives each a part of `budget_s`, and extrapolates from
+/// the processor time of its steps, the first one and the start of the process aside. Numbers that runs share count
+/// once. Writes nothing. Data files of more than 64 MiB are not read, and then nothing is estimated.
+/// jobs, threads, share_numbers: as for run_plan.  out: a results directory, whose finished runs are not done again;
+/// empty: all runs are done.
 /// Errors: ScenarioError for data that do not suit, EnvironmentError.
-Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, const std::string& out);
+Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, const std::string& out, bool share_numbers);
 
 /// Of several experiments, one after the other.
 Estimate sum(const std::vector<Estimate>& estimates);

@@ -1,5 +1,6 @@
 /// How a training's steps are observed: evaluations, timers, the end.
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +17,16 @@ namespace simgrad::training {
 
 using record::Status;
 using values::Tensor;
+
+namespace {
+
+double processor_s() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
 
 void Training::observe(Observed state) {
   curve_.reach(std::move(state));
@@ -185,6 +196,7 @@ void Training::show_progress() {
   if (!pulse_) return;
   const double seconds_a_ns = 1e-9;
   pulse_->simulated_s = elapsed_s();
+  pulse_->processor_s = processor_s();
   pulse_->gradients_s = seconds_a_ns * static_cast<double>(learning_.effort().gradients_ns);
   pulse_->evaluations_s = seconds_a_ns * static_cast<double>(learning_.effort().evaluations_ns);
   pulse_->gradients = learning_.effort().gradients;

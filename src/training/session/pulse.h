@@ -9,6 +9,7 @@ namespace simgrad::training {
 struct Pulse {
   double share = 0.0;            ///< of the run that is done, 0 .. 1
   double simulated_s = 0.0;      ///< at the latest step
+  double processor_s = 0.0;      ///< processor time of the run's process until then
   double gradients_s = 0.0;      ///< real time of gradients, summed over threads
   double evaluations_s = 0.0;    ///< real time of evaluations of the loss, likewise
   std::int64_t evaluations = 0;  ///< rows of the curve
