@@ -87,7 +87,8 @@ struct Bimodal final : Stragglers {
 struct MegaScale final : Stragglers {
   static constexpr base::About about{
       .kind = "megascale",
-      .summary = "large synchronous runs: few gradients are computed by a slow host, and launches drift apart",
+      .summary =
+          "large synchronous runs: few gradients are computed by a slow host; `launch` adds launches that drift apart",
       .cost =
           "nominal time D, with probability `share` slowdown D, and Exp(launch) on top; a step of n ranks waits for a "
           "slow one with 1 - (1 - share)^n",
