@@ -51,11 +51,16 @@ TEST_CASE("tensor_inside_the_host: 912 sums of activations take 15.7 s more over
   const double sent_bytes = 2.0 * 7 / 8 * 8 * 2048 * 8192 * 2;
   const double more_s = 48 * 19 * sent_bytes * (1 / 25e9 - 1 / 300e9);
   CHECK(more_s == Approx(15.7).epsilon(0.002));
-  for (const char* order : {R"("data","tensor","pipeline")", R"("data","pipeline","tensor")"}) {
-    const outputs::Run& outside = of_order(*results, order);
-    CHECK(outside.record.simulated_s - inside.record.simulated_s == Approx(more_s).epsilon(0.06));
-    CHECK(outside.record.bytes == inside.record.bytes);
-  }
+  const outputs::Run& outside = of_order(*results, R"("data","pipeline","tensor")");
+  CHECK(outside.record.simulated_s - inside.record.simulated_s == Approx(more_s).epsilon(0.06));
+  CHECK(outside.record.bytes == inside.record.bytes);
+  // Four ranks of a sum in each of two hosts have a ring for each of their NICs; sums of the gradient add some.
+  const outputs::Run& in_two = of_order(*results, R"("data","tensor","pipeline")");
+  const double over_four_s = 48 * 19 * sent_bytes * (1 / 100e9 - 1 / 300e9);
+  const double took_s = in_two.record.simulated_s - inside.record.simulated_s;
+  CHECK(took_s > over_four_s);
+  CHECK(took_s < 1.3 * over_four_s);
+  CHECK(in_two.record.bytes == inside.record.bytes);
 }
 
 TEST_CASE(
@@ -75,7 +80,7 @@ TEST_CASE(
   CHECK(all_gradients == Approx(3.8e9).epsilon(0.01));
   CHECK(static_cast<double>(dealt_to(1).bytes) == Approx(8 * steps * all_gradients).epsilon(1e-6));
   CHECK(dealt_to(1).simulated_s / steps == Approx(19e-3).epsilon(0.01));
-  CHECK(dealt_to(8).simulated_s / steps == Approx(1.7e-3).epsilon(0.03));
+  CHECK(dealt_to(8).simulated_s / steps == Approx(1.76e-3).epsilon(0.01));
   CHECK(largest / rows == Approx(0.3).epsilon(0.001));
   CHECK(dealt_to(8).memory_bytes_max.value() == Approx(dealt_to(4).memory_bytes_max.value()).epsilon(1e-3));
   const auto& ranks = dealt_to(8).ranks;  // rank 0 has the largest table
