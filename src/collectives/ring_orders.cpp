@@ -9,12 +9,17 @@ using cluster::LocalGroups;
 
 namespace {
 
-/// The places in a host at which rings begin: the first member of each NIC, then the others.
-std::vector<std::size_t> beginnings(const std::vector<int>& host, const std::vector<int>& nic_of) {
-  std::vector<std::size_t> first, others;
+/// A host's members, one of each NIC first. Each of these is followed by the next, and the first by the last of all,
+/// which has the NIC of the last of them: rings that begin there leave by NICs of their own, too.
+std::vector<int> from_nic_to_nic(const std::vector<int>& host, const std::vector<int>& nic_of) {
+  const auto nic = [&](int member) { return nic_of[static_cast<std::size_t>(member)]; };
+  std::vector<int> first, others;
   std::set<int> seen;
-  for (std::size_t place = 0; place < host.size(); ++place)
-    (seen.insert(nic_of[static_cast<std::size_t>(host[place])]).second ? first : others).push_back(place);
+  for (const int member : host) (seen.insert(nic(member)).second ? first : others).push_back(member);
+  if (!others.empty()) {
+    const auto last = std::ranges::find(first, nic(others.back()), nic);
+    std::rotate(last, last + 1, first.end());
+  }
   first.insert(first.end(), others.begin(), others.end());
   return first;
 }
@@ -39,11 +44,10 @@ int smallest_host(const LocalGroups& groups) {
 
 std::vector<std::vector<int>> ring_orders(const LocalGroups& groups, int rings) {
   std::vector<std::vector<int>> orders(static_cast<std::size_t>(rings));
-  for (const std::vector<int>& host : groups.groups) {
-    const std::vector<std::size_t> begins = beginnings(host, groups.nic_of);
+  for (const std::vector<int>& each : groups.groups) {
+    const std::vector<int> host = from_nic_to_nic(each, groups.nic_of);
     for (std::size_t q = 0; q < orders.size(); ++q)
-      for (std::size_t i = 0; i < host.size(); ++i)
-        orders[q].push_back(host[(begins[q % host.size()] + i) % host.size()]);
+      for (std::size_t i = 0; i < host.size(); ++i) orders[q].push_back(host[(q + i) % host.size()]);
   }
   return orders;
 }

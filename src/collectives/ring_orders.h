@@ -1,7 +1,7 @@
 /// The orders in which several rings at once go through a group, so that its hosts use all of their NICs.
 ///
-/// Source: NVIDIA, NCCL (a channel for each NIC of a host, each a ring of its own). Ring q comes to each host at the
-/// member nearest to its q-th NIC, goes through the other members in their order, and leaves by the left neighbour.
+/// Source: NVIDIA, NCCL (a channel for each NIC of a host, each a ring of its own). Ring q comes to each host at a
+/// member of one NIC, goes through the others, and leaves by its left neighbour: no two rings come or leave by one NIC.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ int nics_of_hosts(const cluster::LocalGroups& groups);
 /// The fewest members on a host.
 int smallest_host(const cluster::LocalGroups& groups);
 
-/// By ring: the members, by place in it. Where there are more rings than members of a host, some begin alike there.
+/// By ring: the members, by place in it. Where there are more rings than NICs, some share them.
 std::vector<std::vector<int>> ring_orders(const cluster::LocalGroups& groups, int rings);
 
 /// The rings that go from a member to another one, by both.

@@ -142,10 +142,10 @@ TEST_CASE("several rings take the same times and give the same numbers computed 
                                                                  {"pxn", pod_with_pxn()}};
   for (const auto& [name, topology] : topologies)
     for (const Operation& operation : {Operation(sum), Operation(halves), Operation(other_halves)})
-      for (const int P : {8, 11, 16})
-        for (const std::int64_t d : {0, 5, 1'003})
-          for (const int late : {0, 1, 40}) {
-            if (P == 11 && name != "four NICs") continue;  // a pod's hosts are full, and here two rings share a NIC
+      for (const int P : {8, 11})
+        for (const std::int64_t d : {5, 1'003})
+          for (const int late : {0, 7}) {
+            if (P == 11 && topology.kind() == "pod") continue;  // whose hosts are full
             CAPTURE(name, P, d, late);
             Group group = on(topology, P);
             group.speeds = {1.0, 0.1};

@@ -31,17 +31,26 @@ def exchange(t, rank, target, source, stream, size):
         yield event
 
 
+def circle_of_cards(inside, cards):
+    heads, others = [], []
+    for member in inside:
+        (others if cards[member] in [cards[head] for head in heads] else heads).append(member)
+    if others:
+        heads.sort(key=lambda head: cards[head] == cards[others[-1]])
+    return heads + others
+
+
 def channels(t, rank, members):
     """The rings of a group: NCCL has a channel for each network card by which all of its hosts can send.
 
-    A channel goes through a host's members in their order, beginning with the first one at the channel's card. A strategy
-    can ask for other numbers of them, of its own sums, up to the members of a host."""
+    A channel enters and leaves a host by a card of its own. The members of a host follow each other in one circle on all
+    channels: first one for each card, then the others; the last of all, by whom a channel leaves that enters at the first,
+    has the card of the last of those. A strategy can ask for other numbers of channels, for its own sums, up to the
+    members of a host."""
     hosts = {}
     for member in members:
         hosts.setdefault(t.hosts[member], []).append(member)
-    first = {host: list({t.cards[member]: member for member in reversed(inside)}.values())[::-1]
-             for host, inside in hosts.items()}
-    count = min(len(each) for each in first.values()) if len(hosts) > 1 else 1
+    count = min(len({t.cards[member] for member in inside}) for inside in hosts.values()) if len(hosts) > 1 else 1
     algorithm = t.options.get("algorithm")
     asked = algorithm.get("rings") if isinstance(algorithm, dict) else t.options.get("rings")
     if asked and members == t.group(rank):
@@ -50,11 +59,9 @@ def channels(t, rank, members):
         return [members]
     rings = [[] for _ in range(count)]
     for host in sorted(hosts):
-        inside = hosts[host]
-        begins = first[host] + [member for member in inside if member not in first[host]]
-        for ring_number, order in enumerate(rings):
-            at = inside.index(begins[ring_number])
-            order.extend(inside[at:] + inside[:at])
+        circle = circle_of_cards(hosts[host], t.cards)
+        for at, order in enumerate(rings):
+            order.extend(circle[at:] + circle[:at])
     return rings
 
 
