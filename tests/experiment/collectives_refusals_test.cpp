@@ -58,7 +58,7 @@ TEST_CASE("faults of a measured file are told with its line, and failures are re
   CHECK(told(lines + "link_bins = 10\n", measured).find("leave one of them out") != std::string::npos);
 }
 
-TEST_CASE("several rings and overlapping trees are refused without slices, and where options disturb messages") {
+TEST_CASE("several rings in slices and overlapping trees are refused where options disturb messages, and rings in rounds are not") {
   const auto with = [](const std::string& algorithm, const std::string& cluster = "") {
     return "[cluster]\n" + cluster + small.substr(small.find("workers")) + plain_allreduce +
            "algorithm = " + algorithm + "\n";
@@ -67,7 +67,7 @@ TEST_CASE("several rings and overlapping trees are refused without slices, and w
   const std::string trees = "{ kind = \"double_binary_tree\", overlap = true }";
   CHECK_NOTHROW(planned(with(rings)));
   CHECK_NOTHROW(planned(with(trees)));
-  check_refused_text(with("{ kind = \"ring\", rings = 4 }"), "rings = 4 go in slices, as NCCL's do, but slices = 1");
+  CHECK_NOTHROW(planned(with("{ kind = \"ring\", rings = 4 }", "network_model = \"tcp\"\n")));
   check_refused_text(with(rings, "network_model = \"tcp\"\n"),
                      "rings = 4 is computed from the routes of its transfers");
   check_refused_text(with(trees, "link_bins = 4\n"),

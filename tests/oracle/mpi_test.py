@@ -118,7 +118,10 @@ def scenario_text(network, numbers):
                       "latency": f"{NIC[1]}s", "charge_reductions": False},
         "[model]": {"kind": "profile", "path": f"layer_{numbers}.csv"},
         "[training]": {"numbers": False, "batch_size_per_worker": 1, "desynchronise": 0}, "[stop]": {"steps": 1}}
-    tables = [*sections.items()] + [("[[strategy]]", strategy) for strategy in STRATEGIES + servers]
+    # SMPI's rings go by one NIC of a host.
+    one_ring = [strategy | ({"algorithm": {"kind": "ring", "rings": 1}} if strategy.get("algorithm") == "ring" else {})
+                | ({"rings": 1} if strategy["kind"] in ("zero", "fsdp") else {}) for strategy in STRATEGIES]
+    tables = [*sections.items()] + [("[[strategy]]", strategy) for strategy in one_ring + servers]
     lines = []
     for head, entries in tables:
         lines += [head] + [f"{key} = {toml(value)}" for key, value in entries.items()]

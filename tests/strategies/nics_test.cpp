@@ -60,7 +60,7 @@ std::vector<training::Program> programs(const Rings& rings) {
 /// Eight devices in two hosts.
 Trial small(training::Program program) {
   Trial trial = fragile(std::move(program));
-  trial.workers = trial.cluster.workers = 2 * devices;
+  trial.cluster.workers = trial.workers = 2 * devices;
   trial.rows = 96;
   trial.features = 37;
   trial.cluster.topology = hosts_of_devices<cluster::GpuHosts>(devices);
@@ -132,8 +132,9 @@ TEST_CASE("on a mesh the ranks with one part have a ring for each NIC that they 
   model->hidden = {16};
   MeshTrial trial{.model = model, .problem = {.features = 4}, .strategy = around_a_ring<strategies::Allreduce>()};
   trial.rows = trial.batch = 32;
-  trial.workers = trial.cluster.workers = 2 * devices;
+  trial.cluster.workers = trial.workers = 2 * devices;
   trial.parallel.tensor = 2;
+  trial.parallel.simulate = strategies::Simulate::all;
   trial.training.numbers = false;
   trial.cluster.host_spec.bandwidth_bytes_per_s = slow_B;
   trial.cluster.topology = hosts_of_devices<cluster::GpuHosts>(devices);

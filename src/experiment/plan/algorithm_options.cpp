@@ -8,8 +8,7 @@ namespace simgrad::experiment {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, const char*>, 3> algorithm_options{
-    {{"slices", "1"}, {"rings", "1"}, {"overlap", "false"}}};
+constexpr std::array<std::pair<const char*, const char*>, 2> algorithm_options{{{"slices", "1"}, {"overlap", "false"}}};
 
 }  // namespace
 
