@@ -58,7 +58,7 @@ TEST_CASE("faults of a measured file are told with its line, and failures are re
   CHECK(told(lines + "link_bins = 10\n", measured).find("leave one of them out") != std::string::npos);
 }
 
-TEST_CASE("several rings in slices and overlapping trees are refused where options disturb messages, and rings in rounds are not") {
+TEST_CASE("rings in slices and overlapping trees are refused where options disturb messages, rings in rounds are not") {
   const auto with = [](const std::string& algorithm, const std::string& cluster = "") {
     return "[cluster]\n" + cluster + small.substr(small.find("workers")) + plain_allreduce +
            "algorithm = " + algorithm + "\n";

@@ -43,10 +43,10 @@ def circle_of_cards(inside, cards):
 def channels(t, rank, members):
     """The rings of a group: NCCL has a channel for each network card by which all of its hosts can send.
 
-    A channel enters and leaves a host by a card of its own. The members of a host follow each other in one circle on all
-    channels: first one for each card, then the others; the last of all, by whom a channel leaves that enters at the first,
-    has the card of the last of those. A strategy can ask for other numbers of channels, for its own sums, up to the
-    members of a host."""
+    A channel enters and leaves a host by a card of its own. The members of a host follow each other in one circle on
+    all channels: first one for each card, then the others; the last of all, by whom a channel leaves that enters at the
+    first, has the card of the last of those. A strategy can ask for other numbers of channels, for its own sums, up to
+    the members of a host."""
     hosts = {}
     for member in members:
         hosts.setdefault(t.hosts[member], []).append(member)
@@ -69,7 +69,7 @@ def ring_half(t, rank, members, sizes, stream, first, adds):
     """P - 1 rounds around a ring: member i begins with chunk i + first, and passes on what it received.
 
     Of several rings each has its part of every chunk, and the chunk which one ring ends or begins with at a member does
-    so on all of them. What goes to one member in a round is one message; a round is over when all of its messages are."""
+    so on all of them. What goes to one member in a round is one message; it is over when all of its messages are."""
     count, rings = len(members), channels(t, rank, members)
     own = {member: sizes[(place + first + adds) % count] for place, member in enumerate(members)}
     for turn in range(count - 1):
