@@ -28,7 +28,8 @@ enum class Purpose : std::uint32_t {
   compression,
   clicks,
   requests,
-  pace
+  pace,
+  faulty
 };
 
 /// A stream of Philox4x32-10 draws.

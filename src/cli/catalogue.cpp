@@ -13,6 +13,7 @@
 #include "strategies/gossip/mixing/matrix.h"
 #include "strategies/mapreduce/storage.h"
 #include "strategies/parallel/parallel.h"
+#include "strategies/reductions/reduction.h"
 #include "strategies/strategy.h"
 #include "training/compressors/compressor.h"
 #include "training/options.h"
@@ -61,6 +62,7 @@ std::vector<Kind> everything() {
   all.push_back(kind("topologies", "topology", "cluster.topology", cluster::topologies()));
   all.push_back(kind("devices", "device", "cluster.device, [[cluster.hosts]] device", cluster::devices()));
   all.push_back(kind("stragglers", "straggler", "cluster.stragglers", cluster::stragglers()));
+  all.push_back(kind("faulty_workers", "faulty_worker", "cluster.faulty", cluster::faulty_workers()));
   all.push_back(kind("jitters", "jitter", "cluster.jitter", cluster::jitters()));
   all.push_back(kind("protocols", "protocol", "cluster.protocol", cluster::protocols()));
   all.push_back(
@@ -79,6 +81,7 @@ std::vector<Kind> everything() {
   all.push_back(kind("partitions", "partition", "training.partition", training::partitions()));
   all.push_back(kind("graphs", "graph", "graph of strategies that gossip", strategies::graphs()));
   all.push_back(kind("mixings", "mixing", "mixing of strategies that gossip", strategies::mixings()));
+  all.push_back(kind("reductions", "reduction", "reduce of strategies with servers", strategies::reductions()));
   all.push_back(kind("storages", "storage", "storage of the strategy mapreduce", strategies::storages()));
   all.push_back({"sections", "section", "a section of a scenario", {}});
   all.back().items = {

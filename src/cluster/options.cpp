@@ -300,6 +300,7 @@ void Options::describe(base::Describer& d) {
   d.numbers("relative_speeds", relative_speeds,
             "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1", Bounds::above_zero());
   d.component("stragglers", stragglers, "the ranks or hosts that are slow, and when");
+  d.component("faulty", faulty, "the workers whose gradients are others than those that they have computed, and which");
   d.component("jitter", jitter, "how much equal messages differ");
   d.list("background", background, "other traffic on the links: { from, to, rate, on, off, ... }");
   describe_overlap(d, *this);
@@ -339,6 +340,8 @@ void Options::describe(base::Describer& d) {
     d.refuse("quantum", "\"quantum\" is how long a turn is under sharing = \"gang\"; set that, or leave it out");
   if (stragglers)
     if (const std::string why = stragglers->refusal(workers); !why.empty()) d.refuse("stragglers", why);
+  if (faulty)
+    if (const std::string why = faulty->refusal(workers); !why.empty()) d.refuse("faulty", why);
 }
 
 }  // namespace simgrad::cluster

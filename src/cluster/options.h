@@ -17,6 +17,7 @@
 #include "cluster/fabric/jitter.h"
 #include "cluster/fabric/protocol.h"
 #include "cluster/failures/failures.h"
+#include "cluster/faulty/faulty.h"
 #include "cluster/stragglers/stragglers.h"
 #include "cluster/topologies/topology.h"
 
@@ -89,6 +90,7 @@ struct Options : base::Described {
   std::optional<std::int64_t> measured_ranks;  ///< the ranks of that file's rows where it does not say them
   std::vector<double> relative_speeds;         ///< speeds of ranks 0, 1, ...; the rest run at 1
   base::Slot<Stragglers> stragglers{cluster::stragglers(), "none"};
+  base::Slot<FaultyWorkers> faulty{faulty_workers(), "none"};
   base::Slot<Jitter> jitter{jitters(), "none"};
   std::vector<BackgroundFlow> background;
   double overlap_slowdown = 0.0;  ///< part of its speed that a host loses to its messages, and messages to its work

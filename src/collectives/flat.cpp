@@ -25,9 +25,14 @@ FlatReduce::FlatReduce(const Communicator& comm, int root) : comm_(comm) {
     if (member != root) receives_.push_back(comm.start_receive(member));
 }
 
-Tensor FlatReduce::sum(std::optional<double> flops_each) {
+std::vector<Tensor> FlatReduce::terms() {
   std::vector<Tensor> parts;
   for (Pending& receive : receives_) parts.push_back(receive.wait().tensor);
+  return parts;
+}
+
+Tensor FlatReduce::sum(std::optional<double> flops_each) {
+  std::vector<Tensor> parts = terms();
   comm_.charge_reduction(flops_each.value_or(static_cast<double>(parts.front().size())) *
                          static_cast<double>(parts.size()));
   return values::sum(std::move(parts));

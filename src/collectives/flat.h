@@ -17,6 +17,8 @@ cluster::Packet flat_broadcast(const cluster::Communicator& comm, int root, clus
 class FlatReduce {
  public:
   FlatReduce(const cluster::Communicator& comm, int root);
+  /// Blocks until all have arrived.  Returns them in the order of their ranks; nothing is added.
+  std::vector<values::Tensor> terms();
   /// Blocks until all have arrived, then adds.  At least one other member.  Errors: cluster::PeerLost.
   /// flops_each: to add one vector; left out: one a number.
   values::Tensor sum(std::optional<double> flops_each = {});

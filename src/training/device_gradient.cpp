@@ -65,7 +65,7 @@ void Worker::begin_device_gradient(std::int64_t step, MicroBatch micro) {
 Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, MicroBatch micro) {
   begin_device_gradient(step, micro);
   const std::int64_t count = micro.count(device_rows());
-  const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
+  const Tensor g = handed_over(learning().gradient(w, share(step, micro), loss_exponent()), step, count);
   count_passes(w, count);
   count_gradient(session(), world_rank(), work(), count);
   read_rows(count);
@@ -80,7 +80,7 @@ Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, const LayerRe
                                ReadyIn ready_in) {
   begin_device_gradient(step, micro);
   const std::int64_t count = micro.count(device_rows());
-  const Tensor g = learning().gradient(w, share(step, micro), loss_exponent());
+  const Tensor g = handed_over(learning().gradient(w, share(step, micro), loss_exponent()), step, count);
   read_rows(count);
   const std::vector<models::Layer>& layers = learning().layers();
   const RankWork work = this->work();
@@ -134,7 +134,7 @@ Tensor Worker::device_assignments(const Tensor& w, std::int64_t step) {
 Tensor Worker::device_sparse_gradient(const SparseLearning& learning, const std::shared_ptr<const SparseBatch>& batch,
                                       const Tensor& at, const Tensor& replica) {
   set_step(batch->step);
-  const Tensor g = learning.gradient(batch, at, replica);
+  const Tensor g = handed_over(learning.gradient(batch, at, replica), batch->step, device_rows());
   pass_over_rows(work_of(learning.flops(*batch)), learning.flops(*batch), batch->step);
   return g;
 }
@@ -145,8 +145,8 @@ Tensor Worker::device_task_gradient(const Tensor& w, const TaskTurn& turn) {
   Share its = share(step);
   its.part = turn.part;
   its.parts = turn.parts;
-  const Tensor g = learning().task_gradient(w, turn.tasks, its, loss_exponent());
   const std::int64_t count = learning().batches().count(turn.part, turn.parts);
+  const Tensor g = handed_over(learning().task_gradient(w, turn.tasks, its, loss_exponent()), step, count);
   PassMemory(memory(), turn.layers, Recompute::none, number_bytes(), count, turn.gradients).go_there_and_back();
   const cluster::World& world = session().world();
   const int host = world.host(world_rank());

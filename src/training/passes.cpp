@@ -69,7 +69,8 @@ void Passes::backward(const ModelUnit& unit) {
 }
 
 Tensor Passes::gradient(const Tensor& w) const {
-  return worker_.learning().gradient(w, share_, worker_.loss_exponent());
+  const Tensor g = worker_.learning().gradient(w, share_, worker_.loss_exponent());
+  return worker_.handed_over(g, share_.step, rows_);
 }
 
 }  // namespace simgrad::training

@@ -80,6 +80,8 @@ struct Traits {
   Sharding sharding = Sharding::none;
   /// The lengths of the pieces of each of which every server has a range; null: they have ranges of the whole.
   std::function<std::vector<std::int64_t>(const Learning&)> dealt_in_pieces = {};
+  /// The workers' gradients that a server has in memory at a time.
+  std::int64_t gradients_held = 1;
   /// Whether several ranks each send to several at a time; see cluster::Cluster.
   bool many_to_many = false;
   /// Whether each of them sends to few others, so that it looks at the links that a change concerns.

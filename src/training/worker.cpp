@@ -250,7 +250,8 @@ std::optional<Tensor> Worker::gradient_unless(cluster::Inbox& news, const Tensor
   }
   given_up_ = 0;
   count_less(longer - flops);
-  return learning().gradient(w, share(iteration_++), loss_exponent());
+  const std::int64_t step = iteration_++;
+  return handed_over(learning().gradient(w, share(step), loss_exponent()), step, rows());
 }
 
 void Worker::count(std::int64_t staleness) const {

@@ -126,6 +126,9 @@ class Worker : public Participant {
   /// The flops that a piece of that step's work takes, `flops` of `whole`, as the scenario's stragglers stretch it for
   /// this rank and step. Every piece of a step is stretched by the same draw.
   double stretched(double flops, double whole, std::int64_t step) const;
+  /// This rank's part of a step's gradient over so many rows, as others get it: of a faulty worker (cluster.faulty)
+  /// another one. A worker alone, without a server, hands over nothing, and so keeps its own.
+  values::Tensor handed_over(const values::Tensor& g, std::int64_t step, std::int64_t rows) const;
   /// Flops of a gradient over so many rows, or of other passes over rows, as flops at the host's speed: a device has
   /// another speed for each product.
   double gradient_work(double flops, std::int64_t rows) const;
@@ -215,6 +218,7 @@ class Worker : public Participant {
   /// This rank's share of that step's batch, of the rows that have come in by now; and the number of its rows.
   Share share(std::int64_t step, MicroBatch micro = {}) const;
   std::int64_t device_rows() const { return device_rows(device()); }
+  bool is_faulty() const;
   void begin_device_gradient(std::int64_t step, MicroBatch micro);
   /// The memory of passes over so many rows; and of all layers, at once.
   PassMemory pass_memory(std::int64_t rows) const;
@@ -241,6 +245,7 @@ class Worker : public Participant {
   std::vector<std::function<void(const State&)>> calls_;
   std::function<void(const State&)> before_;  ///< null: none
   bool keeps_gradients_ = true;
+  bool faulty_ = is_faulty();
   GradientMaker* maker_ = nullptr;  ///< null: this rank has the whole model
 };
 

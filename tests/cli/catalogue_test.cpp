@@ -49,29 +49,12 @@ void check_explained(const std::string& scenario, const std::string& explanation
   }
 }
 
-const std::vector<std::string> kinds = {"strategies",
-                                        "collectives",
-                                        "models",
-                                        "objectives",
-                                        "data",
-                                        "topologies",
-                                        "devices",
-                                        "stragglers",
-                                        "jitters",
-                                        "protocols",
-                                        "failure_processes",
-                                        "repairs",
-                                        "network_models",
-                                        "collective_ways",
-                                        "optimizers",
-                                        "schedules",
-                                        "pipeline_schedules",
-                                        "compressors",
-                                        "partitions",
-                                        "graphs",
-                                        "mixings",
-                                        "storages",
-                                        "sections"};
+const std::vector<std::string> kinds = {
+    "strategies",  "collectives",    "models",          "objectives", "data",       "topologies",
+    "devices",     "stragglers",     "faulty_workers",  "jitters",    "protocols",  "failure_processes",
+    "repairs",     "network_models", "collective_ways", "optimizers", "schedules",  "pipeline_schedules",
+    "compressors", "partitions",     "graphs",          "mixings",    "reductions", "storages",
+    "sections"};
 
 /// The names that `list KIND` shows.
 std::set<std::string> listed(const std::string& kind) {
@@ -181,6 +164,14 @@ TEST_CASE("every key that the parser knows in a component is explained") {
 TEST_CASE("the storages of mapreduce are listed with their options") {
   CHECK(contains(said("explain disk"), "  bandwidth (a bandwidth, "));
   CHECK(contains(said("explain mapreduce"), "  storage (one of memory, disk, default \"memory\")\n"));
+}
+
+TEST_CASE("reductions and faulty workers are listed with their options") {
+  CHECK(contains(said("explain trimmed_mean"), "  trim (a number, "));
+  CHECK(contains(said("explain krum"), "  krum_faulty ("));
+  CHECK(contains(said("explain sign_flip"), "  share ("));
+  CHECK(contains(said("explain parameter_server"),
+                 "  reduce (one of mean, sum, min, max, median, trimmed_mean, krum, default \"mean\")\n"));
 }
 
 TEST_CASE("explain metrics lists the numbers of a run with unit, direction and meaning") {

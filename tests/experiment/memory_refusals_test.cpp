@@ -134,6 +134,9 @@ TEST_CASE("a server that does not fit is refused, too") {
   CHECK(planned(wide(servers, "65MB")).runs.size() == 1);
   check_refused_text(wide(servers, "63MB"), "a server needs 64");
   CHECK(planned(wide(servers + "servers = 2\n", "63MB")).runs.size() == 1);
+  // A median holds the gradients of all four workers: 16 MB of parameters, 4 x 16 of gradients, 32 of two vectors.
+  check_refused_text(wide(servers + "reduce = \"median\"\n", "111MB"), "a server needs 112");
+  CHECK(planned(wide(servers + "reduce = \"median\"\n", "113MB")).runs.size() == 1);
 }
 
 TEST_CASE("shards want optimizers that work element by element, and groups that divide the workers") {

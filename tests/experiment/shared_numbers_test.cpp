@@ -43,9 +43,10 @@ TEST_CASE("networks, hosts, prices and the rules that end a run leave its number
 TEST_CASE("data, model, training, strategy, workers and seed decide about the numbers") {
   std::set<std::string> keys{key({})};
   std::size_t expected = 1;
-  for (const char* set : {"cluster.workers=2", "seed=2", "data.samples=101", "data.features=4", "model.l2=0.1",
-                          "model.kind=perceptron", "training.learning_rate=0.2", "training.batch_size=50",
-                          "training.optimizer=momentum", "strategy.0.algorithm=tree", "strategy.0.compression=sign"}) {
+  for (const char* set :
+       {"cluster.workers=2", "seed=2", "data.samples=101", "data.features=4", "model.l2=0.1", "model.kind=perceptron",
+        "training.learning_rate=0.2", "training.batch_size=50", "training.optimizer=momentum",
+        "strategy.0.algorithm=tree", "strategy.0.compression=sign", "cluster.faulty=sign_flip"}) {
     INFO(set);
     keys.insert(key({set}));
     CHECK(keys.size() == ++expected);
@@ -54,6 +55,13 @@ TEST_CASE("data, model, training, strategy, workers and seed decide about the nu
 
 TEST_CASE("losses of the test set and of the training set are different numbers") {
   CHECK(key({"data.test_fraction=0.2", "evaluate.on=test"}) != key({"data.test_fraction=0.2"}));
+}
+
+TEST_CASE("the clock decides which splits a faulty worker maps") {
+  const std::string splits = of_kind("mapreduce", "splits = 2");
+  CHECK(!key({}, splits).empty());
+  CHECK(key({"cluster.faulty=sign_flip"}, splits).empty());
+  CHECK(!key({"cluster.faulty=sign_flip"}, of_kind("mapreduce")).empty());
 }
 
 TEST_CASE("where time decides about numbers, or numbers about time, nothing is shared") {

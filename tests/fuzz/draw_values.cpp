@@ -63,6 +63,8 @@ const std::map<std::string, Size, std::less<>>& sizes() {
                                                             {"nics", {1, 4}},
                                                             {"k", {1, 6}},
                                                             {"k_batch", {1, 4}},
+                                                            {"krum_faulty", {0, 2}},
+                                                            {"krum_selected", {1, 3}},
                                                             {"batch_size_per_worker", {1, 9}},
                                                             {"routers", {1, 3}},
                                                             {"groups", {1, 4}},

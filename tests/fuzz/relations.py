@@ -147,7 +147,8 @@ def without_numbers(case):
 # -------------------------------------------------------------------------------------------------------- relations
 
 @relation("numbers or none",
-          lambda case: has_steps(case) and case.at("training.numbers", True) and not case.at("stop.loss"))
+          lambda case: (has_steps(case) and case.at("training.numbers", True) and not case.at("stop.loss")
+                        and case.kind("cluster.faulty") == "none"))  # faulty workers need numbers
 def numbers_or_none(case):
     same(case.base(), case.changed(**without_numbers(case)), ("simulated_s", "bytes"), "without numbers")
 

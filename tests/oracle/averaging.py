@@ -5,7 +5,7 @@ step.
 """
 
 from codes import Sender, encode
-from recursions import stretches
+from recursions import reduction, stretches
 
 
 def local_sgd(task, steps, local_steps=8, synchronous_steps=0, slow_momentum=0.0, slow_rate=1.0,
@@ -58,11 +58,11 @@ def diloco(task, steps, local_steps=8, outer_rate=0.7, outer_momentum=0.9):
         yield mean
 
 
-def federated_averaging(task, rounds, local_steps=5, proximal=0.0, code=None, parameter_code=None):
+def federated_averaging(task, rounds, local_steps=5, proximal=0.0, code=None, parameter_code=None, reduce=None):
     """McMahan et al., 2017, with every worker in every round; clients keep nothing from round to round.
 
     FedProx: Li et al., 2020. With a code clients send the codes of their moves, with a parameter_code the server sends
-    that of its model.
+    that of its model. With `reduce` their models (or moves) are reduced in another way than by their mean.
     """
     senders = [Sender(code) for _ in range(task.ranks)]
     w = task.start
@@ -78,7 +78,11 @@ def federated_averaging(task, rounds, local_steps=5, proximal=0.0, code=None, pa
                 own = replicas[rank]
                 gradient = task.of_rank_alone(rank, own) + proximal * (own - begin)
                 replicas[rank] = own + optimizer.move(own, gradient, at=number * local_steps + local)
-        if code:
+        if reduce and code:
+            w = begin + reduction([send(own - begin) for send, own in zip(senders, replicas)], reduce)
+        elif reduce:
+            w = reduction(replicas, reduce)
+        elif code:
             w = begin + sum(n * send(own - begin) for n, send, own in zip(sizes, senders, replicas)) / sum(sizes)
         else:
             w = sum(n * replica for n, replica in zip(sizes, replicas)) / sum(sizes)

@@ -36,6 +36,8 @@ publications:
   D. Narayanan et al., PipeDream, 2019; D. Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, 2021.
   M. Assran et al., Stochastic Gradient Push for Distributed Deep Learning, 2019.
   S. Zhang, A. Choromanska, Y. LeCun, Deep learning with Elastic Averaging SGD, 2015.
+  D. Yin et al., Byzantine-Robust Distributed Learning: Towards Optimal Statistical Rates, 2018 (medians, trimmed
+    means); P. Blanchard et al., Machine Learning with Adversaries: Byzantine Tolerant Gradient Descent, 2017 (Krum).
   M. Li et al., Scaling Distributed Machine Learning with the Parameter Server, 2014; S. Zheng et al., Asynchronous
     Stochastic Gradient Descent with Delay Compensation, 2017; W. Zhang et al., Staleness-aware Async-SGD, 2016; F. Niu
     et al., HOGWILD!, 2011; J. Tsitsiklis, D. Bertsekas, M. Athans, Distributed Asynchronous Gradient Optimization

@@ -14,7 +14,7 @@ TOLERANCE = 1e-9
 TOLERANCE_IN_FLOAT32 = 1e-4  # where the oracle computes in eight bytes what the program computes in four
 OPTIONS = ("local_steps", "synchronous_steps", "slow_momentum", "slow_rate", "optimizer_memory", "outer_rate",
            "outer_momentum", "proximal", "period", "moving_rate", "one_peer", "overlap", "blocks", "blocks_a_step",
-           "periods")
+           "periods", "reduce")
 
 
 def build_model(case, head):
@@ -60,7 +60,10 @@ def build_task(case, theirs, batches):
                                   clip=training.get("clip_norm"), layers=layers, **code_of(training["optimizer"]))
 
     shards = case.get("shards") or learning.stretches(case["rows"], ranks)
-    return learning.Task(model, theirs["start"], shards, optimizer, batches), layers
+    faulty = case["cluster"].get("faulty", {})
+    multiple = faulty.get("factor", 1.0) * (-1.0 if faulty.get("kind") == "sign_flip" else 1.0)
+    attacks = {int(rank): multiple for rank in faulty.get("workers", [])}
+    return learning.Task(model, theirs["start"], shards, optimizer, batches, attacks), layers
 
 
 def graph_of(s, case):
@@ -118,7 +121,7 @@ def trail_of(case, task, layers, theirs):
     if s.get("codes") == "reduce_scatter":
         return learning.scattered(task, steps, code)
     if kind in SYNCHRONOUS or kind in ("sparse_parameter_server", "multitask", "operators"):
-        return learning.synchronous(task, steps, code, parameters, answers)
+        return learning.synchronous(task, steps, code, parameters, answers, s.get("reduce"))
     if kind in ("gossip", "d2", "gradient_tracking", "sgp"):
         return mixed_trail(case, task, code, keys)
     if kind == "block_sync":

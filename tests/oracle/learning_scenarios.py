@@ -251,6 +251,17 @@ def draw_surroundings(r, case, strategy, cut, hosts):
         case["evaluate"] = {"every_steps": 2}
 
 
+def draw_faulty(r, case, strategy, cut, hosts, ranks):
+    """Ranks that hand over multiples of their gradients."""
+    s, kinds = case["strategy"], SYNCHRONOUS + ALONE + MIXED
+    if (cut or hosts > 1 or ranks == 1 or strategy not in kinds or "splits" in s or case["model"].get("experts")
+            or r.random() >= (0.6 if "reduce" in s else 0.1)):
+        return
+    ranks_at_fault = r.sample(range(ranks), r.randint(1, (ranks + 1) // 2))
+    case["cluster"]["faulty"] = {"kind": r.choice(["sign_flip", "scale"]), "factor": r.choice([0.5, 2.0, 3.0]),
+                                 "workers": [float(rank) for rank in sorted(ranks_at_fault)]}
+
+
 def draw_batches(r, case, strategy, cut, workers):
     rows = case["rows"]
     if r.random() >= 0.3 or rows < 2 * workers or "splits" in case["strategy"]:
@@ -285,8 +296,9 @@ def draw_formats(r, case, strategy):
     options = training["optimizer"]
     kind = options["kind"] if isinstance(options, dict) else options
     coded = any("compression" in key for key in s)
-    if r.random() < 0.12 and strategy in SYNCHRONOUS + ["diloco", "sgp", "gossip"] and not coded and kind in (
-            "sgd", "momentum", "nesterov"):
+    reduced = "reduce" in s or "faulty" in case["cluster"]
+    if r.random() < 0.12 and strategy in SYNCHRONOUS + ["diloco", "sgp", "gossip"] and not coded and not (
+            reduced) and kind in ("sgd", "momentum", "nesterov"):
         if case["model"]["kind"] not in ("factorization_machine", "sparse_logistic", "matrix_factorization"):
             training["precision"] = "float32"
     elif r.random() < 0.1 and strategy in ("parameter_server", "mapreduce") and not coded:
@@ -320,6 +332,7 @@ def draw(seed, index, attempt=0, listed=()):
         ranks = 1
     hosts = draw_hosts(r, case, strategy, cut, ranks)
     workers *= hosts
+    draw_faulty(r, case, strategy, cut, hosts, ranks)
     if cut:
         case["parallel"]["data"] = ranks
         workers = math.prod(case["parallel"].get(k, 1) for k in ("tensor", "context", "expert", "pipeline", "data"))
@@ -327,7 +340,8 @@ def draw(seed, index, attempt=0, listed=()):
         ranks = workers = 1
     case["cluster"]["workers"] = workers
     if strategy not in SYNCHRONOUS + ["sparse_parameter_server", "lloyd", "operators", "multitask"] or any(
-            key in case["strategy"] for key in ("compression", "parameter_compression", "answer_compression")):
+            key in case["strategy"] for key in ("compression", "parameter_compression", "answer_compression", "reduce")
+            ) or "faulty" in case["cluster"]:
         case["training"]["partition"] = "contiguous"
     if strategy in ASYNCHRONOUS:
         case["cluster"]["speed"] = "100kF"  # so slow that the printed times tell the order of events

@@ -69,6 +69,19 @@ def draw_code(r, kind, sharp, shards, pairs):
     return dict(code, error_feedback=r.random() < 0.5)
 
 
+def draw_reduce(r, s, ranks):
+    """How gradients or models become one, where that is not their mean."""
+    whole = s.get("servers", 1) == s.get("reducers", 1) == 1 and "bucket_size" not in s
+    kinds = ["min", "max", "median", "median", "trimmed_mean"] + ["sum"] * (s["kind"] != "federated_averaging")
+    kind = r.choice(kinds + ["krum", "krum"] * (whole and ranks > 2))
+    s["reduce"] = kind
+    if kind == "trimmed_mean" and r.random() < 0.7:
+        s["reduce"] = {"kind": kind, "trim": r.choice([0.1, 0.25, 0.4])}
+    if kind == "krum" and r.random() < 0.7:
+        faulty = r.randint(0, (ranks - 3) // 2)
+        s["reduce"] = {"kind": kind, "krum_faulty": faulty, "krum_selected": r.randint(1, ranks - faulty)}
+
+
 def draw_sum(r, s):
     s["algorithm"] = r.choice(SUMS)
 
@@ -224,6 +237,10 @@ def draw_strategy(r, kind, ranks, whole, cut, sharp, case, listed):
         s["parameter_compression"] = draw_rounding(r)
         s.pop("splits", None)
         s.pop("speculative", None)
+    reduces = (kind in ("mapreduce", "parameter_server", "federated_averaging") and s.get("combiner", True)
+               and "splits" not in s and not case["model"].get("experts"))
+    if reduces and not (s.get("compression") or {}).get("scale") and r.random() < 0.3:
+        draw_reduce(r, s, ranks)
     if kind == "byteps" and not cut and ranks > 1 and r.random() < 0.2:
         s["answer_compression"] = draw_rounding(r)
     return s

@@ -14,13 +14,14 @@ class Task:
     """A model, the rows of each rank, and an optimizer for each replica.
 
     batches[step][rank], if given, are the rows of a rank's gradients, in the order in which it computes them; else all
-    of its rows are in each.
+    of its rows are in each.  faulty: the multiples of their gradients that faulty ranks hand over, by rank.
     """
 
-    def __init__(self, model, start, shards, optimizer, batches=None):
+    def __init__(self, model, start, shards, optimizer, batches=None, faulty=None):
         self.model, self.start, self.shards, self.optimizer = model, start, shards, optimizer
         self.ranks, self.batches = len(shards), batches
         self.begun = [0] * self.ranks
+        self.faulty = faulty or {}
 
     def next_rows(self, rank):
         """The rows of all ranks in this rank's next gradient."""
@@ -38,7 +39,8 @@ class Task:
         rows = self.next_rows(rank)
         if not len(rows[rank]):
             return 0.0, np.zeros_like(w)
-        return len(rows[rank]) / sum(map(len, rows)), self.model.gradient(w, rows[rank])
+        mean = self.model.gradient(w, rows[rank])
+        return len(rows[rank]) / sum(map(len, rows)), self.faulty.get(rank, 1.0) * mean
 
     def of_rank_alone(self, rank, w):
         return self.share_and_mean(rank, w)[1]
@@ -53,11 +55,34 @@ def stretches(rows, ranks):
     return [np.arange(a, b) for a, b in zip(ends, ends[1:])]
 
 
-def synchronous(task, steps, code=None, parameter_code=None, answer_code=None):
+def krum(vectors, faulty=None, selected=1):
+    """P. Blanchard et al., Machine Learning with Adversaries, 2017: the vector with the least sum of squared distances
+    to its P - f - 2 nearest neighbours, the first of equal ones; multi-krum: the mean of the best ones."""
+    count = len(vectors)
+    neighbours = count - ((count - 3) // 2 if faulty is None else faulty) - 2
+    distances = ((vectors[:, None, :] - vectors[None]) ** 2).sum(axis=2)
+    scores = np.sort(distances, axis=1)[:, 1:1 + neighbours].sum(axis=1)  # the first is the distance to itself
+    return vectors[np.argsort(scores, kind="stable")[:selected]].mean(axis=0)
+
+
+def reduction(vectors, reduce):
+    """Vectors reduced to one, without weights; median and trimmed mean: D. Yin et al., Byzantine-Robust Distributed
+    Learning, 2018, definitions 1 and 2."""
+    vectors, options = np.array(vectors), reduce if isinstance(reduce, dict) else {"kind": reduce}
+    if options["kind"] == "krum":
+        return krum(vectors, options.get("krum_faulty"), options.get("krum_selected", 1))
+    if options["kind"] == "trimmed_mean":
+        cut = int(options.get("trim", 0.2) * len(vectors) + 1e-9)
+        return np.sort(vectors, axis=0)[cut:len(vectors) - cut].mean(axis=0)
+    return {"sum": np.sum, "min": np.min, "max": np.max, "median": np.median}[options["kind"]](vectors, axis=0)
+
+
+def synchronous(task, steps, code=None, parameter_code=None, answer_code=None, reduce=None):
     """One gradient of all rows a step: single, allreduce, mapreduce, servers with bsp, zero, fsdp, byteps and so on.
 
     With a code every rank sends the code of its part of the gradient; majority: J. Bernstein et al., signSGD, 2018.
-    With a parameter_code all gradients are those at the decoded parameters. With an answer_code the sum travels back
+    With a parameter_code all gradients are those at the decoded parameters. With `reduce` the gradients of the ranks'
+    mean losses are reduced in another way than by their mean. With an answer_code the sum travels back
     encoded: H. Tang et al., DoubleSqueeze, 2019.
     """
     w, optimizer = task.start, task.optimizer()
@@ -67,14 +92,18 @@ def synchronous(task, steps, code=None, parameter_code=None, answer_code=None):
     yield w
     for _ in range(steps):
         seen = encode(w, parameter_code) if parameter_code else w
-        if code is None:
+        if code is None and not reduce and not task.faulty:
             gradient = task.of_all(seen)
         else:
-            gradient = 0.0
+            shares, parts = [], []
             for rank, send in enumerate(senders):
                 share, mean = task.share_and_mean(rank, seen)
-                gradient = gradient + send(share * mean)
-            if code.get("scale") == "majority":
+                shares.append(share)
+                parts.append(send(share * mean))
+            gradient = sum(parts)
+            if reduce:
+                gradient = reduction([part / share for part, share in zip(parts, shares) if share], reduce)
+            if code and code.get("scale") == "majority":
                 gradient = np.sign(gradient)
         w = w + optimizer.move(w, answers(gradient))
         yield w

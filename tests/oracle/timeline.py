@@ -113,8 +113,8 @@ def not_covered(scenario, run):
         "topology": {"slice": [], "routing": "destination"},
         "options": {"compression": "none", "parameter_compression": "none", "hosts_first": False, "offload": "none",
                     "shard_group": None, "placement": "dedicated", "sharding": "range", "backup_workers": 0,
-                    "k_batch": None, "lazy": False, "update": "combine_then_adapt", "synchronous_steps": 0,
-                    "slow_momentum": 0, "optimizer_memory": "keep"}}
+                    "k_batch": None, "reduce": "mean", "lazy": False, "update": "combine_then_adapt",
+                    "synchronous_steps": 0, "slow_momentum": 0, "optimizer_memory": "keep"}}
     topology = scenario["cluster"]["topology"]
     sections = scenario | run | {"topology": topology if isinstance(topology, dict) else {}}
     problems = [f"{section}.{key}" for section, values in expected.items() for key, value in values.items()

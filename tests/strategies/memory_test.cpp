@@ -259,7 +259,23 @@ TEST_CASE("a server holds its shard, and workers hold no vectors of the optimize
     CHECK(of(server, MemoryPart::optimizer) == 2 * M / 2);
   }
   CHECK(servers->memory(terms(trial))[MemoryPart::optimizer] == 0.0);
-  CHECK(training::server_memory(terms(trial), 0.5).sum() == 4 * M / 2);
+  CHECK(training::server_memory(terms(trial), 0.5, 1).sum() == 4 * M / 2);
+}
+
+TEST_CASE("a server that takes medians holds the gradients of all workers, whole or in buckets") {
+  for (const std::optional<double> bucket_bytes : {std::optional<double>(), std::optional(2 * M / U)}) {
+    auto servers = std::make_shared<strategies::ParameterServer>();
+    servers->shards = 2;
+    servers->bucket_bytes = bucket_bytes;
+    servers->reduce.choose("median");
+    const Trial trial = trial_of({"median", servers}, Recompute::none);
+    const record::Record record = trial.run().record;
+    const MemoryParts formula = training::server_memory(terms(trial), 0.5, servers->traits(P).gradients_held);
+    CHECK(formula[MemoryPart::gradients] == P * M / 2);
+    CAPTURE(bucket_bytes.has_value());
+    for (std::size_t k = 0; k < record::memory_parts; ++k)
+      CHECK(record.ranks.at(P).memory[k] == formula[static_cast<MemoryPart>(k)]);
+  }
 }
 
 }  // namespace memory_test

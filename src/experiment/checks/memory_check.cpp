@@ -97,7 +97,8 @@ class MemoryFit {
       return fmt::format("a worker needs {}, but its device has {}{}", written_out(worker),
                          outputs::byte_count(limit_bytes_), settings_.advises ? "; " + nearest_changes() : "");
     if (traits.servers == 0 || traits.holder != training::Holder::servers) return {};
-    const MemoryParts server = training::server_memory(terms_, traits.deals_parameters() ? 1.0 / traits.servers : 1.0);
+    const MemoryParts server =
+        training::server_memory(terms_, traits.deals_parameters() ? 1.0 / traits.servers : 1.0, traits.gradients_held);
     if (fits(server)) return {};
     return fmt::format(
         "a server needs {}, but its device has {}; deal the parameters to more servers, or set "

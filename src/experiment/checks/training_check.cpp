@@ -48,6 +48,26 @@ void check_desynchronise(const Settings& settings, const Document& document, Fau
              "leave it out (cluster.stragglers slow down the ranks of any strategy)");
 }
 
+/// Refuses faulty workers where no worker hands over a gradient of the whole model.
+void check_faulty(const Settings& settings, const Document& document, Faults& faults) {
+  if (!settings.cluster.faulty->there()) return;
+  const auto refuse = [&](const std::string& what) {
+    faults.add(place(document, "cluster.faulty"),
+               fmt::format("faulty workers hand over other gradients than they have computed, but {}; leave one of "
+                           "them out",
+                           what));
+  };
+  if (!settings.training.numbers) return refuse("training.numbers = false computes none");
+  if (settings.parallel.cuts()) return refuse("[parallel] cuts the model, so that a rank has a part of each");
+  for (const StrategyEntry& entry : settings.strategies) {
+    if (!entry.strategy) continue;
+    const training::Traits traits = entry.as_run()->traits(static_cast<int>(settings.cluster.workers));
+    if (traits.passes == training::Traits::Passes::assignments)
+      return refuse(fmt::format("job = \"k_means\" of {} sends sums of rows", entry.strategy.kind()));
+    if (traits.cuts) return refuse(fmt::format("{} cuts the model among the ranks", entry.strategy.kind()));
+  }
+}
+
 /// True if w is longer for more classes.
 bool needs_classes(const Settings& settings) {
   const models::Model& model = *settings.model.model;
@@ -191,6 +211,7 @@ void check_tokens(const Settings& settings, const Document& document, Faults& fa
 void check_fitness(const Settings& settings, const Document& document, Faults& faults) {
   check_optimizer(settings, document, faults);
   check_desynchronise(settings, document, faults);
+  check_faulty(settings, document, faults);
   check_tokens(settings, document, faults);
   check_shares(settings, document, faults);
   if (devices_multiply(settings)) check_data(settings, faults);

@@ -14,12 +14,13 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 28> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 30> later_options{{{"cluster", "device", "\"none\""},
                                                      {"cluster", "frame", "\"standard\""},
                                                      {"cluster", "protocol", "\"none\""},
                                                      {"cluster", "window", "\"4MiB\""},
                                                      {"cluster", "processor_time", "\"0s\""},
                                                      {"cluster", "overlap_slowdown", "0.0"},
+                                                     {"cluster", "faulty", "\"none\""},
                                                      {"device", "launch", "\"0s\""},
                                                      {"parallel", "scatter_gather", "false"},
                                                      {"parallel", "refresh_every", "1"},
@@ -30,6 +31,7 @@ constexpr std::array<LaterOption, 28> later_options{{{"cluster", "device", "\"no
                                                      {"model", "timed_as", "\"itself\""},
                                                      {"training", "precision", "\"float64\""},
                                                      {"training", "wire", "\"precision\""},
+                                                     {"strategy", "reduce", "\"mean\""},
                                                      {"strategy", "late", "\"finish\""},
                                                      {"strategy", "codes", "\"gather\""},
                                                      {"strategy", "credits", "1"},

@@ -13,6 +13,8 @@ bool numbers_without_time(const RunPlan& run) {
   const Settings& settings = *run.settings;
   const training::Options& training = settings.training;
   const training::Traits traits = run.strategy->traits(static_cast<int>(run.workers));
+  // The clock decides which splits a faulty worker maps.
+  if (settings.cluster.faulty->there() && !traits.free_workers_take.empty()) return false;
   // An overflow of float16 is seen by reading the numbers.
   // Numbers that are known have no parameters that could be kept.
   return training.numbers && !settings.save_model && !settings.model.proxied() &&
@@ -32,16 +34,17 @@ std::string numbers_key(const RunPlan& run) {
   for (const char* timing :
        {"training.input", "training.checkpoint_every_steps", "training.checkpoint_every", "training.checkpoint_async"})
     training.erase(option_key(timing).substr(std::string_view("training.").size()));
-  const nlohmann::ordered_json all{{"data", run.data_key()},
-                                   {"model", key["model"]},
-                                   {"training", std::move(training)},
-                                   {"evaluate_on", key["evaluate"]["on"]},
-                                   {"kind", run.kind},
-                                   {"options", run.options},
-                                   {"workers", run.workers},
-                                   {"cluster_workers", settings.cluster.workers},
-                                   {"seed", run.seed},
-                                   {"results", results_number}};
+  nlohmann::ordered_json all{{"data", run.data_key()},
+                             {"model", key["model"]},
+                             {"training", std::move(training)},
+                             {"evaluate_on", key["evaluate"]["on"]},
+                             {"kind", run.kind},
+                             {"options", run.options},
+                             {"workers", run.workers},
+                             {"cluster_workers", settings.cluster.workers},
+                             {"seed", run.seed},
+                             {"results", results_number}};
+  if (settings.cluster.faulty->there()) all["faulty"] = key["cluster"]["faulty"];
   return base::hash(all.dump()).substr(0, 16);
 }
 

@@ -59,6 +59,9 @@ void take_serving(Settings& settings, const Document& document, Faults& faults) 
   if (settings.save_model)
     faults.add(place(document, "save_model"),
                "save_model = true keeps the parameters of a training, but [serving] trains nothing; leave it out");
+  if (settings.cluster.faulty->there())
+    faults.add(place(document, "cluster.faulty"),
+               "cluster.faulty is about trainings, but [serving] trains nothing; leave it out");
   refuse_options(document, "training", {"numbers", "precision"}, "leave it out", faults);
   refuse_options(document, "parallel", {"tensor", "pipeline", "data", "order"},
                  "a model that answers is cut by tensor and pipeline", faults);

@@ -10,6 +10,11 @@ namespace {
 
 constexpr Translation note_texts[] = {
     {"a spare host took the place of rank {} at {} s", "{1} s 时一台备用主机顶替了 rank {0}"},
+    {"{} of {} workers are faulty (cluster.faulty = \"{}\"): ranks {}",
+     "{1} 个工作节点中有 {0} 个出错（cluster.faulty = \"{2}\"）：rank {3}"},
+    {"none of {} workers is faulty (cluster.faulty)", "{} 个工作节点中没有出错的（cluster.faulty）"},
+    {"reduce: trim = {} of {} gradients leaves none of them out, so that the trimmed mean is the mean",
+     "reduce：{1} 个梯度的 trim = {0} 没有去掉任何一个，因此截尾均值就是均值"},
     {"compression: {} of codes come to each of {} ranks for a sum, and without compression {}; scattered codes (option "
      "codes) take {}",
      "压缩：每次求和，{1} 个节点各收到 {0} 的编码，而不压缩时为 {2}；分散的编码（选项 codes）则为 {3}"},

@@ -23,6 +23,7 @@ Traits MapReduce::traits(int P) const {
           .servers = static_cast<int>(reducers),
           .sharding = Sharding::range,
           .dealt_in_pieces = dealt_in_buckets(),
+          .gradients_held = gradients_held(reduce, P * splits),
           .many_to_many = reducers > 1,
           .answering_actors = bucket_bytes ? P + reducers * P : 0,
           .taking_actors = bucket_bytes ? reducers * P : 0,
@@ -116,10 +117,13 @@ void MapReduce::operator()(Server& server) const {
   State state = server.start();
   while (server.continues(state)) {
     (*broadcast)(group, P, parameter_code.once(group, state.w), state.w.size());
-    collectives::FlatReduce reduce(group, P);
+    collectives::FlatReduce results(group, P);
     const auto add_flops =
         job == Job::gradient ? std::optional(sum_code.add_flops(state.w.size(), first)) : std::nullopt;
-    finish_round(server, state, reduce.sum(add_flops), sum_code, P);
+    finish_round(
+        server, state,
+        reduce->adds() ? results.sum(add_flops) : reduced(server, reduce, results.terms(), rows_of_workers(server)),
+        sum_code, P);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "strategies/compression.h"
 #include "strategies/job.h"
 #include "strategies/mapreduce/storage.h"
+#include "strategies/reductions/reduction.h"
 #include "strategies/strategy.h"
 #include "training/compressors/encoder.h"
 
@@ -38,6 +39,7 @@ struct MapReduce : Strategy {
   std::int64_t splits = 1;  ///< a worker
   bool speculative = false;
   std::optional<double> slow_factor;  ///< default 1.5
+  Reduce reduce = mean_by_rows();
   base::Slot<IntermediateStorage> storage{storages(), "memory"};
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
@@ -47,6 +49,7 @@ struct MapReduce : Strategy {
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;
   std::shared_ptr<const Strategy> alone() const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
@@ -57,6 +60,7 @@ struct MapReduce : Strategy {
   // Buckets (mapreduce_buckets.cpp).
   void describe_buckets(base::Describer& d);
   void refuse_hosts_first(base::Describer& d) const;
+  void refuse_reductions(base::Describer& d) const;
   void map_in_buckets(Worker& worker) const;
   void reduce_in_buckets(Server& server) const;
   std::function<std::vector<std::int64_t>(const training::Learning&)> dealt_in_buckets() const;
@@ -81,8 +85,8 @@ struct MapReduce : Strategy {
   /// rows.
   std::vector<cluster::Packet> sliced(const Worker& worker, training::Encoder& code, const Tensor& x,
                                       std::int64_t rows) const;
-  /// The update with the sum of so many codes.  Virtual time: decoding, the disk's, the additions that a combiner would
-  /// have saved, the update.
+  /// The update with the reduction of so many codes.  Virtual time: decoding, the disk's, the additions that a combiner
+  /// would have saved, the update.
   void finish_round(Server& server, State& state, const Tensor& codes_sum, const training::Encoder& code,
                     std::int64_t sums) const;
   /// Virtual time: reading or writing so many bytes; it counts as communicating, with a storage.

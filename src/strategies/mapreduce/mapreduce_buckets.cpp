@@ -45,6 +45,7 @@ void MapReduce::reduce_in_buckets(Server& server) const {
   serve_in_buckets(server,
                    {.gradients = *compression,
                     .parameters = *parameter_compression,
+                    .reduce = reduce,
                     .bucketing = {.buckets = buckets(server.learning()).count(), .travel = {.credits = credits}}});
 }
 

@@ -26,6 +26,9 @@ void MapReduce::describe(base::Describer& d) {
       "speculative: a split is slow once it is mapped for longer than so many times the median of the round's splits "
       "that are done (default 1.5)",
       Bounds::between(1, 1000));
+  describe_reduce(d, reduce, compression,
+                  "how the gradients that workers (or splits) have mapped become that of the update: each is of the "
+                  "mean loss over its rows, and only the mean weights them by their rows");
   d.component("storage", storage, "where rows and sums are kept from round to round");
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
@@ -33,6 +36,7 @@ void MapReduce::describe(base::Describer& d) {
   describe_buckets(d);
   describe_hosts_first(d);
   refuse_hosts_first(d);
+  refuse_reductions(d);
   if (!compression->exact() && !combiner)
     d.refuse("compression",
              "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "
@@ -67,6 +71,20 @@ void MapReduce::describe(base::Describer& d) {
              "= true, or leave slow_factor out");
 }
 
+/// Reductions other than the mean are of one gradient a worker or split: of what its combiner makes.
+void MapReduce::refuse_reductions(base::Describer& d) const {
+  refuse_parts(d, reduce, reducers > 1 ? fmt::format("reducers = {}", reducers) : bucket_bytes ? "bucket_size" : "");
+  if (reduce->adds()) return;
+  const auto refuse = [&](const char* written, const char* instead) {
+    d.refuse("reduce",
+             fmt::format("reduce = \"{}\" takes one gradient of each worker or split, but {} {}; leave one of "
+                         "them out",
+                         reduce.kind(), written, instead));
+  };
+  if (!combiner) refuse("combiner = false", "sends those of all rows");
+  if (job == Job::k_means) refuse("job = \"k_means\"", "sends sums and numbers of rows, which are added");
+}
+
 /// The devices of a host sum what they make of their own rows.
 void MapReduce::refuse_hosts_first(base::Describer& d) const {
   if (!hosts_first) return;
@@ -92,7 +110,12 @@ std::optional<Refusal> MapReduce::refusal(const Circumstances& circumstances) co
     return Refusal{"reducers", fmt::format("reducers = {}, but {} needs all parameters at once; set reducers = "
                                            "1, or another optimizer, without clip_norm",
                                            reducers, whole)};
+  if (auto refusal = reduce_refusal(reduce, circumstances.workers * splits)) return refusal;
   return compression_refusal(compression, circumstances);
+}
+
+std::vector<std::string> MapReduce::warnings(std::int64_t P, std::uint64_t /*seed*/) const {
+  return reduce_warnings(reduce, P * splits);
 }
 
 }  // namespace simgrad::strategies

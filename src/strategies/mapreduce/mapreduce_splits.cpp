@@ -20,8 +20,9 @@ double MapReduce::map_flops(const training::Learning& learning, int split, int a
 
 Tensor MapReduce::mapped(const Worker& worker, const Tensor& w, std::int64_t step, int split, int all) const {
   const training::Learning& learning = worker.learning();
-  return job == Job::gradient ? learning.gradient(w, {step, split, all}, worker.loss_exponent())
-                              : learning.assignments(w, {step, split, all});
+  if (job != Job::gradient) return learning.assignments(w, {step, split, all});
+  const Tensor g = learning.gradient(w, {step, split, all}, worker.loss_exponent());
+  return worker.handed_over(g, step, learning.batches().count(split, all));
 }
 
 std::int64_t MapReduce::sum_size(const training::Learning& learning) const {
@@ -73,13 +74,17 @@ void MapReduce::reduce_splits(Server& server) const {
   const int all = server.workers() * static_cast<int>(splits);
   const std::int64_t first = server.shards().first(server.shard());
   const training::Encoder sum_code(*compression, server);
+  std::vector<std::int64_t> rows;
+  for (int split = 0; split < all; ++split) rows.push_back(server.learning().batches().count(split, all));
   SplitMaster workers(server, all, speculative ? std::optional(slow_factor.value_or(1.5)) : std::nullopt,
                       *parameter_compression);
   State state = server.start();
   while (server.continues(state)) {
-    const Tensor g = values::sum(workers.mapped(state));
-    server.charge(static_cast<double>(all) * sum_code.add_flops(g.size(), first));
-    finish_round(server, state, g, sum_code, all);
+    std::vector<Tensor> results = workers.mapped(state);
+    if (reduce->adds()) server.charge(static_cast<double>(all) * sum_code.add_flops(results.front().size(), first));
+    finish_round(server, state,
+                 reduce->adds() ? values::sum(std::move(results)) : reduced(server, reduce, std::move(results), rows),
+                 sum_code, all);
   }
 }
 

@@ -46,11 +46,14 @@ class BucketSum {
     ++arrived_;
   }
   bool complete() const { return arrived_ == codes_.size(); }
-  /// Added in the order of the workers.  first: the first parameter.  Virtual time: the additions, the decoding.
-  Tensor take(const Server& server, const training::Encoder& code, std::int64_t first) {
+  /// Reduced, by default added in the order of the workers.  first: the first parameter.  Virtual time: that of the
+  /// reduction and the decoding.
+  Tensor take(const Server& server, const Reduce& reduce, const training::Encoder& code, std::int64_t first) {
     const std::int64_t n = codes_.front().size(), P = server.workers();
-    server.charge(static_cast<double>(P) * code.add_flops(n, first));
-    const Tensor sum = values::decoded(values::sum(std::exchange(codes_, std::vector<Tensor>(codes_.size()))));
+    if (reduce->adds()) server.charge(static_cast<double>(P) * code.add_flops(n, first));
+    std::vector<Tensor> codes = std::exchange(codes_, std::vector<Tensor>(codes_.size()));
+    const Tensor sum = reduce->adds() ? values::decoded(values::sum(std::move(codes)))
+                                      : reduced(server, reduce, std::move(codes), rows_of_workers(server));
     arrived_ = 0;
     code.charge_decoding(server.comm(), n, P, first);
     return code.compressor().concluded(sum);
@@ -70,6 +73,7 @@ void serve_in_buckets(Server& server, const BucketService& its) {
   const bool by_bucket = its.bucketing.of_answers();
   for (bool answered = true; service.continues(); answered = by_bucket) {
     if (!answered) service.answer_all();
+    hold(server, its.reduce, server.workers() * service.state.w.size());  // pushes of any buckets may be there
     for (std::size_t left = sums.size(); left > 0;) {
       BucketPush push = service.next_bucket();
       BucketSum& sum = sums[push.bucket];
@@ -77,7 +81,7 @@ void serve_in_buckets(Server& server, const BucketService& its) {
       if (!sum.complete()) continue;
       State& piece = pieces[push.bucket];
       const Tensor g =
-          sum.take(server, service.gradients(), server.shards().stretch(server.shard(), push.bucket).first);
+          sum.take(server, its.reduce, service.gradients(), server.shards().stretch(server.shard(), push.bucket).first);
       server.update(piece, its.weight == 1.0 ? g : its.weight * g);
       if (by_bucket) service.answer_bucket(push.bucket, piece.w, piece.step);
       --left;

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "strategies/reductions/reduction.h"
 #include "strategies/servers/push_service.h"
 
 namespace simgrad::strategies {
@@ -15,8 +16,9 @@ std::vector<std::int64_t> lengths_of(const UnitBuckets& buckets);
 struct BucketService {
   const training::Compressor& gradients;  ///< the codes that are sent instead of them, and of parameters
   const training::Compressor& parameters;
+  const Reduce& reduce;
   Bucketing bucketing;
-  double weight = 1.0;                         ///< of the sum of the workers' gradients
+  double weight = 1.0;                         ///< of the workers' gradients, reduced
   std::function<void()> after_step = nullptr;  ///< called after the last bucket's update; or null
 };
 

@@ -21,6 +21,14 @@ void ReturnedModels::show() const {
   for (const auto& [worker, x] : models_) server_.show_replica(worker, x);
 }
 
+std::vector<Tensor> ReturnedModels::in_order() const {
+  auto models = models_;
+  std::ranges::sort(models, {}, [](const auto& its) { return its.first; });
+  std::vector<Tensor> all;
+  for (auto& [worker, x] : models) all.push_back(std::move(x));
+  return all;
+}
+
 Tensor ReturnedModels::mean() {
   std::vector<std::size_t> order(models_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

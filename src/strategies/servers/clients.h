@@ -20,6 +20,8 @@ class ReturnedModels {
   bool empty() const { return models_.empty(); }
   /// Shows them to the training as the workers' replicas.
   void show() const;
+  /// The models, in the order of the workers.
+  std::vector<Tensor> in_order() const;
   /// The models' mean by rows, added in the order of the workers.  Virtual time: 2 d flops a model, 2 k a sparse code.
   Tensor mean();
 

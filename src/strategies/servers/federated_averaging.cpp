@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "strategies/circumstances.h"
 #include "strategies/servers/clients.h"
 #include "strategies/servers/model_link.h"
 #include "training/learning/learning.h"
@@ -35,6 +36,11 @@ void FederatedAveraging::describe(base::Describer& d) {
   d.number("proximal", proximal,
            "mu: a worker's loss has mu/2 |w - w_round|^2 on top, which holds it near the round's model (FedProx)",
            Bounds::at_least(0));
+  describe_reduce(d, reduce, compression,
+                  "how the models that workers return (with compression: their moves) become the next one; only the "
+                  "mean weights them, by the rows that the workers own");
+  if (!reduce->lies_within())
+    d.refuse("reduce", "reduce = \"sum\" adds gradients, but workers return models, whose sum is none; take the mean");
   describe_move_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that the server sends instead of models");
@@ -44,11 +50,25 @@ void FederatedAveraging::describe(base::Describer& d) {
              "local_steps and local_epochs both say how long a worker trains in a round; leave one of them out");
 }
 
-Traits FederatedAveraging::traits(int) const {
+std::optional<Refusal> FederatedAveraging::refusal(const Circumstances& circumstances) const {
+  if (auto refusal = reduce_refusal(reduce, trained(circumstances.workers))) return refusal;
+  return compression_refusal(compression, circumstances);
+}
+
+std::vector<std::string> FederatedAveraging::warnings(std::int64_t P, std::uint64_t /*seed*/) const {
+  return reduce_warnings(reduce, trained(P));
+}
+
+std::int64_t FederatedAveraging::trained(std::int64_t P) const {
+  return std::llround(std::max(1.0, std::round(fraction_train * static_cast<double>(P))));
+}
+
+Traits FederatedAveraging::traits(int P) const {
   return {.pace = Pace::server_updates,
           .gradients_an_update = 0,
           .holder = Holder::servers,
           .servers = 1,
+          .gradients_held = gradients_held(reduce, trained(P)),
           .recoveries = training::every_recovery(),
           .replicas_beside_servers = true,
           .step_is = "one round, in which the server averages the models of the workers that train in it"};
@@ -66,7 +86,7 @@ std::vector<int> FederatedAveraging::chosen(const Server& server, std::int64_t r
   const auto P = static_cast<std::uint64_t>(server.workers());
   const base::Permutation draw(
       {.seed = server.seed(), .purpose = base::Purpose::clients, .step = static_cast<std::uint64_t>(round)}, P);
-  const auto wanted = static_cast<std::size_t>(std::max(1.0, std::round(fraction_train * static_cast<double>(P))));
+  const auto wanted = static_cast<std::size_t>(trained(server.workers()));
   std::vector<int> all;
   for (std::uint64_t i = 0; i < P && all.size() < wanted; ++i)
     if (const int worker = static_cast<int>(draw(i)); std::ranges::binary_search(present, worker))
@@ -107,7 +127,8 @@ void FederatedAveraging::operator()(Server& server) const {
           for (std::int64_t h = 0; h < steps_of(server, worker); ++h) server.count(worker);
         });
     returned.show();
-    state.w = returned.mean();
+    state.w = reduce->adds() ? returned.mean() : reduced(server, reduce, returned.in_order());
+    server.memory().set(record::MemoryPart::gradients, 0.0);
     if (!clients.exact_moves()) {
       server.charge(static_cast<double>(state.w.size()), record::Work::update);
       state.w += model;  // the mean of the moves from there

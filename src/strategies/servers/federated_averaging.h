@@ -8,7 +8,7 @@
 /// speed, + 3 H d / speed with the proximal term.
 #pragma once
 
-#include "strategies/compression.h"
+#include "strategies/reductions/reduction.h"
 
 namespace simgrad::strategies {
 
@@ -27,18 +27,20 @@ struct FederatedAveraging : Strategy {
   std::optional<std::int64_t> local_steps;
   std::optional<double> local_epochs;
   double proximal = 0.0;
+  Reduce reduce = mean_by_rows();
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
-  std::optional<Refusal> refusal(const Circumstances& circumstances) const override {
-    return compression_refusal(compression, circumstances);
-  }
+  std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 
  private:
+  /// The number of workers that train in a round (m).
+  std::int64_t trained(std::int64_t P) const;
   /// H of a worker.
   std::int64_t steps_of(const training::Participant& self, int worker) const;
   /// The workers that train in a round: a function of the seed and the round. Ascending.

@@ -54,6 +54,7 @@ Traits ParameterServer::traits(int P) const {
           .hosts = hosts_of_servers(placement, P, servers),
           .sharding = dealt_by,
           .dealt_in_pieces = dealt_in_buckets(),
+          .gradients_held = gradients_held(reduce, gradients_reduced(P)),
           .many_to_many = servers > 1,
           .pairs = 2 * pairs,
           .answering_actors = streams * (P + pairs),
@@ -87,7 +88,12 @@ std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstanc
                                "others, which another server holds; set servers = 1, or take an optimizer that "
                                "works element by element, without clip_norm",
                                shards, whole)};
+  if (auto refusal = reduce_refusal(reduce, gradients_reduced(circumstances.workers))) return refusal;
   return compression_refusal(compression, circumstances);
+}
+
+std::vector<std::string> ParameterServer::warnings(std::int64_t P, std::uint64_t /*seed*/) const {
+  return reduce_warnings(reduce, gradients_reduced(P));
 }
 
 void ParameterServer::operator()(Worker& worker) const {

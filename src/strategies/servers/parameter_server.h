@@ -17,6 +17,7 @@
 
 #include "strategies/buckets/buckets.h"
 #include "strategies/compression.h"
+#include "strategies/reductions/reduction.h"
 #include "strategies/servers/server_choices.h"
 
 namespace simgrad::strategies {
@@ -71,6 +72,7 @@ struct ParameterServer : Strategy {
   bool staleness_aware = false;
   double delay_compensation = 0.0;
   Part part = Part::sum;
+  Reduce reduce = mean_by_rows();
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
   std::optional<double> bucket_bytes;
@@ -80,6 +82,7 @@ struct ParameterServer : Strategy {
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
+  std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;
   void operator()(Worker& worker) const override;
   void operator()(Server& server) const override;
 
@@ -90,7 +93,10 @@ struct ParameterServer : Strategy {
   /// Whether new parameters interrupt a gradient.
   bool restarts() const { return cancels() || (consistency == Consistency::bsp && k_batch); }
   bool stale() const { return consistency == Consistency::asp || (consistency == Consistency::ssp && bound() > 0); }
+  /// The gradients of an update of P workers.
+  std::int64_t gradients_reduced(std::int64_t P) const { return k_batch.value_or(P - backup_workers); }
   void refuse_contradictions(base::Describer& d) const;
+  void refuse_reductions(base::Describer& d) const;
   void refuse_beside_restarts(base::Describer& d) const;
   void describe_buckets(base::Describer& d);
   UnitBuckets buckets(const training::Learning& learning) const;

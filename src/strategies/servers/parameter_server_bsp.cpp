@@ -29,7 +29,8 @@ void ParameterServer::serve_bsp(Server& server) const {
   while (server.continues(state)) {
     collectives::FlatReduce pushes(group, P);
     collectives::flat_broadcast(group, P, Packet(parameters.once(group, state.w), Version{state.step}));
-    const Tensor sum = values::decoded(pushes.sum(gradients.add_flops(state.w.size(), first)));
+    const Tensor sum = reduce->adds() ? values::decoded(pushes.sum(gradients.add_flops(state.w.size(), first)))
+                                      : reduced(server, reduce, pushes.terms(), rows_of_workers(server));
     gradients.charge_decoding(group, sum.size(), P, first);
     const Tensor g = gradients.compressor().concluded(sum);
     server.update(state, part == Part::mean ? P * g : g);
@@ -43,7 +44,7 @@ namespace {
 /// The gradients of one step that some of the workers have sent.
 class ArrivedGradients {
  public:
-  explicit ArrivedGradients(PushService& service) : service_(service) {}
+  ArrivedGradients(PushService& service, const Reduce& reduce) : service_(service), reduce_(reduce) {}
 
   void add(const Push& push) {
     parts_.emplace(push.worker, service_.decoded(push));
@@ -51,20 +52,29 @@ class ArrivedGradients {
   }
   std::int64_t size() const { return static_cast<std::int64_t>(parts_.size()); }
 
-  /// One update by the mean gradient over their rows, added in the order of the workers; counts the rows.
-  /// Virtual time: the additions and the optimizer's flops.
+  /// One update by their reduction, by default the mean gradient over their rows, added in the order of the workers;
+  /// counts the rows.  Virtual time: that of the reduction and the optimizer's flops.
   void apply() const {
     const Server& server = service_.server();
     std::vector<Tensor> terms;
-    for (const auto& [worker, g] : parts_) terms.push_back(g);
-    const Tensor sum = service_.sum(std::move(terms));
-    const double weight = static_cast<double>(server.batch()) / static_cast<double>(std::max<std::int64_t>(1, rows_));
-    server.update(service_.state, rows_ == server.batch() ? sum : weight * sum);
+    std::vector<std::int64_t> rows;
+    for (const auto& [worker, g] : parts_) {
+      terms.push_back(g);
+      rows.push_back(server.rows(worker));
+    }
+    if (!reduce_->adds()) {
+      server.update(service_.state, reduced(server, reduce_, std::move(terms), rows));
+    } else {
+      const Tensor sum = service_.sum(std::move(terms));
+      const double weight = static_cast<double>(server.batch()) / static_cast<double>(std::max<std::int64_t>(1, rows_));
+      server.update(service_.state, rows_ == server.batch() ? sum : weight * sum);
+    }
     for (const auto& [worker, g] : parts_) server.count(worker);
   }
 
  private:
   PushService& service_;
+  const Reduce& reduce_;
   std::multimap<int, Tensor> parts_;
   std::int64_t rows_ = 0;
 };
@@ -77,7 +87,7 @@ void ParameterServer::serve_first_of_all(Server& server) const {
   const std::int64_t enough = std::max<std::int64_t>(1, server.workers() - backup_workers);
   PushService service(server, *compression, *parameter_compression, Inbox::OnLoss::silent, bucketing(server));
   while (service.continues()) {
-    ArrivedGradients arrived(service);
+    ArrivedGradients arrived(service, reduce);
     std::vector<int> in_time;
     while (arrived.size() < enough) {
       const Push push = service.next();
@@ -98,7 +108,7 @@ void ParameterServer::serve_first_of_all(Server& server) const {
 void ParameterServer::serve_first(std::int64_t enough, Server& server) const {
   PushService service(server, *compression, *parameter_compression);
   while (service.continues()) {
-    ArrivedGradients arrived(service);
+    ArrivedGradients arrived(service, reduce);
     while (arrived.size() < enough)
       if (const Push push = service.next(); push.version == service.state.step) arrived.add(push);
     arrived.apply();

@@ -59,6 +59,7 @@ void ParameterServer::serve_bsp_in_buckets(Server& server) const {
   serve_in_buckets(server,
                    {.gradients = *compression,
                     .parameters = *parameter_compression,
+                    .reduce = reduce,
                     .bucketing = bucketing(server),
                     .weight = part == Part::mean ? P : 1.0,
                     .after_step = consistency == Consistency::ssp ? std::function<void()>(count_fresh) : nullptr});

@@ -224,11 +224,11 @@ MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its) {
   return terms.mesh ? shards_on_mesh(terms, its, states, gradients) : shards_of_whole(terms, its, states, gradients);
 }
 
-MemoryParts server_memory(const MemoryTerms& terms, double share) {
+MemoryParts server_memory(const MemoryTerms& terms, double share, std::int64_t gradients) {
   MemoryParts parts;
   const double N = terms.parameters() * share;
   parts[MemoryPart::parameters] = N * terms.bytes.parameter;
-  parts[MemoryPart::gradients] = N * terms.bytes.gradient;
+  parts[MemoryPart::gradients] = N * terms.bytes.gradient * static_cast<double>(gradients);
   parts[MemoryPart::optimizer] = N * terms.optimizer_bytes();
   return parts;
 }

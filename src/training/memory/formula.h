@@ -89,7 +89,7 @@ struct ShardMemory {
 };
 record::MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its);
 
-/// A server of a part of the parameters.
-record::MemoryParts server_memory(const MemoryTerms& terms, double share);
+/// A server of a part of the parameters.  gradients: the workers' gradients that it holds at a time.
+record::MemoryParts server_memory(const MemoryTerms& terms, double share, std::int64_t gradients);
 
 }  // namespace simgrad::training
