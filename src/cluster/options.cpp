@@ -269,6 +269,14 @@ void check_overlap(base::Describer& d, const Options& options) {
         "one of them out");
 }
 
+/// Ranks that stragglers or faulty workers name.
+void check_named_ranks(base::Describer& d, const Options& options) {
+  if (options.stragglers)
+    if (const std::string why = options.stragglers->refusal(options.workers); !why.empty()) d.refuse("stragglers", why);
+  if (options.faulty)
+    if (const std::string why = options.faulty->refusal(options.workers); !why.empty()) d.refuse("faulty", why);
+}
+
 /// Options that a platform or a device says.
 void refuse_contradictions(base::Describer& d, const Options& options) {
   if (!options.platform.empty())
@@ -338,10 +346,7 @@ void Options::describe(base::Describer& d) {
   check_overlap(d, *this);
   if (sharing != Sharing::gang && d.given("quantum"))
     d.refuse("quantum", "\"quantum\" is how long a turn is under sharing = \"gang\"; set that, or leave it out");
-  if (stragglers)
-    if (const std::string why = stragglers->refusal(workers); !why.empty()) d.refuse("stragglers", why);
-  if (faulty)
-    if (const std::string why = faulty->refusal(workers); !why.empty()) d.refuse("faulty", why);
+  check_named_ranks(d, *this);
 }
 
 }  // namespace simgrad::cluster

@@ -167,7 +167,7 @@ TEST_CASE("the storages of mapreduce are listed with their options") {
 }
 
 TEST_CASE("reductions and faulty workers are listed with their options") {
-  CHECK(contains(said("explain trimmed_mean"), "  trim (a number, "));
+  CHECK(contains(said("explain trimmed_mean"), "  trim (number, from 0 to 0.5, "));
   CHECK(contains(said("explain krum"), "  krum_faulty ("));
   CHECK(contains(said("explain sign_flip"), "  share ("));
   CHECK(contains(said("explain parameter_server"),

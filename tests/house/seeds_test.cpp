@@ -30,6 +30,10 @@ TEST_CASE("more machines with more failures hold on average over three seeds") {
 
 TEST_CASE("intervals of checkpoints hold on average over two seeds") { check_over("2..3", {"checkpoint_interval"}); }
 
+TEST_CASE("faulty workers spoil the mean and no robust reduction over three seeds") {
+  check_over("2..4", {"faulty_workers"});
+}
+
 TEST_CASE("tensor_or_replicas holds on average over three seeds") { check_over("2..4", {"tensor_or_replicas"}); }
 
 TEST_CASE("blocks by movement and stale slices hold on average over seeds 1 to 5") {

@@ -319,6 +319,42 @@ TEST_CASE("a robust reduction holds all gradients at the server, and the others 
   }
 }
 
+TEST_CASE("the median is that of the numbers that travel, where these are rounded") {
+  Trial trial = attacked(least_squares(server_with(reduce_by("median"))), flipped(3.0));
+  trial.training.wire = training::Wire::float32;
+  const auto as_float = [](std::vector<double> numbers) {
+    for (double& number : numbers) number = static_cast<double>(static_cast<float>(number));
+    return numbers;
+  };
+  const data::Dataset set = trial.data().train;
+  std::vector<double> w(6);
+  for (int step = 0; step < 30; ++step) {
+    Vectors all;
+    for (int r = 0; r < 5; ++r) {
+      std::vector<double> part = gradient_of(trial, set, {16 * r, 16, {}}, as_float(w), 1.0 / 80);
+      for (double& number : part) number *= r == 1 || r == 2 ? -3.0 : 1.0;
+      part = as_float(part);
+      for (double& number : part) number *= 5.0;
+      all.push_back(part);
+    }
+    const std::vector<double> g = medians(all);
+    for (std::size_t j = 0; j < 6; ++j) w[j] -= trial.training.learning_rate * g[j];
+  }
+  CHECK(relative_distance(trial.run().final_parameters(), w) < 1e-12);
+}
+
+TEST_CASE("the network changes no number of a robust training") {
+  for (const char* kind : {"median", "trimmed_mean", "krum"}) {
+    Trial trial = attacked(least_squares(server_with(reduce_by(kind))), cluster::RandomGradients());
+    const std::vector<double> expected = trial.run().final_parameters();
+    trial.cluster.network_model = cluster::NetworkModel::tcp;
+    CHECK(trial.run().final_parameters() == expected);
+    trial.cluster.network_model = cluster::NetworkModel::ideal;
+    trial.cluster.topology.choose("two_tier");
+    CHECK(trial.run().final_parameters() == expected);
+  }
+}
+
 TEST_CASE("a training with faulty workers that crashes goes on as the undisturbed one, bit for bit") {
   const auto random = [](Trial trial) { return attacked(std::move(trial), cluster::RandomGradients()); };
   for (const char* kind : {"median", "krum"}) {

@@ -60,7 +60,7 @@ struct MapReduce : Strategy {
   // Buckets (mapreduce_buckets.cpp).
   void describe_buckets(base::Describer& d);
   void refuse_hosts_first(base::Describer& d) const;
-  void refuse_reductions(base::Describer& d) const;
+  void describe_reductions(base::Describer& d);
   void map_in_buckets(Worker& worker) const;
   void reduce_in_buckets(Server& server) const;
   std::function<std::vector<std::int64_t>(const training::Learning&)> dealt_in_buckets() const;

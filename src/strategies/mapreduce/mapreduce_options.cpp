@@ -26,17 +26,14 @@ void MapReduce::describe(base::Describer& d) {
       "speculative: a split is slow once it is mapped for longer than so many times the median of the round's splits "
       "that are done (default 1.5)",
       Bounds::between(1, 1000));
-  describe_reduce(d, reduce, compression,
-                  "how the gradients that workers (or splits) have mapped become that of the update: each is of the "
-                  "mean loss over its rows, and only the mean weights them by their rows");
   d.component("storage", storage, "where rows and sums are kept from round to round");
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that reducers send instead of parameters");
   describe_buckets(d);
+  describe_reductions(d);
   describe_hosts_first(d);
   refuse_hosts_first(d);
-  refuse_reductions(d);
   if (!compression->exact() && !combiner)
     d.refuse("compression",
              "compression is of a worker's sum, but combiner = false sends every row's gradient; leave one of "
@@ -72,7 +69,10 @@ void MapReduce::describe(base::Describer& d) {
 }
 
 /// Reductions other than the mean are of one gradient a worker or split: of what its combiner makes.
-void MapReduce::refuse_reductions(base::Describer& d) const {
+void MapReduce::describe_reductions(base::Describer& d) {
+  describe_reduce(d, reduce, compression,
+                  "how the gradients that workers (or splits) have mapped become that of the update: each is of the "
+                  "mean loss over its rows, and only the mean weights them by their rows");
   refuse_parts(d, reduce, reducers > 1 ? fmt::format("reducers = {}", reducers) : bucket_bytes ? "bucket_size" : "");
   if (reduce->adds()) return;
   const auto refuse = [&](const char* written, const char* instead) {

@@ -36,12 +36,12 @@ void FederatedAveraging::describe(base::Describer& d) {
   d.number("proximal", proximal,
            "mu: a worker's loss has mu/2 |w - w_round|^2 on top, which holds it near the round's model (FedProx)",
            Bounds::at_least(0));
+  describe_move_compression(d, compression);
   describe_reduce(d, reduce, compression,
                   "how the models that workers return (with compression: their moves) become the next one; only the "
                   "mean weights them, by the rows that the workers own");
   if (!reduce->lies_within())
     d.refuse("reduce", "reduce = \"sum\" adds gradients, but workers return models, whose sum is none; take the mean");
-  describe_move_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that the server sends instead of models");
   describe_hosts_first(d);

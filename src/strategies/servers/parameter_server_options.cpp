@@ -51,13 +51,13 @@ void ParameterServer::describe(base::Describer& d) {
            "lambda: a stale gradient g of parameters v becomes g + lambda g^2 (w - v), element by element; 0: as it is",
            Bounds::at_least(0));
   d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
-  describe_reduce(d, reduce, compression,
-                  "how the gradients of a step become that of the update (bsp): each is of the mean loss over its "
-                  "worker's rows, and only the mean weights them by their rows");
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that servers send instead of parameters");
   describe_buckets(d);
+  describe_reduce(d, reduce, compression,
+                  "how the gradients of a step become that of the update (bsp): each is of the mean loss over its "
+                  "worker's rows, and only the mean weights them by their rows");
   describe_hosts_first(d);
   refuse_contradictions(d);
   refuse_reductions(d);
