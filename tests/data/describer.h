@@ -33,6 +33,7 @@ class Notes final : public base::Describer {
   void integer_or(Key key, std::optional<std::int64_t>&, std::string_view, Meaning, base::Bounds b) override {
     note(key, b);
   }
+  void number_or(Key key, std::optional<double>&, std::string_view, Meaning, base::Bounds b) override { note(key, b); }
   void quantity_or(Key key, std::optional<double>&, base::Unit, std::string_view, Meaning, base::Bounds b) override {
     note(key, b);
   }

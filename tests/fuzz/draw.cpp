@@ -117,6 +117,15 @@ void Draw::integer_or(std::string_view key, std::optional<std::int64_t>& value, 
     tree_[std::string(key)] = whole(key, value.value_or(1), bounds);
 }
 
+void Draw::number_or(std::string_view key, std::optional<double>& value, std::string_view word, std::string_view,
+                     Bounds bounds) {
+  if (!writes(key)) return;
+  if (dice_.hits(0.1))
+    tree_[std::string(key)] = word;
+  else if (!write_known(key))
+    tree_[std::string(key)] = real(value.value_or(1.0), bounds);
+}
+
 void Draw::quantity_or(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view word,
                        std::string_view, Bounds bounds) {
   if (!writes(key)) return;

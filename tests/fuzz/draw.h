@@ -77,6 +77,8 @@ class Draw final : public base::Describer {
   void text(std::string_view key, std::optional<std::string>& value, std::string_view meaning) override;
   void integer_or(std::string_view key, std::optional<std::int64_t>& value, std::string_view word,
                   std::string_view meaning, base::Bounds bounds) override;
+  void number_or(std::string_view key, std::optional<double>& value, std::string_view word, std::string_view meaning,
+                 base::Bounds bounds) override;
   void quantity_or(std::string_view key, std::optional<double>& value, base::Unit unit, std::string_view word,
                    std::string_view meaning, base::Bounds bounds) override;
   void component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override;

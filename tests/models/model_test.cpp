@@ -42,6 +42,7 @@ class OptionLister final : public simgrad::base::Describer {
   void text(Text, std::optional<std::string>&, Text) override { FAIL(); }
   void name_or_index(Text, std::optional<std::string>&, Text) override { FAIL(); }
   void integer_or(Text, std::optional<std::int64_t>&, Text, Text, Bounds) override { FAIL(); }
+  void number_or(Text, std::optional<double>&, Text, Text, Bounds) override { FAIL(); }
   void quantity_or(Text, std::optional<double>&, simgrad::base::Unit, Text, Text, Bounds) override { FAIL(); }
   void component(Text, simgrad::base::AnySlot&, Text) override { FAIL(); }
   void inline_component(Text, simgrad::base::AnySlot&, Text) override { FAIL(); }
