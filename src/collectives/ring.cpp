@@ -7,11 +7,11 @@
 
 #include "base/by_rank.h"
 #include "cluster/ranks/local_groups.h"
+#include "cluster/ranks/ring_orders.h"
 #include "cluster/recording/work_scope.h"
 #include "collectives/computed_only.h"
 #include "collectives/lengths.h"
 #include "collectives/measured.h"
-#include "collectives/ring_orders.h"
 #include "collectives/ring_walk.h"
 #include "collectives/rings.h"
 #include "collectives/rings_in_rounds.h"
@@ -196,9 +196,10 @@ std::string Ring::refusal(const cluster::Options& cluster) const {
 
 int Ring::rings_among(const cluster::Communicator& comm) const {
   const cluster::LocalGroups& groups = comm.local_groups();
-  if (slices == 1) return std::min(smallest_host(groups), rings ? static_cast<int>(*rings) : nics_of_hosts(groups));
+  if (slices == 1)
+    return std::min(cluster::smallest_host(groups), rings ? static_cast<int>(*rings) : cluster::nics_of_hosts(groups));
   if (rings) return static_cast<int>(*rings);
-  return may_be_computed_only(comm) ? nics_of_hosts(groups) : 1;
+  return may_be_computed_only(comm) ? cluster::nics_of_hosts(groups) : 1;
 }
 
 namespace {
@@ -211,7 +212,7 @@ std::shared_ptr<const JointSchedule> among(const cluster::Communicator& comm, co
   const int number = ring.rings_among(comm);
   if (number == 1) return one;
   const cluster::LocalGroups& groups = comm.local_groups();
-  return in_rings(std::move(one), rounds, ring_orders(groups, number), groups.group_of);
+  return in_rings(std::move(one), rounds, cluster::ring_orders(groups, number), groups.group_of);
 }
 
 RingRounds reducing(const cluster::Communicator& comm, int kept) {
@@ -243,7 +244,7 @@ std::shared_ptr<const cluster::CollectiveTiming> Ring::timing(const cluster::Com
   if (slices == 1) return timing_of(among(comm, rings, schedule(x, comm.size()), both(comm)), how);
   const int number = rings_among(comm);
   if (number == 1) return ScheduledAllreduce::timing(comm, x, how);
-  return timing_of_rings(ring_orders(comm.local_groups(), number), x, slices, called, how);
+  return timing_of_rings(cluster::ring_orders(comm.local_groups(), number), x, slices, called, how);
 }
 
 std::shared_ptr<const JointSchedule> Ring::schedule(const Extent& x, int P) const {

@@ -119,7 +119,7 @@ std::vector<std::string> notes_on_auto(cluster::World& world) {
   // By ranks, the most of them first, and bytes. Groups in other places may have other algorithms.
   std::map<std::pair<int, std::int64_t>, std::set<std::string>> algorithms;
   for (const cluster::ChosenSum& sum : world.localities().chosen_sums())
-    algorithms[{-sum.members, sum.bytes}].insert(sum.name);
+    algorithms[{-sum.members, sum.bytes}].insert(sum.name.starts_with("nccl ") ? "nccl" : sum.name);
   std::vector<std::string> notes;
   for (auto at = algorithms.begin(); at != algorithms.end();) {
     const auto& [ranks, names] = std::pair(-at->first.first, at->second);

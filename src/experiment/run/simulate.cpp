@@ -381,8 +381,8 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
                                        100.0 * std::abs(*record.prediction_error)));
   for (const std::string& note : {note_on_way(own.world(), record), note_on_left_out(own.world(), record)})
     if (!note.empty()) record.notes.push_back(note);
-  for (std::string& note : notes_on_nccl(record)) record.notes.push_back(std::move(note));
-  for (std::string& note : notes_on_auto(own.world())) record.notes.push_back(std::move(note));
+  const std::vector<std::string> by_auto = notes_on_auto(own.world());
+  for (const std::string& note : by_auto.empty() ? notes_on_nccl(record) : by_auto) record.notes.push_back(note);
   const bool of_another_job = complete && simulation.several();
   if (!error.empty() && !of_another_job) {
     record.status = record::Status::failed;

@@ -9,7 +9,7 @@
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/device.h"
 #include "cluster/ranks/local_groups.h"
-#include "collectives/ring_orders.h"
+#include "cluster/ranks/ring_orders.h"
 #include "strategies/parallel/sharing_ranks.h"
 
 namespace simgrad::strategies {
@@ -50,9 +50,9 @@ MessageCost around_rings(const cluster::Cluster& cluster, ConcurrentMessages& me
     if (mesh.place(rank)[along] != 0) continue;
     const std::vector<int> group = mesh.group(rank, along);
     const cluster::LocalGroups local = cluster::local_groups(cluster, group);
-    const int rings = collectives::nics_of_hosts(local);
+    const int rings = cluster::nics_of_hosts(local);
     if (rings == 1) return one_ring();
-    for (const auto& [ends, on_it] : collectives::hops_of_rings(collectives::ring_orders(local, rings))) {
+    for (const auto& [ends, on_it] : cluster::hops_of_rings(cluster::ring_orders(local, rings))) {
       const auto from = static_cast<std::size_t>(ends.first), to = static_cast<std::size_t>(ends.second);
       const bool leaves = local.group_of[from] != local.group_of[to];
       (leaves ? outside : inside).emplace_back(group[from], group[to]);

@@ -11,8 +11,8 @@
 
 #include "cluster/computed/network_routes.h"
 #include "cluster/ranks/local_groups.h"
+#include "cluster/ranks/ring_orders.h"
 #include "cluster/ranks/world.h"
-#include "collectives/ring_orders.h"
 
 namespace simgrad::training {
 
@@ -79,8 +79,8 @@ class LinksApart {
       std::vector<int> hosts;
       for (const int member : group) hosts.push_back(world_.host(member));
       const cluster::LocalGroups local = cluster::local_groups(world_.cluster(), hosts);
-      const int number = collectives::nics_of_hosts(local);
-      if (number > 1) hops->second = collectives::hops_of_rings(collectives::ring_orders(local, number));
+      const int number = cluster::nics_of_hosts(local);
+      if (number > 1) hops->second = cluster::hops_of_rings(cluster::ring_orders(local, number));
     }
     if (hops->second.empty()) return use(rank, along, 1, kind, user);
     return std::ranges::all_of(hops->second, [&](const auto& hop) {

@@ -1,11 +1,9 @@
-#include "collectives/ring_orders.h"
+#include "cluster/ranks/ring_orders.h"
 
 #include <algorithm>
 #include <set>
 
-namespace simgrad::collectives {
-
-using cluster::LocalGroups;
+namespace simgrad::cluster {
 
 namespace {
 
@@ -60,4 +58,4 @@ std::map<std::pair<int, int>, int> hops_of_rings(const std::vector<std::vector<i
   return rings;
 }
 
-}  // namespace simgrad::collectives
+}  // namespace simgrad::cluster

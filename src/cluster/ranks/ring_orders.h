@@ -10,18 +10,18 @@
 
 #include "cluster/ranks/local_groups.h"
 
-namespace simgrad::collectives {
+namespace simgrad::cluster {
 
 /// The NICs by which the members of a host reach other hosts: of the host that has the fewest. 1 on one host.
-int nics_of_hosts(const cluster::LocalGroups& groups);
+int nics_of_hosts(const LocalGroups& groups);
 
 /// The fewest members on a host.
-int smallest_host(const cluster::LocalGroups& groups);
+int smallest_host(const LocalGroups& groups);
 
 /// By ring: the members, by place in it. Where there are more rings than NICs, some share them.
-std::vector<std::vector<int>> ring_orders(const cluster::LocalGroups& groups, int rings);
+std::vector<std::vector<int>> ring_orders(const LocalGroups& groups, int rings);
 
 /// The rings that go from a member to another one, by both.
 std::map<std::pair<int, int>, int> hops_of_rings(const std::vector<std::vector<int>>& orders);
 
-}  // namespace simgrad::collectives
+}  // namespace simgrad::cluster
