@@ -66,8 +66,8 @@ formula describes the measurements. A *predicted* row had no part in that: its e
   parameters; NVLink is as on the data sheet. The model of 530 billion is predicted within 3 %, that of a trillion 5 to 6 %
   too slow. Gradients have 2 bytes here and 4 in Megatron, and memory is at most 6 % too small.
 * `mpt_a100`, `mpt_h100`: the devices of the catalogue as they are. Two numbers of each,
-  the efficiencies of large products and of attention, are fitted to three rows. The largest errors are those of
-  micro-batches of two sequences, in which the published trainings waited for their processors to start kernels.
+  the efficiencies of large products and of attention, are fitted to three rows. The largest errors of the
+  H100 are those of micro-batches of two sequences, in which products are small and starting kernels may count.
 * `tensorflow_k80`: pushes are hidden behind the backward pass, and the pulls, which begin once all parameters are updated,
   are not. On 16 GPUs the published steps of ResNet-50 are at most 0.7 % longer than on one host, so that these pulls were
   partly hidden there, too. On 32 and 64 GPUs at a batch of 64 they are 4 to 5 % longer than simulated, which the table does
@@ -111,7 +111,7 @@ CHINESE = Words(
 """,
     reasons="""* `zero_bubble`、`zero_bubble_interleaved`：公布的气泡是作者由自己测得的时间算出的。1F1B 和 ZB-H1 的气泡算到最后一位印出的数字都相同。`zb_h2` 的一步是二十步的平均，其中第一步较长。对交错的阶段，作者的计算略去了一些跳，因此其气泡小 2 % 到 4 %（相对值）。
 * `korthikanti`：GPU 的效率是乘积大小的一条曲线，拟合到 220 亿和 1750 亿参数的模型；NVLink 取数据手册上的值。5300 亿参数的模型预测误差在 3 % 以内，一万亿参数的模型预测得慢 5 % 到 6 %。这里梯度有 2 字节，Megatron 里有 4 字节，内存最多偏小 6 %。
-* `mpt_a100`、`mpt_h100`：设备取目录里的数，不作改动。每种设备有两个数（大乘积的效率和注意力的效率）拟合到三行。误差最大的是微批次只有两个序列的行，在那里公布的训练要等处理器启动核函数。
+* `mpt_a100`、`mpt_h100`：设备取目录里的数，不作改动。每种设备有两个数（大乘积的效率和注意力的效率）拟合到三行。H100 误差最大的是微批次只有两个序列的行，那里乘积很小，核函数的启动可能起作用。
 * `tensorflow_k80`：推送被反向传播掩盖；拉取要等全部参数更新之后才开始，没有被掩盖。在 16 个 GPU 上，公布的 ResNet-50 的一步最多比单台主机长 0.7 %，可见那里的拉取也有一部分被掩盖；批量为 64 时，在 32 和 64 个 GPU 上的一步比模拟的长 4 % 到 5 %，表中看不出原因（各节点速度不同就会这样）。
 * `vtrain_a100`：表中每隔一行用于拟合。有七行的误差超过 20 %，除第一行外模拟的都太快：3.6B, 16 tensor x 4 data x 1 pipeline, micro-batches of 2；3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 64；3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 2；3.6B, 4 tensor x 16 data x 1 pipeline, micro-batches of 2；39.1B, 2 tensor x 32 data x 8 pipeline, micro-batches of 2；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 3；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 6。其中第二行用的时间几乎是旁边微批次为 16 的那一行的两倍，原因在表中看不出来。
 * `deepbench_pcie`、`deepbench_pcie_m40`、`deepbench_pcie_p100`、`deepbench_infiniband`、`deepbench_infiniband_m40`：每个系统有两个数（P100 只有一种大小，只有一个数）拟合到 GPU 最少的那些行，其余的行由此预测，误差的中位数低于 3 %，最大不超过 11 %。环对所有大小只有一个带宽和一个延迟：在 InfiniBand 上，3 百万到 7 百万个浮点数的行偏差最大，在一台主机内则是 100,000 个浮点数的行。
