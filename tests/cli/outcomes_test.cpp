@@ -29,8 +29,7 @@ TEST_CASE("a run that diverges is a result: exit 0, the status, the step, an ear
   CHECK(run["final_loss"].get<double>() > 1e12 * first);
   CHECK(run["error"].is_null());
   const Json& last = run["curve"].back();
-  REQUIRE(run["notes"].size() == 1);
-  CHECK(contains(run["notes"][0].get<std::string>(), "diverged at step " + run["diverged_step"].dump() + ": "));
+  CHECK(contains(run["notes"].dump(), "diverged at step " + run["diverged_step"].dump() + ": "));
   CHECK(run["diverged_step"] <= last["step"]);
   CHECK(run["steps"] == last["step"]);
   CHECK(run["steps"].get<int>() < 1000);

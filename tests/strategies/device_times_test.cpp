@@ -138,13 +138,13 @@ TEST_CASE("elementwise numbers take their bytes, measured layers their seconds")
 
 TEST_CASE("the seconds of a layer by kind are those of its products, of its attention and of its bytes") {
   const cluster::Device its = device(0.8, 256.0);
-  const LayerTimes times(its, Precision::float32);
+  const LayerTimes times(its, Precision::bfloat16);
   Layer layer = layer_of({.m = 512, .n = 1024, .k = 1024});
   layer.products.push_back({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false});
   layer.elementwise = 1e6;
-  // 3 rows: products of efficiency 0.8 * 1024 / 1280 and 0.8 * 128 / 384, a million numbers of 4 bytes
-  const double product_s = 2.0 * 3 * 512 * 1024 * 1024 / (0.64 * 1e12);
-  const double attention_s = 3 * 12 * 2.0 * 512 * 512 * 128 / (0.8 / 3.0 * 1e12), bytes_s = 3 * 1e6 * 4 / 1e12;
+  // 3 rows: products of efficiency 0.8 * 1024 / 1280 and 0.8 * 128 / 384, a million numbers of 2 bytes
+  const double product_s = 2.0 * 3 * 512 * 1024 * 1024 / (0.64 * 1e13);
+  const double attention_s = 3 * 12 * 2.0 * 512 * 512 * 128 / (0.8 / 3.0 * 1e13), bytes_s = 3 * 1e6 * 2 / 1e12;
   const training::KindTimes forward = times.forward_by_kind(layer, 3), backward = times.backward_by_kind(layer, 3);
   CHECK(forward.products == Approx(product_s).epsilon(1e-12));
   CHECK(forward.attention == Approx(attention_s).epsilon(1e-12));

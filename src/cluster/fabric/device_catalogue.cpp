@@ -57,7 +57,7 @@ struct Sheet {
   double memory_bytes, memory_bandwidth, host_link, nvlink, nic;
   std::int64_t devices_per_nic;  ///< that share a NIC of their host
   double peak_product;
-  Trained trained;
+  Trained trained = {.efficiency = 0.7, .attention = 0.4};  ///< assumed, where no training is known
 };
 
 std::optional<double> unless_zero(double number) { return number > 0.0 ? std::optional(number) : std::nullopt; }
@@ -228,8 +228,7 @@ constexpr Sheet rtx_3090{
     .nvlink = 32.0 * GB,
     .nic = 0.0,
     .devices_per_nic = 0,
-    .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .attention = 0.4}};
+    .peak_product = 0.8};
 
 constexpr Sheet rtx_4090{
     .about = {.kind = "rtx_4090",
@@ -247,8 +246,7 @@ constexpr Sheet rtx_4090{
     .nvlink = 32.0 * GB,
     .nic = 0.0,
     .devices_per_nic = 0,
-    .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .attention = 0.4}};
+    .peak_product = 0.8};
 
 constexpr Sheet a10g{
     .about = {.kind = "a10g",
@@ -266,8 +264,7 @@ constexpr Sheet a10g{
     .nvlink = 32.0 * GB,
     .nic = 12.5 * GB,
     .devices_per_nic = 8,
-    .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .attention = 0.4}};
+    .peak_product = 0.8};
 
 constexpr Sheet l4{
     .about = {.kind = "l4",
@@ -285,8 +282,7 @@ constexpr Sheet l4{
     .nvlink = 32.0 * GB,
     .nic = 12.5 * GB,
     .devices_per_nic = 8,
-    .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .attention = 0.4}};
+    .peak_product = 0.8};
 
 constexpr Sheet l40s{
     .about = {.kind = "l40s",
@@ -304,8 +300,7 @@ constexpr Sheet l40s{
     .nvlink = 32.0 * GB,
     .nic = 12.5 * GB,
     .devices_per_nic = 2,
-    .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .attention = 0.4}};
+    .peak_product = 0.8};
 
 constexpr Sheet t4{
     .about = {.kind = "t4",
@@ -323,8 +318,7 @@ constexpr Sheet t4{
     .nvlink = 16.0 * GB,
     .nic = 12.5 * GB,
     .devices_per_nic = 8,
-    .peak_product = 0.8,
-    .trained = {.efficiency = 0.7, .attention = 0.4}};
+    .peak_product = 0.8};
 
 constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                                  .summary = "Google TPU v4 chip, 32 GiB; products of bfloat16 only, six links to "
@@ -344,8 +338,7 @@ constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                        .nvlink = 300.0 * GB,
                        .nic = 50.0 * GB,
                        .devices_per_nic = 0,
-                       .peak_product = 0.8,
-                       .trained = {.efficiency = 0.7, .attention = 0.4}};
+                       .peak_product = 0.8};
 
 /// 128 cores at 2.45 GHz, each with two fused multiply-adds of four float64 numbers a cycle; 16 channels of DDR4-3200.
 constexpr Sheet cpu_host{.about = {.kind = "cpu_host",

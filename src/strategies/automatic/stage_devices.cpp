@@ -8,8 +8,7 @@
 
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/device.h"
-#include "cluster/ranks/local_groups.h"
-#include "cluster/ranks/ring_orders.h"
+#include "strategies/automatic/group_messages.h"
 #include "strategies/parallel/sharing_ranks.h"
 
 namespace simgrad::strategies {
@@ -20,50 +19,6 @@ using training::Mesh;
 using Then = models::Step::Then;
 
 namespace {
-
-using Messages = std::vector<std::pair<int, int>>;
-
-/// From each rank to the one so many places further on among those along a dimension.
-Messages shifted(const Mesh& mesh, const std::vector<int>& ranks, Dimension along, int places) {
-  Messages all;
-  for (const int rank : ranks) {
-    training::MeshPlace to = mesh.place(rank);
-    to[along] = (to[along] + places) % mesh.size(along);
-    all.emplace_back(rank, mesh.rank(to));
-  }
-  return all;
-}
-
-MessageCost slower(const MessageCost& a, const MessageCost& b) {
-  return {.latency_s = std::max(a.latency_s, b.latency_s), .s_per_byte = std::max(a.s_per_byte, b.s_per_byte)};
-}
-
-/// A message with a member's chunk, from each to the next one of its ring, in all groups along a dimension at one time:
-/// in as many rings as hosts have NICs.
-MessageCost around_rings(const cluster::Cluster& cluster, ConcurrentMessages& messages, const Mesh& mesh,
-                         const std::vector<int>& ranks, Dimension along) {
-  const auto one_ring = [&] { return messages.slowest(shifted(mesh, ranks, along, 1)); };
-  if (std::ranges::none_of(ranks, [&](int rank) { return cluster.options().nic(rank) > 0; })) return one_ring();
-  Messages inside, outside;
-  double part_inside = 0.0, part_outside = 0.0;
-  for (const int rank : ranks) {
-    if (mesh.place(rank)[along] != 0) continue;
-    const std::vector<int> group = mesh.group(rank, along);
-    const cluster::LocalGroups local = cluster::local_groups(cluster, group);
-    const int rings = cluster::nics_of_hosts(local);
-    if (rings == 1) return one_ring();
-    for (const auto& [ends, on_it] : cluster::hops_of_rings(cluster::ring_orders(local, rings))) {
-      const auto from = static_cast<std::size_t>(ends.first), to = static_cast<std::size_t>(ends.second);
-      const bool leaves = local.group_of[from] != local.group_of[to];
-      (leaves ? outside : inside).emplace_back(group[from], group[to]);
-      double& part = leaves ? part_outside : part_inside;
-      part = std::max(part, static_cast<double>(on_it) / rings);
-    }
-  }
-  const MessageCost near = messages.slowest(inside), far = messages.slowest(outside);
-  return {.latency_s = std::max(near.latency_s, far.latency_s),
-          .s_per_byte = std::max(part_inside * near.s_per_byte, part_outside * far.s_per_byte)};
-}
 
 DeviceKind kind_of(const cluster::Cluster& cluster, int rank) {
   const std::vector<double>& relative = cluster.options().relative_speeds;

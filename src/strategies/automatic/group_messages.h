@@ -1,0 +1,29 @@
+/// Messages in the groups of a mesh, all at one time.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "strategies/automatic/concurrent_messages.h"
+#include "training/parts/mesh.h"
+
+namespace simgrad::cluster {
+class Cluster;
+}
+
+namespace simgrad::strategies {
+
+using Messages = std::vector<std::pair<int, int>>;  ///< source and target of each
+
+/// From each rank to the one so many places further on among those along a dimension.
+Messages shifted(const training::Mesh& mesh, const std::vector<int>& ranks, training::Dimension along, int places);
+
+/// The larger latency, and the larger time of a byte.
+MessageCost slower(const MessageCost& a, const MessageCost& b);
+
+/// A message with a member's chunk, from each to the next one of its ring, in all groups along a dimension at one time:
+/// in as many rings as hosts have NICs.
+MessageCost around_rings(const cluster::Cluster& cluster, ConcurrentMessages& messages, const training::Mesh& mesh,
+                         const std::vector<int>& ranks, training::Dimension along);
+
+}  // namespace simgrad::strategies
