@@ -46,9 +46,10 @@ std::string origin_of_share(const ordered_json& device, std::string_view key, do
   const auto* const entry = cluster::devices().find(device.at("kind").get<std::string>());
   if (!entry) return assumed;
   const std::unique_ptr<cluster::Device> its = entry->make();
-  const bool same =
-      (key == "efficiency" && value == its->efficiency) || (key == "attention_efficiency" && value == its->attention);
-  return same && !its->fitted_to.empty() ? fmt::format("fitted to {}", its->fitted_to) : assumed;
+  std::string_view to;
+  if (key == "efficiency" && value == its->efficiency) to = its->fitted_to;
+  if (key == "attention_efficiency" && value == its->attention) to = its->attention_fitted_to;
+  return to.empty() ? assumed : fmt::format("fitted to {}", to);
 }
 
 /// The numbers of a device; peaks of the catalogue's are in its sources.
@@ -122,7 +123,8 @@ void print_origins(const experiment::RunPlan& run) {
       "The numbers that times and costs rest on. Published: the device's source says it, as a bound. Assumed: nobody "
       "has\n"
       "measured what is reached of it in this scenario (a bandwidth may be a data sheet's), unless it was fitted by "
-      "simgrad\ncalibrate. Measured: a file of times says it. Computed: it follows from the model. Everything else "
+      "simgrad\ncalibrate. Fitted to: the published times that decided about it. Measured: a file of times says it. "
+      "Computed: it follows from the model. Everything else "
       "(seconds, bytes,\ntokens a second, mfu, memory, dollars, joules) is computed from these.\n\n");
   print_row("number", "value", "origin");
   ordered_json cluster = scenario::echo(settings.cluster);

@@ -206,7 +206,7 @@ void FlowWalk::account(int number) {
   its.end_s = self.ready_s;
   const auto communicates = [&](int peer, const Stretch& what, const Transfer& transfer) {
     const double from = std::max(its.end_s, transfer.start_s), to = std::max(its.end_s, transfer.end_s);
-    its.communicate_s += until_.part_s(number, std::min(from, to), to);
+    its.communicate_s += until_.part_s(number, from, to);
     if (observer_ && from < until_.last() && to > from)
       observer_->communicates(number, peer, bytes(what), from, std::min(to, until_.last()));
     its.end_s = to;

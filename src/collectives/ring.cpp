@@ -196,8 +196,7 @@ std::string Ring::refusal(const cluster::Options& cluster) const {
 
 int Ring::rings_among(const cluster::Communicator& comm) const {
   const cluster::LocalGroups& groups = comm.local_groups();
-  if (slices == 1)
-    return std::min(cluster::smallest_host(groups), rings ? static_cast<int>(*rings) : cluster::nics_of_hosts(groups));
+  if (slices == 1) return cluster::rings_in_rounds(groups, rings);
   if (rings) return static_cast<int>(*rings);
   return may_be_computed_only(comm) ? cluster::nics_of_hosts(groups) : 1;
 }

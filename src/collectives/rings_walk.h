@@ -61,7 +61,7 @@ class RingsWalk {
   bool even_ = true;  ///< whether all parts have one length
   std::array<Hops, 2> hops_;
   std::vector<std::vector<std::int64_t>> twice_;  ///< by ring and place, twice around
-  std::vector<double> seconds_per_flop_, before_;
+  std::vector<double> seconds_per_flop_;
   std::vector<cluster::MemberTiming> timings_, last_;
 };
 

@@ -152,10 +152,10 @@ void describe_shape(base::Describer& d, TransformerOptions& options) {
   d.flag("embedding_norm", options.embedding_norm, "a norm behind the embedding (BLOOM); timing only");
   d.flag("dropout", options.dropout,
          "whether dropout's masks are made and kept, a byte a number; timing and memory only");
-  d.flag(
-      "fused_attention", options.fused_attention,
-      "attention keeps no scores, makes them again in the backward pass and skips the half that its mask hides (T. Dao "
-      "et al., FlashAttention, 2022); timing and memory only");
+  d.flag("fused_attention", options.fused_attention,
+         "attention keeps no scores and makes them again in the backward pass; a device with attention_efficiency "
+         "skips the half that its mask hides (T. Dao "
+         "et al., FlashAttention, 2022); timing and memory only");
   if (const std::string why = refusal(options.shape(2)); !why.empty()) d.refuse(faulty_option(options), why);
 }
 

@@ -88,12 +88,11 @@ std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
 /// All layers in forward order, with names, units, products and what is kept of a sequence.
 ///
 /// Flops are those of the products: forward 2 a token and parameter of a matrix, 4 s h a token and layer for
-/// attention's scores and their application (the masked half is counted, as the published counts have it, but takes a
-/// fused attention no time), 2 h V a
-/// token for the head; twice that backward. `kept` follows V. Korthikanti et al., Reducing Activation Recomputation in
-/// Large Transformer Models, 2023, section 4: s h (34 + 5 a s / h) bytes a layer in half precision with dropout and
-/// without gating. Left out are a norm's two statistics a token, and the sums of a fused softmax. Logits are kept in
-/// float32, whatever the format.
+/// attention's scores and their application, 2 h V a token for the head; twice that backward. The masked half of the
+/// scores is counted, as the published counts have it; a fused attention does not compute it, and takes no time for it.
+/// `kept` follows V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2023, section
+/// 4: s h (34 + 5 a s / h) bytes a layer in half precision with dropout and without gating. Left out are a norm's two
+/// statistics a token, and the sums of a fused softmax. Logits are kept in float32, whatever the format.
 std::vector<Layer> layers(const TransformerShape& shape);
 /// Those of a chunk, as one of its tensor ranks holds and computes them: products and what is kept of them are divided.
 /// Norms, dropouts behind sums and residual sums are work of every rank; sequence_parallel divides them by tokens. So

@@ -118,6 +118,8 @@ struct Traits {
   bool numbers_follow_times = false;
   /// The way of all that workers exchange.
   cluster::Meets meets = cluster::Meets::freely;
+  /// The rings at once, where they meet in rings; none: as many as hosts have NICs.
+  std::optional<std::int64_t> rings = {};
   /// Whether a worker passes through the model unit by unit, and gathers each one's parameters.
   bool gathers_units = false;
   /// The products of a worker's passes over its rows.

@@ -84,7 +84,7 @@ TEST_CASE("explain origins says of each number whether it is published, assumed,
   CHECK(origin(on_a100, "cluster.device.float16") == "published");
   CHECK(origin(on_a100, "cluster.device.memory") == "published");
   CHECK(origin(on_a100, "cluster.device.memory_bandwidth") == "assumed");
-  const std::string fitted = "fitted to MosaicML, llm-foundry: three rows of FSDP on A100";
+  const std::string fitted = "fitted to MosaicML, llm-foundry: three rows of FSDP on A100 of 80 GB";
   for (const char* const share : {"efficiency", "attention_efficiency"}) {
     const std::string name = std::string("cluster.device.") + share;
     CHECK(origin(on_a100, name) == fitted);

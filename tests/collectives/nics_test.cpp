@@ -230,6 +230,15 @@ TEST_CASE("NCCL has a ring for each NIC, and so has a ring in slices") {
   };
   CHECK(with({}) == with(4));
   CHECK(with({}) < 0.3 * with(1));
+  const auto in_slices = [&](const Rings& rings) {
+    collectives::Ring ring;
+    ring.slices = 4;
+    ring.rings = rings;
+    return end_s(
+        group.run([&](const Communicator& comm, Dispatcher& dispatcher) { return ring(comm, dispatcher.zeros(d)); }));
+  };
+  CHECK(in_slices({}) == in_slices(4));
+  CHECK(in_slices({}) < 0.3 * in_slices(1));
 }
 
 TEST_CASE("in an all-to-all every device sends by its own NIC") {

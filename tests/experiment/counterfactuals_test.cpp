@@ -279,7 +279,7 @@ TEST_CASE("a scenario without a cause is not improved by removing it, and jobs t
   const outputs::Results results = results_of(text, {}, true);
   REQUIRE(results.counterfactuals.size() == 1);
   for (const outputs::Change& change : results.counterfactuals.front().changes)
-    CHECK((change.name == "bandwidth" || change.name == "worker_speed"));
+    CHECK((change.name == "bandwidth" || change.name == "worker_speed" || change.name == "algorithm"));
   const std::string jobs = text +
                            "[[job]]\nname = \"a\"\nstrategy = \"allreduce\"\nworkers = 1\n[[job]]\nname = "
                            "\"b\"\nstrategy = \"allreduce\"\nworkers = 1\n";

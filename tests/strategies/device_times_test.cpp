@@ -96,9 +96,19 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("on a device that says nothing of it, a fused attention is products as all others") {
+  const cluster::Device its = device(0.8, 256.0);
+  const LayerTimes times(its, Precision::bfloat16);
+  const Layer plain = layer_of({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false});
+  const Layer fused = layer_of({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false, .fused = 0.5});
+  CHECK(times.forward_s(fused, 8) == times.forward_s(plain, 8));
+  CHECK(times.backward_s(fused, 8) == times.backward_s(plain, 8));
+}
+
 TEST_CASE("a fused attention of few tokens takes the bytes of queries, keys, values and results alone") {
   cluster::Device its = device(1.0);
   its.memory_bandwidth_bytes_per_s = 1e9;
+  its.attention = 1.0;
   const LayerTimes times(its, Precision::bfloat16);
   const Layer scores = layer_of({.m = 64, .n = 64, .k = 32, .parameters = false, .fused = 1.0});
   CHECK(times.forward_s(scores, 1) == Approx(2.0 * 2 * 64 * 32 / 1e9).epsilon(1e-12));
@@ -116,6 +126,7 @@ TEST_CASE("float8 is the format of products by parameters, and its casts pass ov
   CHECK(times.backward_s(layer, 64) == Approx(2.0 * product_s + m * n * (2 + 1 + 1) / 1e12).epsilon(1e-12));
   its.half_size = 500.0;  // that of bfloat16; of a peak twice as high it is 1,000
   CHECK(times.forward_s(layer, 64) == Approx(2.0 * product_s + m * k * (2 + 1 + 1) / 1e12).epsilon(1e-12));
+  its.attention = 0.4;
   for (const double fused : {0.0, 1.0}) {  // in bfloat16
     const Layer attention = layer_of({.m = 512, .n = 512, .k = 512, .parameters = false, .fused = fused});
     CHECK(times.forward_s(attention, 1) == LayerTimes(its, Precision::bfloat16).forward_s(attention, 1));

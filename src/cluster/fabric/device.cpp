@@ -37,8 +37,12 @@ std::optional<double> Device::peak(ProductFormat format) const {
   return {};
 }
 
+std::optional<double> Device::half_precision_flops_per_s() const {
+  return bfloat16_flops_per_s ? bfloat16_flops_per_s : float16_flops_per_s;
+}
+
 double Device::efficiency_of(double smallest, double peak_flops_per_s) const {
-  const double half_precision = bfloat16_flops_per_s.value_or(float16_flops_per_s.value_or(peak_flops_per_s));
+  const double half_precision = half_precision_flops_per_s().value_or(peak_flops_per_s);
   return large_products() * (smallest / (smallest + half_size * peak_flops_per_s / half_precision));
 }
 
@@ -76,16 +80,22 @@ void Device::describe(base::Describer& d) {
   d.number_or(
       "efficiency", efficiency, "peak_product",
       "the share of a peak that large products reach in trainings; \"peak_product\": the share that the largest "
-      "measured product reached",
+      "measured product reached. An efficiency of your own replaces half_size and "
+      "attention_efficiency, too, unless you give them",
       shares);
-  d.number("half_size", half_size,
-           "a product in half precision whose smallest dimension is x reaches efficiency x / (x + half_size) of the "
-           "peak; in other formats it is as much smaller or larger as their peak",
-           Bounds::between(0, 1e9));
-  d.number("attention_efficiency", attention,
-           "the share of a peak that fused attention reaches, forward and backward, counting what its mask leaves "
-           "(default efficiency)",
-           shares);
+  d.number(
+      "half_size", half_size,
+      "a product in half precision whose smallest dimension is x reaches efficiency x / (x + half_size) of the "
+      "peak; in other formats it is as much smaller or larger as their peak, and the same on a device without half "
+      "precision",
+      Bounds::between(0, 1e9));
+  d.number(
+      "attention_efficiency", attention,
+      "the share of a peak that fused attention reaches, forward and backward, counting what its mask leaves; left "
+      "out: its products are like all others, and what the mask hides is computed",
+      shares);
+  if (!efficiency && !peak_product)
+    d.refuse("efficiency", "no largest product of this device is known; give a number, as in efficiency = 0.7");
   d.quantity("launch", launch_s, Unit::seconds,
              "time of a forward or a backward pass through a layer beside its products and its memory, as for starting "
              "kernels; `simgrad explain layers` shows the layers",

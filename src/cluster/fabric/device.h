@@ -27,13 +27,14 @@ struct Device : base::Described {
   std::optional<double> host_link_bytes_per_s;  ///< each direction, between the device and its host's memory
   std::optional<double> nvlink_bytes_per_s;     ///< each direction, to its host's other devices, NVLink or PCI Express
   std::optional<double> nic_bytes_per_s;        ///< each direction, to other hosts
-  double peak_product = 0.8;                    ///< the share of a peak that the largest measured product reached
+  std::optional<double> peak_product = {};      ///< the share of a peak that the largest measured product reached
   /// The share of a peak that large products reach in trainings; nothing: peak_product.
   std::optional<double> efficiency = 0.8;
   double half_size = 0.0;           ///< the size at which products reach half of it; 0: all sizes are alike
-  std::optional<double> attention;  ///< the share that fused attention reaches; nothing: that of large products
-  std::string_view fitted_to = {};  ///< the published trainings that the catalogue's shares were fitted to; empty: none
-  double launch_s = 0.0;            ///< of each layer and pass: kernels that are started one by one
+  std::optional<double> attention;  ///< the share that fused attention reaches; nothing: it is products as all others
+  /// What the catalogue's efficiency and its attention were fitted to; empty: nothing, they are assumed.
+  std::string_view fitted_to = {}, attention_fitted_to = {};
+  double launch_s = 0.0;  ///< of each layer and pass: kernels that are started one by one
 
   void describe(base::Describer& d) override;
 
@@ -41,11 +42,13 @@ struct Device : base::Described {
   virtual bool there() const { return true; }
   /// Peak flop/s of products of such numbers; nothing where the device has none.
   std::optional<double> peak(ProductFormat format) const;
-  double large_products() const { return efficiency.value_or(peak_product); }
+  double large_products() const { return efficiency ? *efficiency : peak_product.value(); }
   double attention_efficiency() const { return attention.value_or(large_products()); }
+  /// That of bfloat16, else of float16.
+  std::optional<double> half_precision_flops_per_s() const;
   /// efficiency x / (x + h) of a product whose smallest dimension is x. h is half_size in half precision, and in
   /// another format as much smaller or larger as its peak: what keeps small products from their peak is as long in all
-  /// formats.
+  /// formats. Where a device has no half precision, h is half_size in every format.
   double efficiency_of(double smallest, double peak_flops_per_s) const;
   /// Time of reading and writing so many bytes of the device's memory.
   double memory_s(double bytes) const { return bytes / memory_bandwidth_bytes_per_s; }

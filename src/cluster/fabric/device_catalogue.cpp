@@ -44,10 +44,13 @@ struct CustomDevice final : Device {
   }
 };
 
+constexpr std::string_view rows_on_a100 = "MosaicML, llm-foundry: three rows of FSDP on A100 of 80 GB";
+constexpr std::string_view rows_on_h100 = "MosaicML, llm-foundry: three rows of FSDP on H100";
+
 /// What trainings get of a device: shares of its peaks.
 struct Trained {
   double efficiency, attention;
-  std::string_view fitted_to = {};
+  std::string_view fitted_to = {}, attention_fitted_to = {};
 };
 
 /// Numbers of a device in the catalogue. 0: it has no such thing.
@@ -56,7 +59,7 @@ struct Sheet {
   double float64, float32, float16, bfloat16, float8;  ///< flop/s
   double memory_bytes, memory_bandwidth, host_link, nvlink, nic;
   std::int64_t devices_per_nic;  ///< that share a NIC of their host
-  double peak_product;
+  std::optional<double> peak_product = {};
   Trained trained = {.efficiency = 0.7, .attention = 0.4};  ///< assumed, where no training is known
 };
 
@@ -66,8 +69,7 @@ std::optional<double> unless_zero(double number) { return number > 0.0 ? std::op
 /// factor is assumed.
 double half_size_of(const Device& device) {
   constexpr double part = 0.85;
-  const std::optional<double> half_precision =
-      device.bfloat16_flops_per_s ? device.bfloat16_flops_per_s : device.float16_flops_per_s;
+  const std::optional<double> half_precision = device.half_precision_flops_per_s();
   return half_precision ? std::round(part * *half_precision / device.memory_bandwidth_bytes_per_s) : 0.0;
 }
 
@@ -88,6 +90,7 @@ base::Registry<Device>::Entry entry_of(const Sheet& sheet) {
   device.half_size = half_size_of(device);
   device.attention = sheet.trained.attention;
   device.fitted_to = sheet.trained.fitted_to;
+  device.attention_fitted_to = sheet.trained.attention_fitted_to;
   return {sheet.about, [device] { return std::make_unique<Device>(device); }};
 }
 
@@ -106,7 +109,6 @@ constexpr Sheet v100{.about = {.kind = "v100_32gb",
                      .nvlink = 150.0 * GB,
                      .nic = 12.5 * GB,
                      .devices_per_nic = 2,
-                     .peak_product = 0.8,
                      .trained = {.efficiency = 0.275,
                                  .attention = 0.275,
                                  .fitted_to = "Microsoft, DeepSpeed with 1-bit Adam, 2020: BERT-large on one V100"}};
@@ -129,7 +131,7 @@ constexpr Sheet a100_40gb{
     .devices_per_nic = 1,
     .peak_product = 0.87,
     .trained = {
-        .efficiency = 0.7059, .attention = 0.3941, .fitted_to = "MosaicML, llm-foundry: three rows of FSDP on A100"}};
+        .efficiency = 0.7059, .attention = 0.3941, .fitted_to = rows_on_a100, .attention_fitted_to = rows_on_a100}};
 
 constexpr Sheet a100_80gb_of(Sheet sheet) {
   sheet.about.kind = "a100_80gb";
@@ -157,13 +159,14 @@ constexpr Sheet h100{
     .devices_per_nic = 1,
     .peak_product = 0.8,
     .trained = {
-        .efficiency = 0.5772, .attention = 0.2056, .fitted_to = "MosaicML, llm-foundry: three rows of FSDP on H100"}};
+        .efficiency = 0.5772, .attention = 0.2056, .fitted_to = rows_on_h100, .attention_fitted_to = rows_on_h100}};
 
 constexpr Sheet h200_of(Sheet sheet) {
   sheet.about.kind = "h200";
   sheet.about.summary = "NVIDIA H200 SXM, 141 GB; its efficiency is assumed to be the H100's";
   sheet.about.source = "NVIDIA H200 data sheet, 2024; NIC: 400 Gbit/s a GPU";
-  sheet.trained.fitted_to = {};
+  sheet.trained.fitted_to = sheet.trained.attention_fitted_to = {};
+  sheet.peak_product.reset();
   sheet.memory_bytes = 141.0 * GB;
   sheet.memory_bandwidth = 4800.0 * GB;
   return sheet;
@@ -227,8 +230,7 @@ constexpr Sheet rtx_3090{
     .host_link = 32.0 * GB,
     .nvlink = 32.0 * GB,
     .nic = 0.0,
-    .devices_per_nic = 0,
-    .peak_product = 0.8};
+    .devices_per_nic = 0};
 
 constexpr Sheet rtx_4090{
     .about = {.kind = "rtx_4090",
@@ -245,8 +247,7 @@ constexpr Sheet rtx_4090{
     .host_link = 32.0 * GB,
     .nvlink = 32.0 * GB,
     .nic = 0.0,
-    .devices_per_nic = 0,
-    .peak_product = 0.8};
+    .devices_per_nic = 0};
 
 constexpr Sheet a10g{
     .about = {.kind = "a10g",
@@ -263,8 +264,7 @@ constexpr Sheet a10g{
     .host_link = 32.0 * GB,
     .nvlink = 32.0 * GB,
     .nic = 12.5 * GB,
-    .devices_per_nic = 8,
-    .peak_product = 0.8};
+    .devices_per_nic = 8};
 
 constexpr Sheet l4{
     .about = {.kind = "l4",
@@ -281,8 +281,7 @@ constexpr Sheet l4{
     .host_link = 32.0 * GB,
     .nvlink = 32.0 * GB,
     .nic = 12.5 * GB,
-    .devices_per_nic = 8,
-    .peak_product = 0.8};
+    .devices_per_nic = 8};
 
 constexpr Sheet l40s{
     .about = {.kind = "l40s",
@@ -299,8 +298,7 @@ constexpr Sheet l40s{
     .host_link = 32.0 * GB,
     .nvlink = 32.0 * GB,
     .nic = 12.5 * GB,
-    .devices_per_nic = 2,
-    .peak_product = 0.8};
+    .devices_per_nic = 2};
 
 constexpr Sheet t4{
     .about = {.kind = "t4",
@@ -317,8 +315,7 @@ constexpr Sheet t4{
     .host_link = 16.0 * GB,
     .nvlink = 16.0 * GB,
     .nic = 12.5 * GB,
-    .devices_per_nic = 8,
-    .peak_product = 0.8};
+    .devices_per_nic = 8};
 
 constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                                  .summary = "Google TPU v4 chip, 32 GiB; products of bfloat16 only, six links to "
@@ -337,8 +334,7 @@ constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                        .host_link = 0.0,
                        .nvlink = 300.0 * GB,
                        .nic = 50.0 * GB,
-                       .devices_per_nic = 0,
-                       .peak_product = 0.8};
+                       .devices_per_nic = 0};
 
 /// 128 cores at 2.45 GHz, each with two fused multiply-adds of four float64 numbers a cycle; 16 channels of DDR4-3200.
 constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
@@ -357,7 +353,6 @@ constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
                          .nvlink = 0.0,
                          .nic = 12.5 * GB,
                          .devices_per_nic = 1,
-                         .peak_product = 0.8,
                          .trained = {.efficiency = 0.8, .attention = 0.8}};
 
 constexpr std::array sheets{v100,

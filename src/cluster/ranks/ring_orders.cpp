@@ -40,6 +40,11 @@ int smallest_host(const LocalGroups& groups) {
   return static_cast<int>(smallest->size());
 }
 
+int rings_in_rounds(const LocalGroups& groups, std::optional<std::int64_t> asked) {
+  const std::int64_t wanted = asked.value_or(nics_of_hosts(groups));
+  return static_cast<int>(std::min<std::int64_t>(smallest_host(groups), wanted));
+}
+
 std::vector<std::vector<int>> ring_orders(const LocalGroups& groups, int rings) {
   std::vector<std::vector<int>> orders(static_cast<std::size_t>(rings));
   for (const std::vector<int>& each : groups.groups) {

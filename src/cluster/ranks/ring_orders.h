@@ -4,7 +4,9 @@
 /// member of one NIC, goes through the others, and leaves by its left neighbour: no two rings come or leave by one NIC.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,10 @@ int nics_of_hosts(const LocalGroups& groups);
 
 /// The fewest members on a host.
 int smallest_host(const LocalGroups& groups);
+
+/// The rings of a group that go in rounds: as many as are asked for, or as it has NICs, but no more than the fewest
+/// members of a host.
+int rings_in_rounds(const LocalGroups& groups, std::optional<std::int64_t> asked);
 
 /// By ring: the members, by place in it. Where there are more rings than NICs, some share them.
 std::vector<std::vector<int>> ring_orders(const LocalGroups& groups, int rings);

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "cluster/fabric/device.h"
 #include "experiment/plan/changed_options.h"
 #include "outputs/counterfactual.h"
 #include "scenario/json.h"
@@ -43,6 +44,8 @@ std::vector<std::string> efficiency(const ordered_json& cluster, double factor) 
     const auto device = host.find("device");
     if (device == host.end() || !device->is_object() || !device->contains("efficiency")) return;
     of_device(*device, {"memory_bandwidth", "host_link"}, factor);
+    if (const ordered_json& word = device->at("efficiency"); word.is_string())  // the largest product's
+      (*device)["efficiency"] = *cluster::devices().find(device->at("kind").get<std::string>())->make()->peak_product;
     for (const char* const share : {"efficiency", "attention_efficiency"})
       if (const auto its = device->find(share); its != device->end() && its->is_number())
         *its = std::min(1.0, factor * its->get<double>());

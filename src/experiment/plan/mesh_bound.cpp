@@ -63,7 +63,8 @@ class StageTimes {
               !part.has_loss()),
         rows_(rows),
         number_bytes_(settings.training.number_bytes().wire),
-        recomputes_(settings.training.recompute == training::Recompute::full) {}
+        recomputes_(settings.training.recompute == training::Recompute::full),
+        tensor_first_(settings.parallel.order.front() == "tensor") {}
 
   PieceTimes of(std::size_t chunk) const {
     const models::PlacedChunk& placed = part_.chunks()[chunk];
@@ -102,7 +103,8 @@ class StageTimes {
       if (step.then == Step::Then::sum_shard) numbers += others / members * step.numbers;
       if (step.then == Step::Then::gather) numbers += others * step.numbers;
     }
-    const bool both_ways = ranks_.nics > 1 && members > ranks_.a_host;  // several rings use both links of a rank
+    const bool in_hosts = tensor_first_ && ranks_.a_host % members == 0;
+    const bool both_ways = ranks_.nics > 1 && !in_hosts;  // several rings use both links of a rank
     const double bandwidth = ranks_.bandwidth_bytes_per_s + (both_ways ? ranks_.between_hosts_bytes_per_s : 0.0);
     return numbers * static_cast<double>(rows_) * number_bytes_ / bandwidth;
   }
@@ -114,6 +116,7 @@ class StageTimes {
   std::int64_t rows_;
   double number_bytes_;
   bool recomputes_;
+  bool tensor_first_;
 };
 
 /// The bytes of parameters that a rank of the stage gathers in a step where it holds a shard of its part, over the link

@@ -91,14 +91,18 @@ class Budget {
     const std::int64_t least = std::min(all, plan.settings->training.numbers ? steps_least : steps_least_timed);
     const double least_s = n * start_effort_s + whole_s * static_cast<double>(least) / static_cast<double>(all);
     double allowed_s = left_s_;
-    if (std::exchange(first_, false)) {
+    if (first_) {
       if (plan.settings->cluster.device_of(0)) allowed_s = std::max(allowed_s, effort_on_devices_s);
       if (least_s <= effort_of_first_s) allowed_s = std::max(allowed_s, least_s);
     }
     if (allowed_s < least_s) {
-      lacking_s_ = std::min(lacking_s_, least_s);
+      if (least_s < lacking_s_) {
+        lacking_s_ = least_s;
+        allowed_s_ = std::max(allowed_s, first_ ? effort_of_first_s : 0.0);
+      }
       return 0;
     }
+    first_ = false;
     const double part = whole_s > 0.0 ? (allowed_s - n * start_effort_s) / whole_s : 1.0;
     const auto steps =
         std::clamp(static_cast<std::int64_t>(std::floor(std::min(1.0, part) * static_cast<double>(all))), least, all);
@@ -111,12 +115,13 @@ class Budget {
     if (!std::isfinite(lacking_s_)) return {};
     return fmt::format(
         "no change is tried that would tell what binds: a few steps under each would take about {}, and {} are allowed",
-        outputs::duration(lacking_s_), outputs::duration(std::max(left_s_, effort_of_first_s)));
+        outputs::duration(lacking_s_), outputs::duration(allowed_s_));
   }
 
  private:
   double left_s_ = 0.0;
   double lacking_s_ = std::numeric_limits<double>::infinity();  ///< the least effort that was not allowed
+  double allowed_s_ = 0.0;                                      ///< where it was not
   bool first_ = true;
 };
 

@@ -188,7 +188,7 @@ Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, cons
   }
   const std::map<std::string, TimedTrial> tried = trials_of(kinds, threads_each, budget_s);
   if (std::ranges::all_of(tried, [](const auto& each) { return each.second.silent; })) {
-    found.unknown = "no run that was tried made a step in some seconds, or it failed";
+    found.unknown = "no trial finished a step within some seconds, or all of them failed";
     return found;
   }
   double longest_s = 0.0;
@@ -233,7 +233,7 @@ std::string text(const Estimate& estimate) {
   if (!estimate.unknown.empty()) return fmt::format("{}; time not estimated: {}{}", runs, estimate.unknown, finished);
   return fmt::format("{}: {} {}{} of real time, and {} of files beside the report{}", runs,
                      estimate.at_least ? "at least" : "about", outputs::duration(estimate.wall_s),
-                     estimate.at_most ? ", or less where a target loss ends runs," : "",
+                     estimate.at_most && !estimate.at_least ? ", or less where a target loss ends runs," : "",
                      outputs::byte_count(estimate.bytes), finished);
 }
 

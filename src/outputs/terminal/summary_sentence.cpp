@@ -188,6 +188,7 @@ std::string unreached_sentence(const Comparison& c) {
   return tr("No run reached the target; the closest is {} with loss {:.4g} after {}{}.", named(*closest),
             *closest->final_loss, duration(closest->simulated_s.value_or(0.0)), shares(*closest));
 }
+
 /// Returns the report's sentence on the winner of each question, if the grid asks several.
 std::string winners_of_questions(const Results& results, const Comparison& c) {
   if (std::ranges::none_of(c.parameters, report::is_question)) return "";
@@ -198,6 +199,7 @@ std::string winners_of_questions(const Results& results, const Comparison& c) {
   if (report::questions(model).size() < 2) return "";
   return report::headline(model, measure);
 }
+
 }  // namespace
 
 std::string named(const Row& row) {

@@ -26,16 +26,18 @@ MessageCost slower(const MessageCost& a, const MessageCost& b) {
 }
 
 MessageCost around_rings(const cluster::Cluster& cluster, ConcurrentMessages& messages, const Mesh& mesh,
-                         const std::vector<int>& ranks, Dimension along) {
+                         const std::vector<int>& ranks, Dimension along, std::optional<std::int64_t> asked) {
   const auto one_ring = [&] { return messages.slowest(shifted(mesh, ranks, along, 1)); };
-  if (std::ranges::none_of(ranks, [&](int rank) { return cluster.options().nic(rank) > 0; })) return one_ring();
+  // Where every host has one NIC there is one ring, unless more are asked for.
+  const bool one_nic = std::ranges::none_of(ranks, [&](int rank) { return cluster.options().nic(rank) > 0; });
+  if (one_nic && asked.value_or(1) == 1) return one_ring();
   Messages inside, outside;
   double part_inside = 0.0, part_outside = 0.0;
   for (const int rank : ranks) {
     if (mesh.place(rank)[along] != 0) continue;
     const std::vector<int> group = mesh.group(rank, along);
     const cluster::LocalGroups local = cluster::local_groups(cluster, group);
-    const int rings = cluster::nics_of_hosts(local);
+    const int rings = cluster::rings_in_rounds(local, asked);
     if (rings == 1) return one_ring();
     for (const auto& [ends, on_it] : cluster::hops_of_rings(cluster::ring_orders(local, rings))) {
       const auto from = static_cast<std::size_t>(ends.first), to = static_cast<std::size_t>(ends.second);

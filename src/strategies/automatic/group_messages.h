@@ -1,6 +1,8 @@
 /// Messages in the groups of a mesh, all at one time.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,8 +24,8 @@ Messages shifted(const training::Mesh& mesh, const std::vector<int>& ranks, trai
 MessageCost slower(const MessageCost& a, const MessageCost& b);
 
 /// A message with a member's chunk, from each to the next one of its ring, in all groups along a dimension at one time:
-/// in as many rings as hosts have NICs.
+/// in so many rings, or in as many as hosts have NICs.
 MessageCost around_rings(const cluster::Cluster& cluster, ConcurrentMessages& messages, const training::Mesh& mesh,
-                         const std::vector<int>& ranks, training::Dimension along);
+                         const std::vector<int>& ranks, training::Dimension along, std::optional<std::int64_t> rings);
 
 }  // namespace simgrad::strategies

@@ -32,7 +32,7 @@ LayoutTimes LayoutPredictor::times_of_layout(const Parallel& parallel) {
       units_.try_emplace({parallel.tensor, parallel.sequence_parallel, parallel.context, parallel.expert, whole});
   if (fresh) at->second = units_shared(*whole_.model, *whole_.problem, parallel.shares(), whole);
   const std::int64_t data = whole_.workers / parallel.ranks_a_replica();
-  return {parallel, strategy_.traits(static_cast<int>(data)).micro_batches, at->second, whole_, messages_};
+  return {parallel, strategy_.traits(static_cast<int>(data)), at->second, whole_, messages_};
 }
 
 /// The fastest stages in which no stage has what is too much for it; empty: there are none. With several chunks a

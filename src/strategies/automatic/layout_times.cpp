@@ -8,17 +8,17 @@ namespace simgrad::strategies {
 using models::Among;
 using models::Step;
 
-LayoutTimes::LayoutTimes(const Parallel& parallel, std::int64_t own, const std::vector<SharedUnit>& units,
+LayoutTimes::LayoutTimes(const Parallel& parallel, const training::Traits& traits, const std::vector<SharedUnit>& units,
                          const training::MemoryTerms& whole, ConcurrentMessages& messages)
     : parallel_(parallel),
       data_(whole.workers / parallel.ranks_a_replica()),
-      own_(own),
+      own_(traits.micro_batches),
       units_(&units),
       whole_(&whole),
       of_rank_(whole) {
-  const std::int64_t micro_batches = data_ * parallel.micro_batch_count() * parallel.expert * own;
+  const std::int64_t micro_batches = data_ * parallel.micro_batch_count() * parallel.expert * own_;
   of_rank_.rows = (whole.batch + micro_batches - 1) / micro_batches;
-  stages_ = devices_of_stages(*whole.cluster, messages, parallel.mesh(whole.workers));
+  stages_ = devices_of_stages(*whole.cluster, messages, parallel.mesh(whole.workers), traits.rings);
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
     const auto alike =
         std::ranges::find_if(stages_.begin(), stages_.begin() + static_cast<std::ptrdiff_t>(stage),

@@ -7,14 +7,15 @@
 #include "strategies/automatic/unit_times.h"
 #include "strategies/parallel/parallel.h"
 #include "strategies/parallel/schedules/timed_table.h"
+#include "training/program.h"
 
 namespace simgrad::strategies {
 
 class LayoutTimes {
  public:
-  /// own: micro-batches of the strategy, each of which the mesh cuts further.  units: outlive this object, as `whole`
+  /// traits: the strategy's, of whose micro-batches the mesh cuts each further.  units: outlive this object, as `whole`
   /// does: the terms of the whole model and all ranks.
-  LayoutTimes(const Parallel& parallel, std::int64_t own, const std::vector<SharedUnit>& units,
+  LayoutTimes(const Parallel& parallel, const training::Traits& traits, const std::vector<SharedUnit>& units,
               const training::MemoryTerms& whole, ConcurrentMessages& messages);
 
   const Parallel& parallel() const { return parallel_; }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "cluster/fabric/cluster.h"
@@ -36,7 +37,7 @@ double memory_of(const cluster::Cluster& cluster, int rank) {
 }
 
 StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& messages, const Mesh& mesh,
-                        const std::vector<int>& ranks) {
+                        const std::vector<int>& ranks, std::optional<std::int64_t> rings) {
   StageDevices its;
   its.charges_additions = cluster.options().charge_reductions;
   its.memory_bytes = std::numeric_limits<double>::infinity();
@@ -46,7 +47,10 @@ StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& mes
     if (std::ranges::find(its.kinds, kind) == its.kinds.end()) its.kinds.push_back(kind);
   }
   const auto shift = [&](Dimension along, int places) { return messages.slowest(shifted(mesh, ranks, along, places)); };
-  const auto around = [&](Dimension along) { return around_rings(cluster, messages, mesh, ranks, along); };
+  const auto around = [&](Dimension along) {
+    const auto asked = along == Dimension::data ? rings : std::nullopt;
+    return around_rings(cluster, messages, mesh, ranks, along, asked);
+  };
   for (std::size_t k = 0; k < models::kinds_of_shares; ++k) {
     const Dimension along = dimension_of(static_cast<Among>(k));
     const int n = mesh.size(along);
@@ -122,12 +126,12 @@ bool alike_in_passes(const StageDevices& a, const StageDevices& b) {
 }
 
 std::vector<StageDevices> devices_of_stages(const cluster::Cluster& cluster, ConcurrentMessages& messages,
-                                            const Mesh& mesh) {
+                                            const Mesh& mesh, std::optional<std::int64_t> rings) {
   std::vector<std::vector<int>> ranks(static_cast<std::size_t>(mesh.size(Dimension::pipeline)));
   for (int rank = 0; rank < mesh.ranks(); ++rank)
     ranks[static_cast<std::size_t>(mesh.place(rank)[Dimension::pipeline])].push_back(rank);
   std::vector<StageDevices> all;
-  for (const std::vector<int>& its : ranks) all.push_back(devices_of(cluster, messages, mesh, its));
+  for (const std::vector<int>& its : ranks) all.push_back(devices_of(cluster, messages, mesh, its, rings));
   return all;
 }
 

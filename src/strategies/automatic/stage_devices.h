@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "models/cut_model.h"
@@ -51,8 +52,8 @@ struct StageDevices {
 /// Whether passes take as long on both.
 bool alike_in_passes(const StageDevices& a, const StageDevices& b);
 
-/// By stage of the mesh.
+/// By stage of the mesh.  rings: those that ranks with the same part meet in at once (Traits).
 std::vector<StageDevices> devices_of_stages(const cluster::Cluster& cluster, ConcurrentMessages& messages,
-                                            const training::Mesh& mesh);
+                                            const training::Mesh& mesh, std::optional<std::int64_t> rings);
 
 }  // namespace simgrad::strategies

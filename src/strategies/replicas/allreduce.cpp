@@ -6,6 +6,7 @@
 
 #include "cluster/ranks/side_stream.h"
 #include "collectives/lengths.h"
+#include "collectives/ring.h"
 #include "strategies/buckets/buckets.h"
 #include "strategies/circumstances.h"
 #include "strategies/micro_batches.h"
@@ -48,8 +49,10 @@ void Allreduce::describe(base::Describer& d) {
 }
 
 Traits Allreduce::traits(int) const {
+  const auto* const ring = dynamic_cast<const collectives::Ring*>(&*algorithm);
   return {.many_to_many = algorithm->many_to_many() || scatters_codes(*compression, codes),
           .meets = compression->exact() ? algorithm->meets() : cluster::Meets::freely,
+          .rings = ring ? ring->rings : collectives::Rings(),
           .micro_batches = micro_batches};
 }
 

@@ -37,6 +37,7 @@ Traits Fsdp::traits(int P) const {
       sharded_traits(group(P), [](const training::Learning& learning) { return stretches_of(learning.units()); });
   traits.gathers_units = true;
   if (!shard_group) traits.meets = cluster::Meets::in_rings;
+  traits.rings = rings;
   traits.micro_batches = micro_batches;
   return traits;
 }

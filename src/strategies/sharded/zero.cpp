@@ -70,6 +70,7 @@ Traits Zero::traits(int P) const {
   });
   traits.gathers_units = stage == 3;
   traits.meets = cluster::Meets::in_rings;
+  traits.rings = rings;
   traits.micro_batches = micro_batches;
   return traits;
 }

@@ -25,7 +25,7 @@ cluster::ProductFormat multiplies_in(Precision precision) {
 
 double attention_peak(const cluster::Device& device, Precision precision) {
   const double peak = device.peak(multiplies_in(precision)).value_or(0.0);
-  return precision == Precision::float8 ? device.peak(cluster::ProductFormat::bfloat16).value_or(peak) : peak;
+  return precision == Precision::float8 ? device.half_precision_flops_per_s().value_or(peak) : peak;
 }
 
 LayerTimes::LayerTimes(const cluster::Device& device, Precision precision)
@@ -44,10 +44,11 @@ double LayerTimes::product_s(double m, double n, double k, double result_bytes, 
   return std::max(computing_s, device_->memory_s(factors + m * n * result_bytes));
 }
 
-/// The forward pass of a product in a fused attention, of one sample. The scores are the largest of its three matrices.
+/// The forward pass of a product in a fused attention, of one sample. The scores are the larger of the two matrices
+/// with a row for each query, since there are more keys than numbers in a head.
 double LayerTimes::fused_s(const models::Product& product) const {
   const double m = product.m, n = product.n, k = product.k;
-  const double outside = m * k + k * n + m * n - std::max({m * k, k * n, m * n});
+  const double outside = m * k + k * n + m * n - m * std::max(k, n);
   return std::max(product.fused * 2.0 * m * n * k / (attention_peak_ * device_->attention_efficiency()),
                   device_->memory_s(outside * bytes_.activation));
 }
@@ -59,7 +60,7 @@ double LayerTimes::cast_s(const models::Product& product, double numbers) const 
 }
 
 double LayerTimes::forward_s(const models::Product& product, double rows) const {
-  if (product.fused > 0.0) return product.count * rows * fused_s(product);
+  if (fused(product)) return product.count * rows * fused_s(product);
   const double m = product.parameters ? product.m * rows : product.m;
   const double times = product.parameters ? product.count : product.count * rows;
   return times *
@@ -68,7 +69,7 @@ double LayerTimes::forward_s(const models::Product& product, double rows) const 
 
 double LayerTimes::backward_s(const models::Product& product, double rows, bool of_first_factor) const {
   constexpr double fused_products = 2.5;  // five for two
-  if (product.fused > 0.0) return fused_products * forward_s(product, rows);
+  if (fused(product)) return fused_products * forward_s(product, rows);
   const bool by = product.parameters;
   const double m = by ? product.m * rows : product.m, times = by ? product.count : product.count * rows;
   double seconds =

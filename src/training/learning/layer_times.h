@@ -46,10 +46,12 @@ struct KindTimes {
 /// has two of them: the gradient of the first factor, (m x n) by (n x k), and of the second, (k x m) by (m x n); a
 /// layer whose backward flops are as many as its forward ones has the second alone.
 ///
-/// A fused attention's products take max(flops / (peak x attention_efficiency), bytes / memory bandwidth): the flops of
-/// what its mask leaves, and the bytes of queries, keys, values and results, since scores never leave the kernel. Its
-/// backward pass is five products for the forward pass's two: the scores again, and two gradients of each product. T.
-/// Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023, section 4.
+/// A fused attention's products, on a device that says what such a kernel reaches (attention_efficiency), take
+/// max(flops / (peak x attention_efficiency), bytes / memory bandwidth): the flops of what its mask leaves, and the
+/// bytes of queries, keys, values and results, since scores never leave the kernel. Its backward pass is five products
+/// for the forward pass's two: the scores again, and two gradients of each product. On other devices they are products
+/// as all others, mask and all. T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work
+/// Partitioning", 2023, section 4.
 ///
 /// float8 is the format of products by parameters; attention multiplies in
 /// bfloat16. Each pass casts the activations that such a product multiplies, and the backward pass the results'
@@ -82,6 +84,7 @@ class LayerTimes {
  private:
   double launch_s(double rows) const { return rows > 0.0 ? device_->launch_s : 0.0; }
   double product_s(double m, double n, double k, double result_bytes, bool by_parameters = true) const;
+  bool fused(const models::Product& product) const { return product.fused > 0.0 && device_->attention; }
   double fused_s(const models::Product& product) const;
   double cast_s(const models::Product& product, double numbers) const;
   double forward_s(const models::Product& product, double rows) const;

@@ -35,8 +35,8 @@ struct Users {
 /// Looks for links that messages of two represented ranks can be on.
 class LinksApart {
  public:
-  LinksApart(const Mesh& mesh, const cluster::World& world, cluster::Meets replicas)
-      : mesh_(mesh), world_(world), replicas_(replicas), numbers_(world.cluster()) {}
+  LinksApart(const Mesh& mesh, const cluster::World& world, cluster::Meets replicas, std::optional<std::int64_t> rings)
+      : mesh_(mesh), world_(world), replicas_(replicas), rings_(rings), numbers_(world.cluster()) {}
 
   bool apart() {
     for (int rank = 0; rank < mesh_.ranks(); ++rank) {
@@ -79,14 +79,14 @@ class LinksApart {
       std::vector<int> hosts;
       for (const int member : group) hosts.push_back(world_.host(member));
       const cluster::LocalGroups local = cluster::local_groups(world_.cluster(), hosts);
-      const int number = cluster::nics_of_hosts(local);
+      const int number = cluster::rings_in_rounds(local, along == Dimension::data ? rings_ : std::nullopt);
       if (number > 1) hops->second = cluster::hops_of_rings(cluster::ring_orders(local, number));
     }
     if (hops->second.empty()) return use(rank, along, 1, kind, user);
-    return std::ranges::all_of(hops->second, [&](const auto& hop) {
-      const auto [from, to] = hop.first;
-      return from != self || use(rank, group[static_cast<std::size_t>(to)], along, kind, user);
-    });
+    for (auto hop = hops->second.lower_bound({static_cast<int>(self), 0});
+         hop != hops->second.end() && hop->first.first == self; ++hop)
+      if (!use(rank, group[static_cast<std::size_t>(hop->first.second)], along, kind, user)) return false;
+    return true;
   }
 
   /// The rank sends to one along a dimension, so many places on.
@@ -133,6 +133,7 @@ class LinksApart {
   const Mesh& mesh_;
   const cluster::World& world_;
   cluster::Meets replicas_;
+  std::optional<std::int64_t> rings_;
   cluster::LinkNumbers numbers_;
   std::map<std::vector<int>, std::map<std::pair<int, int>, int>> hops_;  ///< of several rings, by group
   std::map<std::pair<int, int>, cluster::MemberRoute> simulated_;        ///< by source and target
@@ -158,9 +159,9 @@ void images(const Mesh& mesh, int source, int target, const std::function<void(i
 }  // namespace
 
 std::unique_ptr<const cluster::StandIns> stand_ins_of(const Mesh& mesh, const cluster::World& world,
-                                                      cluster::Meets meets) {
+                                                      cluster::Meets meets, std::optional<std::int64_t> rings) {
   const int times = mesh.size(Dimension::tensor) * mesh.size(Dimension::data);
-  if (times == 1 || !LinksApart(mesh, world, meets).apart()) return nullptr;
+  if (times == 1 || !LinksApart(mesh, world, meets, rings).apart()) return nullptr;
   auto all = std::make_unique<cluster::StandIns>();
   all->times = times;
   int simulated = 0;

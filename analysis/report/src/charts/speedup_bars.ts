@@ -21,7 +21,7 @@ export function speedupBars(all: Named[], workers: number, name: string, to: str
   const [ideal, end] = [most > workers / 6, Math.max(workers, most) * 1.04];
   return {
     grid: frame({ left: 8, right: roomFor(all.map(label)) }),
-    xAxis: axis({ name: (wide ? name : t('{0} ({1})', t(`speed-up${to}`), t(`efficiency${to}`))) + (ideal ? ` (${t('dashes: {0}', t('ideal'))})` : ''), format: number, min: 0, ...(ideal ? { max: end, ticks: linearTicks(0, end, wide ? 8 : 4) } : {}), splits: wide ? 6 : 3 }, false),
+    xAxis: axis({ name: (wide ? name : to === '' ? t('{0} ({1})', t('speed-up'), t('efficiency')) : t(`speed-up${to}`)) + (ideal ? ` (${t('dashes: {0}', t('ideal'))})` : ''), format: number, min: 0, ...(ideal ? { max: end, ticks: linearTicks(0, end, wide ? 8 : 4) } : {}), splits: wide ? 6 : 3 }, false),
     yAxis: bars(all.map(({ brief }) => brief), wide, all.length <= 16),
     tooltip: tooltip('axis', (params: { dataIndex: number }[]) => {
       const { series, text } = all[params[0].dataIndex];

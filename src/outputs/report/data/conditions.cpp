@@ -86,9 +86,9 @@ Conditions conditions(const Json& scenario, const Json& parameters) {
 }
 
 bool is_question(const std::string& key) {
-  static constexpr std::array<std::string_view, 5> choices = {"cluster.workers", "cluster.sharing",
-                                                              "cluster.collectives", "cluster.failures.market",
-                                                              "cluster.failures.recovery"};
+  static constexpr std::array<std::string_view, 7> choices = {
+      "cluster.workers",         "cluster.device",           "cluster.hosts", "cluster.sharing", "cluster.collectives",
+      "cluster.failures.market", "cluster.failures.recovery"};
   if (std::ranges::find(choices, key) != choices.end()) return false;
   return key.starts_with("cluster.") || key.starts_with("data.") || key.starts_with("model.");
 }
