@@ -159,9 +159,8 @@ constexpr auto field_table = std::to_array<ResultField>({
      "would have taken beside `bytes`"},
     {"tokens", of_run, "", "computed: samples x the tokens of one; only where samples are text"},
     {"samples_per_s", of_run, "1/s",
-     "computed: samples / simulated_s; on devices it rests on their efficiency, which is fitted for some and assumed "
-     "for "
-     "others, as `simgrad explain origins` tells"},
+     "computed: samples / simulated_s; it rests on the devices' efficiency, whose origin `simgrad explain origins` "
+     "tells"},
     {"samples_per_s_per_device", of_run, "1/s", "computed: samples_per_s / workers"},
     {"tokens_per_s", of_run, "1/s", "computed: tokens / simulated_s; see samples_per_s"},
     {"tokens_per_s_per_device", of_run, "1/s", "computed: tokens_per_s / workers"},

@@ -1,7 +1,9 @@
 /// Allreduce: every member brings a vector, and all get the combination of all vectors, equal bit for bit.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -49,6 +51,8 @@ class Allreduce : public base::Described {
   virtual bool many_to_many() const { return false; }
   /// The way in which the members of a group exchange, where a model is cut among ranks.
   virtual cluster::Meets meets() const { return cluster::Meets::freely; }
+  /// The rings at once that its sums are asked to go around; none: as many as hosts have NICs.
+  virtual std::optional<std::int64_t> rings_at_once() const { return {}; }
   /// The reason why the algorithm makes no sense on such a cluster, or empty.
   virtual std::string refusal(const cluster::Options& /*cluster*/) const { return {}; }
 

@@ -6,7 +6,6 @@
 
 #include "cluster/ranks/side_stream.h"
 #include "collectives/lengths.h"
-#include "collectives/ring.h"
 #include "strategies/buckets/buckets.h"
 #include "strategies/circumstances.h"
 #include "strategies/micro_batches.h"
@@ -49,10 +48,9 @@ void Allreduce::describe(base::Describer& d) {
 }
 
 Traits Allreduce::traits(int) const {
-  const auto* const ring = dynamic_cast<const collectives::Ring*>(&*algorithm);
   return {.many_to_many = algorithm->many_to_many() || scatters_codes(*compression, codes),
           .meets = compression->exact() ? algorithm->meets() : cluster::Meets::freely,
-          .rings = ring ? ring->rings : collectives::Rings(),
+          .rings = algorithm->rings_at_once(),
           .micro_batches = micro_batches};
 }
 
@@ -68,8 +66,7 @@ record::MemoryParts Allreduce::memory(const training::MemoryTerms& terms) const 
                                           .bucket_numbers = bucket_bytes ? terms.parameters() : 0.0});
 }
 
-/// Whether a bucket is complete before the backward pass is over: there are several, or layers without parameters stand
-/// in front of the only one.
+/// Whether a bucket is complete before the backward pass is over: by others, or layers of nothing, before the last one.
 bool Allreduce::overlaps(const Worker& worker) const {
   const std::vector<models::Layer>& layers = worker.learning().layers();
   const double number_bytes = bytes_on_wire(worker.number_bytes(), *compression);
@@ -79,10 +76,10 @@ bool Allreduce::overlaps(const Worker& worker) const {
 /// Buckets are copies, so that a gradient may be added to while it is sent.
 void Allreduce::hold_buckets(Worker& worker, const State& state) const {
   if (!bucket_bytes) return;
-  worker.memory().hold(record::MemoryPart::buckets,
-                       worker.number_bytes().gradient * static_cast<double>(state.w.size()));
-  const bool by_default = *bucket_bytes == default_bucket_bytes;
-  if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1 && !by_default)
+  const double bytes = worker.number_bytes().gradient * static_cast<double>(state.w.size());
+  worker.memory().hold(record::MemoryPart::buckets, bytes);
+  if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1 &&
+      *bucket_bytes != default_bucket_bytes)
     note_single_bucket(worker);
 }
 
