@@ -123,9 +123,9 @@ void print_origins(const experiment::RunPlan& run) {
       "The numbers that times and costs rest on. Published: the device's source says it, as a bound. Assumed: nobody "
       "has\n"
       "measured what is reached of it in this scenario (a bandwidth may be a data sheet's), unless it was fitted by "
-      "simgrad\ncalibrate. Fitted to: the published times that decided about it. Measured: a file of times says it. "
-      "Computed: it follows from the model. Everything else "
-      "(seconds, bytes,\ntokens a second, mfu, memory, dollars, joules) is computed from these.\n\n");
+      "simgrad\ncalibrate. Fitted to: published times of others decided about it. Measured: a file of times says it. "
+      "Computed: it\nfollows from the model. Everything else (seconds, bytes, tokens a second, mfu, memory, dollars, "
+      "joules) is computed from\nthese.\n\n");
   print_row("number", "value", "origin");
   ordered_json cluster = scenario::echo(settings.cluster);
   if (settings.cluster.device->there()) cluster.erase("speed");  // the device says how long work takes

@@ -137,11 +137,10 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"place_data", of_rank, "", "the rank's place among the ranks that hold the same part of the model, from 0"},
     {"place_pipeline", of_rank, "", "the rank's stage, from 0"},
     {"dropped_share", of_run, "",
-     "of a model with experts, at the last evaluation: the share of tokens' choices of an expert that had no room for "
-     "them; such a token goes on by the residual sum alone"},
+     "of a model with experts, at the last evaluation, or as expert_skew has it in a run of times alone: the share of "
+     "tokens' choices of an expert without room for them; such a token goes on by the residual sum alone"},
     {"expert_imbalance", of_run, "",
-     "likewise, over the layers of experts: the largest number of choices of one expert / the mean of a layer's "
-     "experts"},
+     "likewise, over the layers of experts: the most choices of one expert / the mean of a layer's experts"},
     {"loss_floor", of_run, "",
      "computed: the least expected loss that any model can reach, where the data tell it: the entropy of the next "
      "token (source markov)"},

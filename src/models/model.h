@@ -84,6 +84,12 @@ struct ExpertLoad {
   double auxiliary = 0.0;            ///< the rows' mean auxiliary loss without its weight: 1 if p and shares are even
 };
 
+/// The choices of experts that a run of times alone assumes.
+struct AssumedChoices {
+  double dropped_share = 0.0;  ///< those for which an expert has no room
+  double imbalance = 1.0;      ///< those of the busiest expert over the mean
+};
+
 /// A matrix product of a layer's forward pass, (m x k) by (k x n).
 struct Product {
   double m = 1.0;      ///< rows of the result, a sample: a sequence's tokens, the places of an image
@@ -168,6 +174,8 @@ class Model : public base::Described {
   /// The model as one of several tasks that share parameters.
   virtual const TaskModel* task_model() const { return nullptr; }
   virtual const SparseModel* sparse() const { return nullptr; }
+  /// Nothing where there are no experts.
+  virtual std::optional<AssumedChoices> assumed_choices() const { return {}; }
   /// Where rows' tokens go at w, of each layer of experts; nothing without experts.
   virtual std::vector<ExpertLoad> expert_loads(const Problem&, const Samples&, std::span<const double> /*w*/,
                                                values::Format) const {

@@ -281,6 +281,17 @@ std::vector<double> chosen_loads(const TransformerShape& shape) {
   return loads;
 }
 
+std::optional<AssumedChoices> assumed_choices(const TransformerShape& shape) {
+  if (shape.experts == 0) return {};
+  const std::vector<double> loads = chosen_loads(shape);
+  AssumedChoices all;
+  for (const double load : loads) {
+    all.dropped_share += std::max(0.0, load - shape.capacity_factor) / static_cast<double>(shape.experts);
+    all.imbalance = std::max(all.imbalance, load);
+  }
+  return all;
+}
+
 std::string refusal(const TransformerShape& shape) {
   if (shape.hidden % shape.heads != 0) {
     const std::int64_t below = shape.hidden / shape.heads * shape.heads;

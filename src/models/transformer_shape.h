@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,8 @@ std::int64_t parameters(const TransformerShape& shape);
 /// The choices of each expert over the mean, from the most chosen one on: they fall by one ratio, so that the first is
 /// expert_skew. Those above capacity_factor are dropped.
 std::vector<double> chosen_loads(const TransformerShape& shape);
+/// Nothing without experts. Of each expert's choices those beyond its capacity are dropped.
+std::optional<AssumedChoices> assumed_choices(const TransformerShape& shape);
 /// The reason why no transformer has this shape, with what would do; or empty.
 std::string refusal(const TransformerShape& shape);
 /// The reason why a transformer of this shape can be timed but not computed, with what would do; or empty.

@@ -45,6 +45,21 @@ std::vector<double> curve(const record::Record& record) {
 
 }  // namespace
 
+TEST_CASE("a run of times alone has the choices of experts that it assumes") {
+  const auto choices = [](const std::string& options) {
+    const Plan plan = planned(cluster + rest + "[model]\nkind = \"transformer\"\nvocabulary = 50\nexperts = 4\n" +
+                              options + "[[strategy]]\nkind = \"allreduce\"\n");
+    return tests::numbers_of_child([&] {
+      const record::Record record = simulate(plan.runs.front(), nullptr, 0, nullptr);
+      return std::vector{record.dropped_share.value(), record.expert_imbalance.value()};
+    });
+  };
+  CHECK(choices("capacity_factor = 0.75\n") == std::vector{0.25, 1.0});
+  const std::vector<double> skewed = choices("capacity_factor = 1.25\nexpert_skew = 4\n");  // all choose the first one
+  CHECK(skewed[0] == Approx(1.0 - 1.25 / 4.0).epsilon(1e-9));
+  CHECK(skewed[1] == Approx(4.0).epsilon(1e-9));
+}
+
 TEST_CASE("a step of a profiled model takes its flops and an allreduce of its parameters") {
   // Three steps on 4 workers: 2 images' flops / 1 TF, a ring of 25,557,032 numbers of 8 bytes, an update of 2 flops a
   // number.

@@ -71,6 +71,11 @@ TEST_CASE(
   shape.expert_skew = 8.0;  // one expert is chosen by all, and takes its capacity
   shape.capacity_factor = 1.25;
   CHECK(work(whole(shape)) == Approx(even * 1.25 / 8.0).epsilon(1e-9));
+  CHECK(assumed_choices(shape)->dropped_share == Approx(1.0 - 1.25 / 8.0).epsilon(1e-9));
+  CHECK(assumed_choices(shape)->imbalance == Approx(8.0).epsilon(1e-9));
+  shape.experts = 0;
+  CHECK_FALSE(assumed_choices(shape));
+  shape.experts = 8;
   CHECK_THAT(numbers_refusal(shape), ContainsSubstring("leave expert_skew out, or set training.numbers = false"));
   shape.expert_skew = 8.5;
   CHECK_THAT(refusal(shape), ContainsSubstring("which are experts = 8 times the mean; take at most that"));

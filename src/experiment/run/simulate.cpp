@@ -362,7 +362,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
   if (record.loss_floor)
     record.notes.push_back(
         fmt::format("no model's expected loss is below {:.6g}, the entropy of the next token", *record.loss_floor));
-  if (record.dropped_share)
+  if (record.dropped_share && run.settings->training.numbers)
     record.notes.push_back(fmt::format(
         "at the last evaluation {:.3g} % of the tokens' choices of an expert found no room; the busiest expert was "
         "chosen {:.2f} times as often as the mean",

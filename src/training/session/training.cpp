@@ -363,6 +363,10 @@ record::Record Training::take_record() {
     record_.dropped_share = record_.curve.back().dropped_share;
     record_.expert_imbalance = record_.curve.back().expert_imbalance;
   }
+  if (const auto assumed = times_alone() ? learning_.model().assumed_choices() : std::nullopt) {
+    record_.dropped_share = assumed->dropped_share;
+    record_.expert_imbalance = assumed->imbalance;
+  }
   fill_sources();
   fill_throughput();
   return std::move(record_);
