@@ -31,12 +31,12 @@ def step_s(t, p, d, m):
     """Returns the seconds of a step by the lesson's formula."""
     activations, parameters, t_c = 33.55e6, 77.36e9, 2.474  # bytes of a sequence between blocks; of all parameters
 
-    def link(ranks):  # seconds a byte, and a latency, of the slowest link among so many neighbouring devices
-        return (1 / 300e9, 2e-6) if ranks <= 8 else (1 / 25e9, 10e-6)
+    def link(ranks, rings=1):  # seconds a byte of so many rings, and a latency, of the slowest link among neighbours
+        return (1 / 300e9, 2e-6) if ranks <= 8 else (1 / 25e9 / rings, 10e-6)
 
-    beta, alpha = link(t)
+    beta, alpha = link(t, rings=8)
     products = 192 / p * m * 2 * (t - 1) * (activations / t * beta + alpha)
-    beta, alpha = link(t * d)
+    beta, alpha = link(t * d, rings=max(1, 8 // t))
     gradients = 2 * (d - 1) * (parameters / (t * p * d) * beta + alpha)
     beta, alpha = link(2 * t * d)
     hops = (2 * (p - 1) * (m / p + 1) - 2) * (activations * beta + alpha) if p > 1 else 0
