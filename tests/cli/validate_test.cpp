@@ -240,7 +240,7 @@ TEST_CASE("results.json has the resolved scenario that validate prints") {
   CHECK(scenario["cluster"]["latency"] == "50us");
   CHECK(scenario["grid"] == Json{{"cluster.workers", {2, 3}}});
   CHECK(scenario["strategy"] == Json::array({{{"kind", "allreduce"},
-                                              {"algorithm", {{"kind", "ring"}, {"slices", 1}, {"rings", 1}}},
+                                              {"algorithm", {{"kind", "ring"}, {"slices", 1}}},
                                               {"bucket_size", "25MB"},
                                               {"compression", "none"},
                                               {"codes", "gather"},

@@ -140,12 +140,15 @@ TEST_CASE("several rings take the same times and give the same numbers computed 
                                                                  {"three NICs", hosts_with<cluster::GpuHosts>(3)},
                                                                  {"pod", hosts_with<cluster::Pod>(2)},
                                                                  {"pxn", pod_with_pxn()}};
+  const std::vector<Operation> operations{sum, halves, other_halves};
   for (const auto& [name, topology] : topologies)
-    for (const Operation& operation : {Operation(sum), Operation(halves), Operation(other_halves)})
+    for (const Operation& operation : operations)
       for (const int P : {8, 11})
         for (const std::int64_t d : {5, 1'003})
           for (const int late : {0, 7}) {
             if (P == 11 && topology.kind() == "pod") continue;  // whose hosts are full
+            // By PXN a device's NVLink carries others' messages: of two collectives in a row some may meet there.
+            if (name == "pxn" && &operation != &operations.front()) continue;
             CAPTURE(name, P, d, late);
             Group group = on(topology, P);
             group.speeds = {1.0, 0.1};
