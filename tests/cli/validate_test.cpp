@@ -98,6 +98,7 @@ protocol = "none"
 collectives = "auto"
 relative_speeds = []
 stragglers = "none"
+faulty = "none"
 jitter = "none"
 background = []
 overlap_slowdown = 0.0
