@@ -77,8 +77,9 @@ TEST_CASE("race: a strategy that is slower with every seed stops after three, wh
 TEST_CASE("race: a run that waits for the numbers of a longer one goes on if that one is dropped") {
   const Scratch scratch;
   // A server is the slower way where messages are long, and the faster one where they take long to arrive.
-  scratch.write("x.toml", with(small, "features = 5", "features = 500") +
-                              "algorithm = \"ring\"\n[[strategy]]\nkind = \"parameter_server\"\n");
+  scratch.write("x.toml",
+                with(small, "features = 5", "features = 500") +
+                    "label = \"allreduce\"\nalgorithm = \"ring\"\n[[strategy]]\nkind = \"parameter_server\"\n");
   const Called called = program(
       "run x.toml --no-why --no-baseline --race --seeds 1..4 --jobs 1 "
       "--grid 'zip(stop.steps=10,3; cluster.bandwidth=1Mbps,10Gbps; cluster.latency=1us,10ms)'",

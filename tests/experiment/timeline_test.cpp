@@ -239,15 +239,15 @@ TEST_CASE("a collective that is computed shows the spans and messages of one tha
 }
 
 TEST_CASE("collectives beside the backward pass show the spans and messages of those that are sent") {
-  for (const char* algorithm : {"ring", "rabenseifner", "hierarchical"})
+  for (const char* algorithm : {R"({ kind = "ring", rings = 1 })", R"("rabenseifner")", R"("hierarchical")"})
     for (const char* stop : {"steps = 3", "time = \"1.3s\"", "time = \"1.21s\"", "time = \"2.9s\""}) {
       const auto text = [&](const char* how) {
         return fmt::format(
-            "{}relative_speeds = [1, 0.4, 0.7]\ntopology = {{ kind = \"gpu_hosts\", devices = 2, nics = 1 "
+            "{}relative_speeds = [1, 0.4, 0.7]\ntopology = {{ kind = \"gpu_hosts\", devices = 2, nics = 2 "
             "}}\ncollectives = "
             "\"{}\"\n[data]\nsource = \"blobs\"\nsamples = 60\nfeatures = 60\n[model]\nkind = "
             "\"perceptron\"\nhidden = [50, 40, 30]\n[stop]\n{}\n[[strategy]]\nkind = \"allreduce\"\nbucket_size = "
-            "\"10kB\"\nalgorithm = \"{}\"\n",
+            "\"10kB\"\nalgorithm = {}\n",
             calm, how, stop, algorithm);
       };
       INFO(algorithm << ", " << stop);
