@@ -20,13 +20,14 @@ constexpr double nothing_bytes_per_s = 1.0;
 /// Streams of links lie behind those of hosts.
 constexpr std::uint32_t first_link_stream = 1U << 24;
 
-/// Flows whose latency is not paid yet are looked at again so much later.
-constexpr double again_after_s = 1e-5;
+/// Flows whose latency is not paid yet are looked at again so much later, or after so small a part of the time since a
+/// link came back: a latency may be longer than all else. Looks at such a one count as events (watchdog.events).
+constexpr double again_after_s = 1e-5, again_after_part = 1e-4, long_latency_s = 0.1;
 
 /// SimGrid bounds a flow for good by the bandwidth that its links have when it begins; those that began while a link
 /// was down are freed once it is back. Links that are still down hold them all the same. A new bound makes SimGrid
-/// forget a latency that is not paid yet, so such a flow has to wait.
-void free_flows(Cluster& cluster) {
+/// forget a latency that is not paid yet, so such a flow has to wait.  Returns whether there is one.
+bool free_flows(const Cluster& cluster) {
   const double limit_bytes_per_s = cluster.options().flow_limit_bytes_per_s.value_or(-1.0);
   bool latent = false;
   for (auto* model : sg4::Engine::get_instance()->get_all_models()) {
@@ -41,10 +42,27 @@ void free_flows(Cluster& cluster) {
       flow.set_bound(limit_bytes_per_s);
     }
   }
-  if (latent && !cluster.over()) cluster.at(cluster.now() + again_after_s, [&cluster] { free_flows(cluster); });
+  return latent;
 }
 
 }  // namespace
+
+/// A link is back.
+void LinkFailures::free_held_flows() {
+  back_s_ = cluster_.now();
+  if (free_flows(cluster_) && !looks_again_) look_again();
+}
+
+void LinkFailures::look_again() {
+  looks_again_ = true;
+  const double waited_s = cluster_.now() - back_s_;
+  cluster_.at(cluster_.now() + std::max(again_after_s, again_after_part * waited_s), [this] {
+    looks_again_ = false;
+    if (cluster_.over() || !free_flows(cluster_)) return;
+    if (cluster_.now() - back_s_ > long_latency_s) cluster_.fail_if_stuck();
+    if (!cluster_.over()) look_again();
+  });
+}
 
 LinkFailures::LinkFailures(Cluster& cluster, std::uint64_t seed) : cluster_(cluster), seed_(seed) {
   const Options& options = cluster.options();
@@ -80,7 +98,7 @@ void LinkFailures::schedule(int which, std::int64_t count, double up_since_s) {
     if (const auto at = down_.find(link); at != down_.end()) {
       link->set_bandwidth(at->second);
       down_.erase(at);
-      free_flows(cluster_);
+      free_held_flows();
     }
     cluster_.fail_if_stuck();  // the clock goes on by itself
     if (!cluster_.over()) schedule(which, count + 1, up_s);

@@ -27,11 +27,15 @@ class LinkFailures {
 
  private:
   void schedule(int which, std::int64_t count, double up_since_s);
+  void free_held_flows();
+  void look_again();
 
   Cluster& cluster_;
   std::uint64_t seed_;
   std::vector<simgrid::s4u::Link*> links_;
   std::map<const simgrid::s4u::Link*, double> down_;  ///< with their bandwidths when up
+  double back_s_ = 0.0;                               ///< when the last link came back
+  bool looks_again_ = false;                          ///< for flows whose latency was not paid then
 };
 
 }  // namespace simgrad::cluster
