@@ -148,7 +148,8 @@ def without_numbers(case):
 
 @relation("numbers or none",
           lambda case: (has_steps(case) and case.at("training.numbers", True) and not case.at("stop.loss")
-                        and case.kind("cluster.faulty") == "none"))  # faulty workers need numbers
+                        and case.kind("cluster.faulty") == "none"  # faulty workers need numbers
+                        and "hogwild" not in case.strategies()))  # its times are those of the keys in its rows
 def numbers_or_none(case):
     same(case.base(), case.changed(**without_numbers(case)), ("simulated_s", "bytes"), "without numbers")
 
@@ -207,7 +208,9 @@ def named_runs(case):
     check_named_runs(case)
 
 
-@relation("hosts and devices", lambda case: plain_star(case) and case.at("cluster.workers") % 2 == 0)
+# Threads of one host are one host, and a spare that has taken a lost host's place is another one.
+@relation("hosts and devices", lambda case: plain_star(case) and case.at("cluster.workers") % 2 == 0
+          and "hogwild" not in case.strategies() and not case.at("cluster.failures.spares"))
 def hosts_and_devices(case):
     devices = 2
     for run in case.changed(cluster__topology={"kind": "star", "devices": devices})["runs"]:

@@ -126,6 +126,9 @@ def drop_refused_sections(program, scenario, scratch):
     same = {name for name in sections if called([program, name, scenario, "--out", scratch / name])[2] == refusal}
     if not same:
         raise Fault(f"validate refuses, and {' or '.join(sorted(sections))} not in the same words: {refusal[-400:]}")
+    training = tree.get("training", {})
+    if "capacity" in same and not {"checkpoint_every", "checkpoint_every_steps"} & training.keys():
+        training.pop("checkpoint_async", None)  # the checkpoints were those of [capacity]
     scenario.write_text(tables.toml({name: of for name, of in tree.items() if name not in same}), encoding="utf-8")
 
 

@@ -35,11 +35,14 @@ def check_counterfactuals(case, path, found):
             check_accepted(case, path, change["sets"], f"{run['label']}: \"{change['name']}\"")
             if not cause["whole"] or change["samples"] != run["samples_seen"] or run["parameters"]:
                 continue
-            code, out, err = called([case.program, "run", path, *RUN, "--strategy", run["label"],
+            # A label may follow from an option that the change sets: then all strategies run, and one is looked at.
+            renames = any(each.startswith("strategy.") for each in change["sets"])
+            chosen = () if renames else ("--strategy", run["label"])
+            code, out, err = called([case.program, "run", path, *RUN, *chosen,
                                      *overrides(change["sets"]), "--force", "--out", path.with_suffix(".out")])
             if code not in RAN:
                 raise Fault(f"{run['label']}: with {' '.join(change['sets'])} the run ends with {code}: {err[-300:]}")
-            again = json_of(out)["runs"][0]
+            again = json_of(out)["runs"][found["runs"].index(run) if renames else 0]
             if again["samples_seen"] != run["samples_seen"] or case.at("stop.time"):
                 continue  # stopped by time: a faster run does more, or waits for that time with nothing left to do
             if again["seed"] == run["seed"] and abs(again["simulated_s"] - change["simulated_s"]) > (

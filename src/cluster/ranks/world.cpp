@@ -99,7 +99,7 @@ void World::end() {
   recording_->finish();
   computed_collectives_->cut(now());
   timekeeper_->close_all(record::TimePart::wait_other);
-  collective_log_->cut(*this, now());
+  if (!cluster_.failed()) collective_log_->cut(*this, now());  // actors of a run that failed are gone
   messenger_->count_started();
   messenger_->post(*traffic_);
   computed_collectives_->post(*traffic_);
