@@ -206,11 +206,9 @@ namespace {
 /// The schedule, or that of several rings where there are several NICs.
 std::shared_ptr<const JointSchedule> among(const cluster::Communicator& comm, const Rings& rings,
                                            std::shared_ptr<const JointSchedule> one, const RingRounds& rounds) {
-  Ring ring;
-  ring.rings = rings;
-  const int number = ring.rings_among(comm);
-  if (number == 1) return one;
   const cluster::LocalGroups& groups = comm.local_groups();
+  const int number = cluster::rings_in_rounds(groups, rings);
+  if (number == 1) return one;
   return in_rings(std::move(one), rounds, cluster::ring_orders(groups, number), groups.group_of);
 }
 

@@ -88,7 +88,7 @@ class RingsInRounds final : public JointSchedule {
     const std::int64_t each = all.count / rings(), longer = all.count % rings();
     return {all.first + ring * each + std::min<std::int64_t>(ring, longer), each + (ring < longer ? 1 : 0)};
   }
-  /// What a member sends on a ring in a round.
+  /// The stretch that a member sends on a ring in a round.
   Stretch sent(int round, int ring, int member) const {
     return part(ring, this->member(ring, place(ring, member) - all_.ago(round)));
   }
@@ -105,7 +105,7 @@ class RingsInRounds final : public JointSchedule {
     if (its.source >= 0) all.received.count = count(round, its.received, its.source);
     return all;
   }
-  /// What goes one way, ring by ring.
+  /// The values that a member sends one way in a round, ring by ring.
   Tensor take(Parts& parts, int round, int self, const RingsOfWay& way) const;
   void put(Parts& parts, int round, const RingsOfWay& way, const Tensor& received, Combination how) const;
   std::vector<Tensor> totals(const std::vector<Tensor>& brought, Combination how) const;

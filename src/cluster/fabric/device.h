@@ -32,7 +32,7 @@ struct Device : base::Described {
   std::optional<double> efficiency = 0.8;
   double half_size = 0.0;           ///< the size at which products reach half of it; 0: all sizes are alike
   std::optional<double> attention;  ///< the share that fused attention reaches; nothing: it is products as all others
-  /// What the catalogue's efficiency and its attention were fitted to; empty: nothing, they are assumed.
+  /// The measurements that the catalogue's efficiency and attention were fitted to; empty: the two are assumed.
   std::string_view fitted_to = {}, attention_fitted_to = {};
   double launch_s = 0.0;  ///< of each layer and pass: kernels that are started one by one
 
@@ -44,7 +44,7 @@ struct Device : base::Described {
   std::optional<double> peak(ProductFormat format) const;
   double large_products() const { return efficiency ? *efficiency : peak_product.value(); }
   double attention_efficiency() const { return attention.value_or(large_products()); }
-  /// That of bfloat16, else of float16.
+  /// The peak of bfloat16, else of float16.
   std::optional<double> half_precision_flops_per_s() const;
   /// efficiency x / (x + h) of a product whose smallest dimension is x. h is half_size in half precision, and in
   /// another format as much smaller or larger as its peak: what keeps small products from their peak is as long in all

@@ -1,9 +1,9 @@
 /// The devices that a scenario can name.
 ///
 /// Sources: the vendors' data sheets, named at each device. Peak products: the largest product that was measured over
-/// the peak (S. Bekman, Machine Learning Engineering, accelerator benchmarks, 2024), or 0.8 where none is known. What
-/// trainings get is fitted to published ones, named at each device: scenarios/published has them, docs/published.md the
-/// errors.
+/// the peak (S. Bekman, Machine Learning Engineering, accelerator benchmarks, 2024); a device has none where none is
+/// known. The shares of the peak that trainings reach are fitted to published ones, named at each device:
+/// scenarios/published has them, docs/published.md the errors.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -47,7 +47,7 @@ struct CustomDevice final : Device {
 constexpr std::string_view rows_on_a100 = "MosaicML, llm-foundry: three rows of FSDP on A100 of 80 GB";
 constexpr std::string_view rows_on_h100 = "MosaicML, llm-foundry: three rows of FSDP on H100";
 
-/// What trainings get of a device: shares of its peaks.
+/// The shares of a device's peaks that trainings reach, and the published trainings that they are fitted to.
 struct Trained {
   double efficiency, attention;
   std::string_view fitted_to = {}, attention_fitted_to = {};

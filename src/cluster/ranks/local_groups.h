@@ -42,7 +42,7 @@ struct LocalGroups {
   }
 };
 
-/// Those of members on these hosts.
+/// The local groups of members that are on these hosts, by member.
 LocalGroups local_groups(const Cluster& cluster, const std::vector<int>& hosts);
 
 /// The local groups of a world's communicators: found once for each.
