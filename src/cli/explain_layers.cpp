@@ -88,6 +88,9 @@ void print_model(std::string_view kind, const std::vector<Layer>& layers) {
     fmt::print(
         "\nThe last layer multiplies by {} parameters of the first one, too, and makes a part of their gradient.\n",
         outputs::count(static_cast<double>(tied)));
+  if (const double bytes = layers.empty() ? 0.0 : layers.back().backward_bytes; bytes > 0.0)
+    fmt::print("\nThe backward pass through the last layer has {} a sample more: the gradient of the logits.\n",
+               outputs::byte_count(bytes));
 }
 
 }  // namespace

@@ -134,6 +134,7 @@ struct Layer {
   double selective_flops = 0.0;  ///< a sample's, to compute that part again: of the products without parameters
   double selective_elementwise = 0.0;  ///< the part of `elementwise` that computes it again, beside these products
   double entrance = 0.0;  ///< numbers of a sample that come in: kept at a unit's entrance if the unit is recomputed
+  double backward_bytes = 0.0;  ///< of a sample, in memory during the backward pass alone: a gradient of float32 logits
   /// The last layer may read parameters of the first one, too, and make a part of their gradient: so many, with which w
   /// begins. They are a tied head's embedding, or a copy of it.
   std::int64_t tied = 0;

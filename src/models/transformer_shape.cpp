@@ -196,7 +196,8 @@ class LayersOfTransformer {
     multiply(layer, {.m = s_, .n = V, .k = h_});
     layer.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * V;
     layer.entrance = s_outside_ * h_;
-    layer.kept = {.numbers = 2.0 * s_outside_ * h_, .bytes = 4.0 * s_ * V};
+    layer.kept = {.numbers = 2.0 * s_outside_ * h_, .bytes = 4.0 * s_ * V};  // logits in float32, as Megatron-LM's are
+    layer.backward_bytes = 4.0 * s_ * V;                                     // and their gradient
   }
 
   const TransformerShape& shape_;

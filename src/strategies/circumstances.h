@@ -24,13 +24,14 @@ struct Circumstances {
   const cluster::Options& cluster;
   const training::StopOptions& stop;
   std::uint64_t seed = 1;
-  std::int64_t batch = 0;        ///< rows of a step, of all workers
-  std::int64_t rows = 0;         ///< training rows
-  bool rows_come_in = false;     ///< during the training
-  bool rows_by_rank = false;     ///< each rank draws from rows of its own, not from all
-  bool rows_uneven = false;      ///< by_rank, and in unlike numbers that are left to chance
-  std::int64_t keys = 0;         ///< a sparse model's: the features
-  bool numbers = true;           ///< whether there are data
+  std::int64_t micro_batches_of_mesh = 1;  ///< of a step, where ranks of a mesh make its gradient together
+  std::int64_t batch = 0;                  ///< rows of a step, of all workers
+  std::int64_t rows = 0;                   ///< training rows
+  bool rows_come_in = false;               ///< during the training
+  bool rows_by_rank = false;               ///< each rank draws from rows of its own, not from all
+  bool rows_uneven = false;                ///< by_rank, and in unlike numbers that are left to chance
+  std::int64_t keys = 0;                   ///< a sparse model's: the features
+  bool numbers = true;                     ///< whether there are data
   bool fits_memory = true;       ///< whether a device must hold what its rank holds (training.memory = "refuse")
   bool shares_by_speed = false;  ///< replicas have unlike shares of a step's batch
   bool clips = false;            ///< whether gradients are clipped by their norm (training.clip_norm)

@@ -10,8 +10,12 @@
 
 namespace simgrad::strategies {
 
-/// The options `micro_batches` and `no_sync`.
-void describe_micro_batches(base::Describer& d, std::int64_t& micro_batches, bool& no_sync);
+/// The options `micro_batches` and `no_sync`.  by_units: gradients are reduced unit by unit, so that no_sync also
+/// concerns the micro-batches of a mesh ([parallel]).
+void describe_micro_batches(base::Describer& d, std::int64_t& micro_batches, bool& no_sync, bool by_units = false);
+
+/// Refuses no_sync by units where a step has one micro-batch.
+std::optional<Refusal> no_sync_refusal(std::int64_t micro_batches, bool no_sync, const Circumstances& circumstances);
 
 /// Refuses more micro-batches than the rows of any worker: some would be empty, and sent all the same.
 std::optional<Refusal> micro_batches_refusal(std::int64_t micro_batches, const Circumstances& circumstances);

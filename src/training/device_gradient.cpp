@@ -59,7 +59,7 @@ std::int64_t Worker::device_rows(int device) const {
 /// The gradient of the step before has been applied or sent.
 void Worker::begin_device_gradient(std::int64_t step, MicroBatch micro) {
   set_step(step);
-  if (micro.part == 0) memory().set(MemoryPart::gradients, 0.0);
+  if (micro.part == 0) release_gradients();
 }
 
 Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, MicroBatch micro) {

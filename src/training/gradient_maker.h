@@ -52,8 +52,8 @@ class GradientMaker {
   virtual values::Tensor squares(const values::Tensor& g, const values::Tensor& of_shards) const = 0;
   /// The stretches of this part's w that another rank counts in that sum, ascending.
   virtual std::vector<models::ParameterStretch> counted_elsewhere() const = 0;
-  /// Whether a gradient is that of several micro-batches, which the rank adds up: it has that of all its parameters in
-  /// memory meanwhile, and gives it up unit by unit in the last one, as PyTorch's pipelines do with FSDP.
+  /// Whether a gradient is that of several micro-batches, which the rank adds up, unless a visitor takes each: it has
+  /// that of all its parameters in memory meanwhile, and gives it up unit by unit in the last one.
   virtual bool adds_up_micro_batches() const = 0;
 };
 

@@ -40,6 +40,15 @@ constexpr std::array wires{
     Choice{"float64", "8 bytes a number"}, Choice{"float32", "4 bytes"}, Choice{"float16", "2 bytes"},
     Choice{"bfloat16", "2 bytes, with the range of float32"}};
 
+constexpr std::array gradient_precisions{
+    Choice{"framework",
+           "float32 beside bfloat16 and float8 where the strategy is known from Megatron-LM, which sets "
+           "accumulate_allreduce_grads_in_fp32 with bf16: on a mesh and in stage 1 of zero (its distributed "
+           "optimizer), unless parameters are gathered; else as \"precision\", which PyTorch's DDP and FSDP and "
+           "DeepSpeed have"},
+    Choice{"precision", "as the passes make them, in the format of precision"},
+    Choice{"float32", "in 4 bytes a number beside a shorter precision"}};
+
 constexpr std::array memory_checks{Choice{"refuse", "it is refused, with the sum by term and changes that make it fit"},
                                    Choice{"ignore", "it runs as if there were room"}};
 
@@ -52,6 +61,15 @@ constexpr std::array evaluation_sets{
 std::string_view name(Precision precision) { return precisions.at(static_cast<std::size_t>(precision)).name; }
 
 namespace {
+
+void describe_gradient_precision(base::Describer& d, Options& options) {
+  d.choice("gradient_precision", options.gradient_precision, gradient_precisions,
+           "the format of gradients in memory until the update; on the way they are as wire has them");
+  if (options.gradient_precision == GradientPrecision::float32 && options.precision == Precision::float64)
+    d.refuse("gradient_precision",
+             "gradient_precision = \"float32\" is shorter than the numbers of precision = \"float64\", of which "
+             "gradients are made; take a shorter precision, or leave gradient_precision out");
+}
 
 void describe_wire(base::Describer& d, Options& options) {
   d.choice("wire", options.wire, wires,
@@ -94,6 +112,7 @@ void Options::describe(base::Describer& d) {
   d.section("input", input, "the storage from which batches are read, and how far ahead");
   d.choice("precision", precision, precisions, "the formats of numbers, in memory, in products and in messages");
   describe_wire(d, *this);
+  describe_gradient_precision(d, *this);
   d.flag("numbers", numbers, "false simulates the timing only: no data is made or read");
   d.choice("recompute", recompute, recomputations,
            "activations that the backward pass computes a second time: less memory for more flops");

@@ -41,6 +41,7 @@ struct Options : base::Described {
   MemoryCheck memory = MemoryCheck::refuse;
   Precision precision = Precision::float64;
   Wire wire = Wire::as_precision;
+  GradientPrecision gradient_precision = GradientPrecision::framework;
   InputOptions input;
   std::int64_t checkpoint_every_steps = 0;      ///< 0: not by steps
   std::optional<std::string> checkpoint_every;  ///< by time: seconds, or "young" or "daly"
@@ -49,7 +50,7 @@ struct Options : base::Described {
   void describe(base::Describer& d) override;
 
   values::Format travels_as() const { return training::travels_as(precision, wire); }
-  NumberBytes number_bytes() const { return training::number_bytes(precision, wire); }
+  NumberBytes number_bytes() const { return training::number_bytes(precision, wire, gradient_precision); }
 
   /// Seconds of work between two checkpoints, where they go by time.  mtbf_s: of the whole job; cost_s: of one.
   std::optional<double> checkpoint_interval_s(std::optional<double> mtbf_s, double cost_s) const;

@@ -127,6 +127,7 @@ void Participant::count_memory(const State& state) const {
   for (const auto* vectors : {&state.own, &state.joint.vectors})
     for (const Tensor& vector : *vectors) own += bytes.parameter * static_cast<double>(vector.size());
   ledger_->raise(MemoryPart::workspace, own);
+  if (const double buffer = buffer_bytes(); buffer > 0.0) ledger_->raise(MemoryPart::gradients, buffer);
 }
 
 bool Participant::continues(const std::shared_ptr<const Store>& store, std::int64_t step) const {
@@ -137,20 +138,34 @@ bool Participant::continues(const std::shared_ptr<const Store>& store, std::int6
 void Participant::set_step(std::int64_t step) const { session_.world().ranks().set_step(world_rank(), step); }
 
 void Participant::update(State& state, const Tensor& g, double rate_factor, const Tensor& squares) const {
-  memory().raise(MemoryPart::gradients, number_bytes().gradient * own_numbers(g));
+  memory().raise(MemoryPart::gradients, number_bytes().kept_gradient * own_numbers(g));
   charge_update(state);
   apply(session_.generation().rounds(state.step), state, g, rate_factor, squares_of_all(g, squares));
-  memory().set(MemoryPart::gradients, 0.0);
+  release_gradients();
 }
 
 void Participant::update_on_host(State& state, const Tensor& g, double seconds, const Tensor& squares) const {
-  memory().raise(MemoryPart::gradients, number_bytes().gradient * static_cast<double>(g.size()));
+  memory().raise(MemoryPart::gradients, number_bytes().kept_gradient * static_cast<double>(g.size()));
   spend(seconds, Work::update);
   apply(session_.generation().rounds(state.step), state, g, 1.0, squares_of_all(g, squares));
-  memory().set(MemoryPart::gradients, 0.0);
+  release_gradients();
 }
 
-NumberBytes Participant::number_bytes() const { return session_.options().number_bytes(); }
+NumberBytes Participant::number_bytes() const {
+  return session_.options().number_bytes().of_gradients(session_.generation().traits().main_gradients);
+}
+
+double Participant::buffer_bytes() const {
+  const NumberBytes bytes = number_bytes();
+  const bool buffer = bytes.in_buffer(session_.generation().traits().main_gradients);
+  return buffer ? bytes.kept_gradient * static_cast<double>(learning().parameters()) : 0.0;
+}
+
+double Participant::bucket_bytes(std::int64_t numbers) const {
+  return buffer_bytes() > 0.0 ? 0.0 : number_bytes().gradient * static_cast<double>(numbers);
+}
+
+void Participant::release_gradients() const { memory().set(MemoryPart::gradients, buffer_bytes()); }
 
 void Participant::keep_on_host(bool optimizer, bool parameters) {
   optimizer_on_host_ = optimizer;

@@ -106,6 +106,8 @@ class Participant {
   /// What this rank holds in memory; and the bytes of the numbers that it holds.
   Ledger& memory() const { return *ledger_; }
   NumberBytes number_bytes() const;
+  /// Bytes of a copy of so many gradients in buckets: none where gradients are in a buffer, of which buckets are views.
+  double bucket_bytes(std::int64_t numbers) const;
   /// This rank has so many of the parameters, whatever the length of its vectors: its memory and its updates count
   /// these.
   void has_parameters(std::int64_t count) { own_parameters_ = count; }
@@ -124,6 +126,8 @@ class Participant {
   Participant(Session& session, cluster::Communicator comm);
   int world_rank() const { return comm_.world_rank(comm_.rank()); }
   Session& session() const { return session_; }
+  /// The gradient has been applied or sent: no more than its buffer is in memory, if it has one.
+  void release_gradients() const;
   /// Sets the rank's step for the texts of errors, and for the draws of codes.
   void set_step(std::int64_t step) const;
   void charge_update(const State& state) const;
@@ -147,6 +151,7 @@ class Participant {
 
  private:
   void count_memory(const State& state) const;
+  double buffer_bytes() const;
   /// The numbers of such a vector that this rank has.
   double own_numbers(const values::Tensor& vector) const;
 

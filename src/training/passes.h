@@ -24,8 +24,11 @@ class UnitVisitor {
   virtual void leave(std::size_t unit) = 0;
   /// The parameters of a unit that has been entered.  Returns (ModelUnit::count).
   virtual values::Tensor parameters(std::size_t unit) const = 0;
+  /// Whether it takes the gradient of every micro-batch that a rank of a mesh has in a step; false: their sum, with the
+  /// last one.
+  virtual bool takes_each_micro_batch() const { return false; }
   /// The backward pass is about to make the unit's gradient. Not called by passes that keep the gradient of all
-  /// parameters (Worker::adds_up_micro_batches).
+  /// parameters (Worker::adds_up_micro_batches, where the visitor does not take each).
   virtual void make_gradient(std::size_t unit) = 0;
   /// The unit's gradient over the micro-batch is complete.  g: (d), with the unit's stretch in its place.
   virtual void complete(std::size_t unit, const values::Tensor& g) = 0;

@@ -141,6 +141,8 @@ struct Traits {
   bool deals_rows = false;
   /// The micro-batches whose gradients a step adds up.
   std::int64_t micro_batches = 1;
+  /// Whether gradients that are kept in float32 beside a shorter format are in one buffer.
+  MainGradients main_gradients = MainGradients::never;
 
   bool lockstep() const { return pace == Pace::lockstep; }
   bool own_pace() const { return pace == Pace::own_pace; }

@@ -145,6 +145,31 @@ TEST_CASE("shards want optimizers that work element by element, and groups that 
   check_refused_text(wide("kind = \"fsdp\"\nprefetch = false\nlimit = 3\n", ""), "leave limit out");
   check_refused_text(wide("kind = \"zero\"\nstage = 3\nbucket_size = \"1MB\"\n", ""), "leave bucket_size out");
   check_refused_text(wide("kind = \"zero\"\nno_sync = true\n", ""), "set micro_batches to 2 or more");
+  check_refused_text(wide("kind = \"fsdp\"\nno_sync = true\n", ""), "set micro_batches to 2 or more");
+  for (const std::string stage : {"", "stage = 3\n"}) {  // on a mesh the micro-batches of [parallel] count
+    const std::string kind = stage.empty() ? "kind = \"fsdp\"\n" : "kind = \"zero\"\n" + stage;
+    const std::string mesh = "no_sync = true\n[parallel]\ntensor = 2\nmicro_batches = ";
+    CHECK(planned(deep(kind + mesh + "2\n", "80GB")).runs.size() == 1);
+    check_refused_text(deep(kind + mesh + "1\n", "80GB"), "set micro_batches to 2 or more");
+  }
+}
+
+TEST_CASE("gradients of float32 stand beside shorter formats, or are those of float32") {
+  const std::string replicas = "kind = \"allreduce\"\n", in_float32 = "gradient_precision = \"float32\"\n";
+  check_refused_text(wide(replicas, "", in_float32), "is shorter than the numbers of precision = \"float64\"");
+  check_refused_text(wide(replicas, "", "gradient_precision = \"float16\"\n"), "gradient_precision");
+  CHECK(planned(wide(replicas, "", "precision = \"float32\"\n" + in_float32)).runs.size() == 1);
+  // 2.001 million parameters of bfloat16: 14 bytes each beside the gradient, which has 2 and 2 in buckets, or 4.
+  const std::string bfloat16 = "precision = \"bfloat16\"\n", at_once = "kind = \"allreduce\"\nbucket_size = \"none\"\n";
+  CHECK(planned(wide(at_once, "33MB", bfloat16)).runs.size() == 1);
+  check_refused_text(wide(at_once, "33MB", bfloat16 + in_float32), "gradients 8");
+  CHECK(planned(wide(at_once, "37MB", bfloat16 + in_float32)).runs.size() == 1);
+  // Stage 1 is Megatron-LM's distributed optimizer: 6 + 12/4 bytes.
+  const std::string stage1 = "kind = \"zero\"\n";
+  check_refused_text(wide(stage1, "17MB", bfloat16), "gradients 8");
+  CHECK(planned(wide(stage1, "19MB", bfloat16)).runs.size() == 1);
+  CHECK(planned(wide(stage1 + "bucket_size = \"none\"\n", "17MB", bfloat16 + "gradient_precision = \"precision\"\n"))
+            .runs.size() == 1);
 }
 
 TEST_CASE("offloading wants a link between device and host, and stage 3 for parameters") {

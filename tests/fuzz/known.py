@@ -11,7 +11,7 @@ import shutil
 
 import tables
 from case import Case
-from relations import check_relations, cut
+from relations import check_relations
 
 HERE = pathlib.Path(__file__).resolve().parent
 LISTED = HERE.parent / "known_faults.toml"
@@ -19,9 +19,7 @@ PREFIXES = ("relations: ", "fuzz: ")
 
 # The name in known_faults.toml, its relation, the scenarios that may show it, and the pattern of its words if not all
 # words of the relation are meant. A fault of a run by itself has None for its relation, and a pattern.
-KNOWN = {
-    "memory of cut models": ("memory of shards", cut, "stage 3 holds"),
-}
+KNOWN = {}
 
 
 def shows(known, case, fault):

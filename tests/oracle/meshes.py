@@ -86,6 +86,7 @@ def cut_transformer(model, number, sizes, layer_of):
     own = 0 if model["tied"] else v * h // tensor
     layers += [layer("head", 0, 2 * h + own, 2 * s * h * v / tensor, 2 * s * h, 4 * s * v / tensor,
                      v * h // tensor if model["tied"] else 0, forward=[s, 2 * s], backward=whole)]
+    layers[-1].loss = 4 * s * v / tensor / context
     return layers
 
 

@@ -152,6 +152,8 @@ def one_pass(t, rank, places, what, part, rows):
             memory.hold(("kept", place, part), rows * layer.kept)
             continue
         memory.read(("kept", place, part))
+        if what != "weights":
+            memory.hold(("loss", place, part), rows * layer.loss)
         share = {"backward": 1, "inputs": 1 - layer.weights, "weights": layer.weights}[what]
         yield t.work(rank, rows * layer.backward * share)
         if what != "weights":
@@ -160,3 +162,4 @@ def one_pass(t, rank, places, what, part, rows):
             if ("gradient", place) not in memory.held:
                 memory.hold(("gradient", place), layer.parameters * t.number)
             memory.drop(("kept", place, part))
+            memory.drop(("loss", place, part))

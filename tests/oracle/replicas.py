@@ -17,6 +17,7 @@ def passes(t, rank, rows, after_layer=None):
     for place in reversed(range(len(layers))):
         layer = layers[place]
         memory.read("parameters", ("kept", place))
+        memory.hold(("loss", place), rows * layer.loss)
         yield from through(t, rank, place, "backward", rows)
         if ("gradient", place) in memory.held and t.options.get("no_sync"):
             added += layer.parameters
@@ -29,6 +30,7 @@ def passes(t, rank, rows, after_layer=None):
         if after_layer:
             yield from after_layer(place)
         memory.drop(("kept", place))
+        memory.drop(("loss", place))
     if added and t.mesh.cut > 1:
         yield t.work(rank, added)
 

@@ -158,10 +158,12 @@ class FullySharded:
                 memory.hold(("kept", place), rows * layer.kept)
             else:
                 memory.read(("kept", place))
+                memory.hold(("loss", place), rows * layer.loss)
                 yield t.work(self.rank, rows * layer.backward)
                 if self.later:
                     yield t.work(self.rank, layer.parameters)
                 memory.drop(("kept", place))
+                memory.drop(("loss", place))
 
     def end_reduction(self):
         if self.reduction:

@@ -58,13 +58,16 @@ OPTIMIZER_VECTORS = {"sgd": 0, "momentum": 1, "nesterov": 1, "adam": 2, "adamw":
 class Layer:
     """Parameters, and for one sample: flops forward and backward, bytes that are kept, bytes that come in.
 
+    `loss` is the bytes of the gradient of the logits, which is in memory during the backward pass: PyTorch gives a
+    gradient the format of its tensor, which is float32 where a loss is computed.
+
     `weights` is the share of the backward pass that the gradients of the weights take: a half in products of an input
     and a weight, all of it where nobody asks for the gradient of the input, and nothing where there are no weights.
     """
 
     def __init__(self, unit, parameters, forward, backward, kept, entrance=0, tied=0, weights=0.5):
         self.unit, self.parameters, self.forward, self.backward = unit, parameters, forward, backward
-        self.kept, self.entrance, self.tied = kept, entrance, tied
+        self.kept, self.entrance, self.tied, self.loss = kept, entrance, tied, 0
         self.weights, self.sums = weights, {"forward": (), "backward": ()}
         self.part, self.exchanges = unit, {"forward": ([], []), "backward": ([], [])}
         self.scores = self.keys = self.routed = 0  # of ranks that share sequences or experts

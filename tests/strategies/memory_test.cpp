@@ -243,6 +243,78 @@ TEST_CASE("memory goes by the bytes of the format") {
   CHECK(run.sum() == Approx(zero(3).strategy->memory(its).sum()).epsilon(1e-9));
 }
 
+namespace {
+
+Trial in_bfloat16(const Case& its, training::GradientPrecision gradients) {
+  Trial trial = trial_of(its, Recompute::none);
+  trial.training.precision = training::Precision::bfloat16;
+  trial.training.gradient_precision = gradients;
+  return trial;
+}
+
+MemoryParts by_formula(const Case& its, const Trial& trial) {
+  training::MemoryTerms of = terms(trial);
+  of.bytes = trial.training.number_bytes();
+  return its.strategy->memory(of);
+}
+
+}  // namespace
+
+// megatron/training/theoretical_memory_usage.py: 6 + 12 / dp bytes a parameter with the distributed optimizer, 18
+// without.
+TEST_CASE("a gradient in float32 beside bfloat16 is one buffer, of which buckets are views") {
+  using training::GradientPrecision;
+  const auto check = [](const Case& its, GradientPrecision gradients, double kept, double in_buckets, double states) {
+    CAPTURE(its.name, static_cast<int>(gradients));
+    const Trial trial = in_bfloat16(its, gradients);
+    const MemoryParts run = held(trial), formula = by_formula(its, trial);
+    CHECK(run[MemoryPart::gradients] == kept * d);
+    CHECK(run[MemoryPart::buckets] == Approx(in_buckets * d));
+    CHECK(run[MemoryPart::parameters] + run[MemoryPart::optimizer] == states * d);
+    CHECK(run.sum() == Approx(formula.sum()).epsilon(1e-9));
+  };
+  const double of_unit = 2.0 / U;  // the last layer's gradient, as the backward pass begins
+  for (const Case& its : {zero(1), zero(1, 4.0 * d / U)}) {
+    check(its, GradientPrecision::framework, 4.0, 0.0, 2.0 + 12.0 / P);
+    check(its, GradientPrecision::float32, 4.0, 0.0, 2.0 + 12.0 / P);
+  }
+  check(zero(1, 4.0 * d / U), GradientPrecision::as_made, of_unit, 2.0 * 2.0 / U, 2.0 + 12.0 / P);
+  const Case replicas =
+      named<strategies::Allreduce>("allreduce");  // PyTorch's DDP: gradients in the parameters' format
+  check(replicas, GradientPrecision::framework, of_unit, 2.0, 14.0);
+  check(replicas, GradientPrecision::as_made, of_unit, 2.0, 14.0);
+  check(replicas, GradientPrecision::float32, 4.0, 0.0, 14.0);
+  const Case at_once = named<strategies::Allreduce>("at once", [](strategies::Allreduce& a) { a.bucket_bytes = {}; });
+  check(at_once, GradientPrecision::float32, 4.0, 0.0, 14.0);
+}
+
+TEST_CASE("in every strategy the memory in bfloat16 is its formula's, whatever gradient_precision says") {
+  using training::GradientPrecision;
+  for (const Case& its : cases())
+    for (const auto gradients :
+         {GradientPrecision::framework, GradientPrecision::as_made, GradientPrecision::float32}) {
+      CAPTURE(its.name, static_cast<int>(gradients));
+      const Trial trial = in_bfloat16(its, gradients);
+      CHECK(held(trial).sum() == Approx(by_formula(its, trial).sum()).epsilon(0.02));
+    }
+}
+
+TEST_CASE("float32 is the format of gradients of a framework beside bfloat16 and float8 alone") {
+  using training::GradientPrecision, training::Precision;
+  using enum training::MainGradients;
+  const auto bytes = [](Precision precision, GradientPrecision gradients, training::MainGradients main) {
+    return training::number_bytes(precision, training::Wire::as_precision, gradients).of_gradients(main).kept_gradient;
+  };
+  for (const Precision precision : {Precision::bfloat16, Precision::float8})
+    CHECK(bytes(precision, GradientPrecision::framework, by_default) == 4.0);
+  CHECK(bytes(Precision::float16, GradientPrecision::framework, by_default) == 2.0);
+  CHECK(bytes(Precision::float64, GradientPrecision::framework, by_default) == 8.0);
+  CHECK(bytes(Precision::bfloat16, GradientPrecision::framework, on_demand) == 2.0);
+  CHECK(bytes(Precision::bfloat16, GradientPrecision::as_made, by_default) == 2.0);
+  for (const auto main : {never, on_demand, by_default})
+    CHECK(bytes(Precision::float16, GradientPrecision::float32, main) == 4.0);
+}
+
 TEST_CASE("a server holds its shard, and workers hold no vectors of the optimizer") {
   auto servers = std::make_shared<strategies::ParameterServer>();
   servers->shards = 2;

@@ -101,7 +101,7 @@ struct MeshTrial {
 /// The facts on which the memory of its ranks depends.
 inline training::MemoryTerms memory_terms(const MeshTrial& trial) {
   return {.layers = trial.model->layers(trial.problem),
-          .bytes = training::number_bytes(trial.training.precision),
+          .bytes = trial.training.number_bytes(),
           .recompute = trial.training.recompute,
           .workers = trial.workers,
           .rows = trial.batch / trial.workers,

@@ -176,7 +176,9 @@ class Search {
   MemoryParts memory(const Changes& changes) const {
     MemoryTerms terms = terms_;
     if (changes.recompute) terms.recompute = *changes.recompute;
-    if (changes.precision) terms.bytes = training::number_bytes(*changes.precision, settings_.training.wire);
+    if (changes.precision)
+      terms.bytes =
+          training::number_bytes(*changes.precision, settings_.training.wire, settings_.training.gradient_precision);
     if (changes.workers) {
       terms.workers = *changes.workers;
       terms.rows = rows_of_(terms.workers);

@@ -14,7 +14,7 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 30> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 31> later_options{{{"cluster", "device", "\"none\""},
                                                      {"cluster", "frame", "\"standard\""},
                                                      {"cluster", "protocol", "\"none\""},
                                                      {"cluster", "window", "\"4MiB\""},
@@ -31,6 +31,7 @@ constexpr std::array<LaterOption, 30> later_options{{{"cluster", "device", "\"no
                                                      {"model", "timed_as", "\"itself\""},
                                                      {"training", "precision", "\"float64\""},
                                                      {"training", "wire", "\"precision\""},
+                                                     {"training", "gradient_precision", "\"framework\""},
                                                      {"strategy", "reduce", "\"mean\""},
                                                      {"strategy", "late", "\"finish\""},
                                                      {"strategy", "codes", "\"gather\""},

@@ -25,8 +25,9 @@ Layer bert_head(const TransformerShape& shape, bool heads) {
     layer.products.push_back({.m = s, .n = h, .k = h});
     layer.products.push_back({.m = s, .n = V, .k = h});
     layer.products.push_back({.m = 1.0, .n = 2.0, .k = h});
-    layer.kept.numbers += 4.0 * s * h;  // inputs of the dense layer, GELU, the norm and the last product
-    layer.kept.bytes = 4.0 * s * V;     // logits in float32
+    layer.kept.numbers += 4.0 * s * h;   // inputs of the dense layer, GELU, the norm and the last product
+    layer.kept.bytes = 4.0 * s * V;      // logits in float32
+    layer.backward_bytes = 4.0 * s * V;  // and their gradient
     layer.elementwise += (2.0 + 2.0) * s * h + 2.0 * s * V;
   }
   for (const Product& product : layer.products) layer.forward_flops += product.flops();

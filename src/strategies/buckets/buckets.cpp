@@ -78,7 +78,8 @@ std::optional<Refusal> bucket_updates_refusal(const Circumstances& circumstances
 }
 
 double hold_gradient(const Worker& worker, std::size_t unit) {
-  const double bytes = worker.number_bytes().gradient * static_cast<double>(worker.learning().units()[unit].begins);
+  const double bytes =
+      worker.number_bytes().kept_gradient * static_cast<double>(worker.learning().units()[unit].begins);
   worker.memory().hold(record::MemoryPart::gradients, bytes);
   return bytes;
 }

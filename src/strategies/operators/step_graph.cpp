@@ -127,7 +127,7 @@ std::vector<double> memory_of_units(const MemoryTerms& terms, const std::vector<
                                     int micro_batches) {
   using training::Recompute;
   const std::vector<models::Layer> layers = cut_layers(terms, units.size());
-  const double a_parameter = terms.bytes.parameter + terms.bytes.gradient + terms.optimizer_bytes();
+  const double a_parameter = terms.bytes.parameter + terms.bytes.kept_gradient + terms.optimizer_bytes();
   const auto rows = static_cast<double>(terms.batch);
   const auto rows_at_once = static_cast<double>(MicroBatch{0, micro_batches}.count(terms.batch));
   std::vector<double> bytes;
@@ -135,7 +135,8 @@ std::vector<double> memory_of_units(const MemoryTerms& terms, const std::vector<
     double sum = 0.0;
     for (std::size_t l = unit.first_layer; l < unit.first_layer + unit.layers; ++l) {
       const double kept = training::kept_bytes(layers, l, terms.recompute, terms.bytes);
-      const double again = training::kept_bytes(layers, l, Recompute::none, terms.bytes) - kept;
+      const double again =
+          training::kept_bytes(layers, l, Recompute::none, terms.bytes) - kept + layers[l].backward_bytes;
       sum += static_cast<double>(layers[l].count) * a_parameter + rows * kept + rows_at_once * again;
     }
     bytes.push_back(sum);

@@ -38,6 +38,7 @@ Traits OnMesh::traits(int P) const {
   traits.many_to_many = true;
   traits.few_neighbours = true;
   traits.copies_next_stage = copies_next_stage(parallel_);
+  traits.main_gradients = traits.gathers_units ? training::MainGradients::never : training::MainGradients::by_default;
   traits.recoveries = recoveries(traits);
   traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets != cluster::Meets::freely &&
                         !parallel_.slices().active() && !parallel_.shares_by_speed();

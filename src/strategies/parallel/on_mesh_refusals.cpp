@@ -38,8 +38,7 @@ std::optional<Refusal> tied_shares_refusal(const Parallel& parallel, const model
                  "\"equal\""};
 }
 
-/// The last stage would scale its copy of the tied embedding by another norm than the first one, which has the
-/// positions in the same layer.
+/// The last stage would scale its copy of the tied embedding by another norm than the first one: that of its layer.
 std::optional<Refusal> tied_norm_refusal(const Parallel& parallel, const models::CutModel& cut, const Circumstances& of,
                                          std::int64_t units) {
   if (of.optimizer.elementwise() || parallel.pipeline == 1) return {};
@@ -144,6 +143,7 @@ std::optional<Refusal> OnMesh::refusal(const Circumstances& circumstances) const
   if (auto why = slices_refusal(circumstances)) return why;
   Circumstances inner = circumstances;
   inner.workers = replicas(circumstances.workers);
+  inner.micro_batches_of_mesh = parallel_.micro_batch_count();
   return strategy_->refusal(inner);
 }
 

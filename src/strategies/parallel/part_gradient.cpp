@@ -74,6 +74,11 @@ void PartGradient::replace(const ParameterStretch& stretch, const Tensor& g) {
   piece.sum = values::concatenate(parts);
 }
 
+void PartGradient::drop(std::size_t chunk, std::size_t segment) {
+  if (!followed_) return;
+  for (const ParameterStretch& own : part_.chunks()[chunk].own_parameters(segment)) pieces_[piece_of(own)].sum = {};
+}
+
 Tensor PartGradient::stretch(const ParameterStretch& stretch) const {
   if (!followed_) return of_length(stretch.count);
   const Piece& piece = pieces_[piece_of(stretch)];

@@ -23,6 +23,8 @@ class PartGradient {
   /// Replaces a stretch of the part's gradient.
   void replace(const models::ParameterStretch& stretch, const values::Tensor& g);
   values::Tensor stretch(const models::ParameterStretch& stretch) const;
+  /// Drops what has been added of a segment's own parameters.
+  void drop(std::size_t chunk, std::size_t segment);
   /// The gradient of the whole part, with zeros where nothing has been added.
   values::Tensor whole() const;
 

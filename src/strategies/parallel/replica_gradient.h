@@ -20,9 +20,12 @@ class ReplicaGradient {
   /// Begins an update's gradient.  followed: false where only lengths are seen.  ready: may be null; it is called with
   /// each layer, once it is complete.
   void begin(bool followed, const Worker::LayerReady& ready);
-  /// Adds a micro-batch's gradient of a segment; nothing: only lengths are seen.  completes: it is the last one.
+  /// Adds a micro-batch's gradient of a segment; nothing: only lengths are seen.  completes: it is the last one, or is
+  /// taken by itself.
   /// Virtual time: of sums over the ranks that share units, of parameters of which each has a part of the gradient.
   void add(std::size_t chunk, std::size_t segment, const Tensor& g, bool completes);
+  /// Drops what has been added of a segment, once it is taken.
+  void drop(std::size_t chunk, std::size_t segment) { gradient_->drop(chunk, segment); }
   /// Returns the gradient of this rank's part.  Virtual time: of the sum of tied parameters, which two stages have.
   Tensor finish();
   /// Gradients of parameters that all tensor ranks hold are agreed upon in the cache. It outlives this object.

@@ -34,7 +34,8 @@ MemoryParts StageMemory::of(int stage, const std::vector<models::Chunk>& chunks)
   its.layers = model.layers(*terms_.problem);
   const PipelineShape shape = parallel_.shape();
   const training::MeshPasses passes =
-      StageWalk(model, its).passes(table_[static_cast<std::size_t>(stage)], micro_batches_);
+      StageWalk(model, its, parallel_.pipeline > 1 ? model.tied() : models::ParameterStretch())
+          .passes(table_[static_cast<std::size_t>(stage)], micro_batches_);
   its.mesh = &passes;
   MemoryParts parts = strategy_.memory(its);
   PipelineShape stream = shape;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cluster/recording/work_scope.h"
+#include "strategies/parallel/stage_walk.h"
 #include "training/learning/learning.h"
 
 namespace simgrad::strategies {
@@ -30,6 +31,8 @@ StagePasses::StagePasses(Worker& worker, const Parallel& parallel, const Pipelin
       segments_(worker, sharing_),
       gradient_(worker, stages_, sharing_),
       units_(worker.part(), worker.learning().layers()) {
+  const models::ParameterStretch tied = stages_.size() > 1 ? part().tied() : models::ParameterStretch();
+  for (const training::ModelUnit& unit : units_.all()) tied_units_.push_back(has_tied(unit, tied));
   const cluster::Communicator* const slices = sharing_.among(models::Among::tensor);
   if (!slices || !parallel.slices().active()) return;
   cache_.emplace(worker, *slices, parallel.slices());
@@ -110,11 +113,14 @@ void StagePasses::backward(const PipelineTask& task) {
   MicroBatchPass& micro = under_way_.at({task.chunk, task.micro});
   Tensor d = last(task.chunk) ? Tensor() : receive(backwards_, task);
   const bool completes = whole && completes_chunk(task.chunk);
+  if (whole) begin_gradients(task.chunk);
   for (std::size_t segment = placed(task.chunk).segments.size(); segment-- > 0;) {
     use_units(task.chunk, segment);
     if (whole) make_gradients(task.chunk, segment);
     d = segments_.backward(task.chunk, segment, micro, d, whole ? BackwardPiece::whole : BackwardPiece::inputs);
-    if (whole) gradient_.add(static_cast<std::size_t>(task.chunk), segment, micro.gradients[segment], completes);
+    if (whole)
+      gradient_.add(static_cast<std::size_t>(task.chunk), segment, micro.gradients[segment],
+                    completes || taken_by_itself(task.chunk, segment));
   }
   use_units({});
   if (!first(task.chunk)) send(backwards_, std::move(d), shape_.piece(stage_, task.chunk) - 1, task.micro);
@@ -124,10 +130,12 @@ void StagePasses::backward(const PipelineTask& task) {
 void StagePasses::weights(const PipelineTask& task) {
   MicroBatchPass& micro = under_way_.at({task.chunk, task.micro});
   const bool completes = completes_chunk(task.chunk);
+  begin_gradients(task.chunk);
   for (std::size_t segment = placed(task.chunk).segments.size(); segment-- > 0;) {
     make_gradients(task.chunk, segment);
     micro.passes.make_weights(static_cast<std::size_t>(task.chunk), segment);
-    gradient_.add(static_cast<std::size_t>(task.chunk), segment, micro.gradients[segment], completes);
+    gradient_.add(static_cast<std::size_t>(task.chunk), segment, micro.gradients[segment],
+                  completes || taken_by_itself(task.chunk, segment));
   }
   under_way_.erase({task.chunk, task.micro});
 }

@@ -73,6 +73,8 @@ class StagePasses final : public training::GradientMaker {
   void backward(const PipelineTask& task);
   void weights(const PipelineTask& task);
   bool completes_chunk(int chunk);
+  void begin_gradients(int chunk);
+  bool taken_by_itself(int chunk, std::size_t segment) const;
   void make_gradients(int chunk, std::size_t segment);
   void use_units(const std::vector<std::size_t>& units);
   void use_units(int chunk, std::size_t segment) {
@@ -93,6 +95,7 @@ class StagePasses final : public training::GradientMaker {
   SegmentPasses segments_;
   ReplicaGradient gradient_;
   PartUnits units_;
+  std::vector<bool> tied_units_;  ///< by unit: whether a part of its gradient is summed with another stage's
 
   int forwards_done_ = 0;    ///< of an asynchronous schedule's stream of micro-batches
   values::Tensor before_w_;  ///< the weights one update ago
@@ -102,6 +105,7 @@ class StagePasses final : public training::GradientMaker {
   training::UnitVisitor* visitor_ = nullptr;  ///< which has them then; else null
   UnitsInUse in_use_;
   std::vector<bool> makes_;  ///< by unit: its backward pass has begun
+  bool takes_each_ = false;  ///< the visitor takes every micro-batch's gradients, but those of tied_units_
   std::int64_t step_ = 0;
   training::MicroBatch outer_;
   double step_work_ = 0.0;

@@ -9,14 +9,24 @@ namespace simgrad::strategies {
 
 using training::Recompute;
 
-StageWalk::StageWalk(const models::ModelPart& part, const training::MemoryTerms& terms)
+bool has_tied(const training::ModelUnit& unit, const models::ParameterStretch& tied) {
+  return tied.count > 0 &&
+         (unit.tied > 0 || (tied.first < unit.first + unit.count && unit.first < tied.first + tied.count));
+}
+
+StageWalk::StageWalk(const models::ModelPart& part, const training::MemoryTerms& terms,
+                     const models::ParameterStretch& tied)
     : part_(part),
       terms_(terms),
       units_(part, terms.layers),
       rows_(static_cast<double>(terms.rows)),
       done_(part.chunks().size()),
       begun_(units_.count()) {
-  for (std::size_t u = 0; u < units_.count(); ++u) layers_left_.push_back(units_[u].layers);
+  for (std::size_t u = 0; u < units_.count(); ++u) {
+    const training::ModelUnit& its = units_[u];
+    layers_left_.push_back(its.layers);
+    by_itself_.push_back({.at_the_end = has_tied(its, tied), .layers_left = its.layers});
+  }
 }
 
 training::MeshPasses StageWalk::passes(const std::vector<PipelineTask>& tasks, int micro_batches) {
@@ -30,7 +40,7 @@ training::MeshPasses StageWalk::passes(const std::vector<PipelineTask>& tasks, i
     if (micro_batches_ == 1) now_.made = 0.0;
   }
   if (now_.complete < terms_.parameters()) now_.reducing = terms_.parameters() - now_.complete;
-  now_.complete = terms_.parameters();
+  now_.complete = now_.reduced = terms_.parameters();
   note();
   return {std::move(moments_), units_.visits(tasks), micro_batches > 1};
 }
@@ -60,7 +70,11 @@ void StageWalk::go_through(const PipelineTask& task, std::size_t segment) {
 void StageWalk::begin_gradients(const std::vector<std::size_t>& units) {
   for (const std::size_t unit : units) {
     if (!begun_[unit]) now_.begun += static_cast<double>(units_[unit].begins);
-    begun_[unit] = true;
+    if (!by_itself_[unit].under_way) {
+      if (unit >= reducing_unit_) now_.under_way -= std::exchange(reducing_, 0.0);
+      now_.under_way += static_cast<double>(units_[unit].begins);
+    }
+    begun_[unit] = by_itself_[unit].under_way = true;
   }
 }
 
@@ -74,7 +88,9 @@ double StageWalk::again(std::size_t layer) const {
 
 void StageWalk::backward(std::size_t layer, const PipelineTask& task) {
   const std::vector<models::Layer>& layers = terms_.layers;
+  const double during = rows_ * layers[layer].backward_bytes;
   if (task.piece != Piece::weight_backward) {
+    now_.activations += during;
     const bool ends_unit = layer + 1 == layers.size() || layers[layer + 1].unit != layers[layer].unit;
     if (terms_.recompute == Recompute::selective) now_.activations += again(layer);
     if (terms_.recompute == Recompute::full && ends_unit)
@@ -86,14 +102,29 @@ void StageWalk::backward(std::size_t layer, const PipelineTask& task) {
   const auto tied = static_cast<double>(layer > 0 ? layers.back().tied : 0);  // the head makes it first
   now_.made = std::max(now_.made, (N - static_cast<double>(layers[layer].first) + tied) / N);
   note();
-  now_.activations -= kept(layer, Recompute::none);
+  now_.activations -= kept(layer, Recompute::none) + during;
   count_gradient(layer, task.chunk);
+}
+
+/// The gradient of a micro-batch is reduced: it is in memory until the next one's is complete.
+void StageWalk::reduce_by_itself(std::size_t unit) {
+  const auto numbers = static_cast<double>(units_[unit].count);
+  ByItself& its = by_itself_[unit];
+  its.layers_left = units_[unit].layers;
+  its.under_way = false;
+  if (numbers == 0.0) return;
+  now_.under_way -= std::exchange(reducing_, numbers);
+  reducing_unit_ = unit;
+  if (!its.reduced) now_.reduced += numbers;
+  its.reduced = true;
 }
 
 /// A layer's gradient is complete with the last micro-batch.
 void StageWalk::count_gradient(std::size_t layer, int chunk) {
-  if (done_[static_cast<std::size_t>(chunk)] != micro_batches_) return;
   const std::size_t unit = units_.of_layer(terms_.layers[layer]);
+  const bool last = done_[static_cast<std::size_t>(chunk)] == micro_batches_;
+  if ((last || !by_itself_[unit].at_the_end) && --by_itself_[unit].layers_left == 0) reduce_by_itself(unit);
+  if (!last) return;
   const auto numbers = static_cast<double>(units_[unit].count);
   if (--layers_left_[unit] > 0 || numbers == 0.0) return;
   now_.complete += numbers;

@@ -62,7 +62,8 @@ std::int64_t gradients_held(const Reduce& reduce, std::int64_t gradients) {
 
 void hold(const Server& server, const Reduce& reduce, std::int64_t numbers) {
   if (reduce->holds_all())
-    server.memory().raise(record::MemoryPart::gradients, server.number_bytes().gradient * static_cast<double>(numbers));
+    server.memory().raise(record::MemoryPart::gradients,
+                          server.number_bytes().kept_gradient * static_cast<double>(numbers));
 }
 
 Tensor reduced(const Server& server, const Reduce& reduce, std::vector<Tensor> vectors) {

@@ -22,8 +22,7 @@ namespace {
 
 /// Layers whose gradients travel together. They follow each other in the vector.
 struct Bucket {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
+  std::int64_t first = 0, count = 0;
 
   void add(const models::Layer& layer) {
     first = count > 0 ? std::min(first, layer.first) : layer.first;
@@ -51,7 +50,8 @@ Traits Allreduce::traits(int) const {
   return {.many_to_many = algorithm->many_to_many() || scatters_codes(*compression, codes),
           .meets = compression->exact() ? algorithm->meets() : cluster::Meets::freely,
           .rings = algorithm->rings_at_once(),
-          .micro_batches = micro_batches};
+          .micro_batches = micro_batches,
+          .main_gradients = training::MainGradients::on_demand};
 }
 
 std::optional<Refusal> Allreduce::refusal(const Circumstances& circumstances) const {
@@ -63,7 +63,8 @@ std::optional<Refusal> Allreduce::refusal(const Circumstances& circumstances) co
 record::MemoryParts Allreduce::memory(const training::MemoryTerms& terms) const {
   return training::replica_memory(terms, {.micro_batches = micro_batches,
                                           .accumulates = micro_batches > 1,
-                                          .bucket_numbers = bucket_bytes ? terms.parameters() : 0.0});
+                                          .bucket_numbers = bucket_bytes ? terms.parameters() : 0.0,
+                                          .main_gradients = training::MainGradients::on_demand});
 }
 
 /// Whether a bucket is complete before the backward pass is over: by others, or layers of nothing, before the last one.
@@ -76,8 +77,7 @@ bool Allreduce::overlaps(const Worker& worker) const {
 /// Buckets are copies, so that a gradient may be added to while it is sent.
 void Allreduce::hold_buckets(Worker& worker, const State& state) const {
   if (!bucket_bytes) return;
-  const double bytes = worker.number_bytes().gradient * static_cast<double>(state.w.size());
-  worker.memory().hold(record::MemoryPart::buckets, bytes);
+  worker.memory().hold(record::MemoryPart::buckets, worker.bucket_bytes(state.w.size()));
   if (worker.rank() == 0 && state.step == 0 && worker.learning().layers().size() == 1 &&
       *bucket_bytes != default_bucket_bytes)
     note_single_bucket(worker);

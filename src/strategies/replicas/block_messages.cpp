@@ -73,7 +73,7 @@ void BlockStream::complete(std::size_t unit, const Tensor& g) {
     sent_ = 0;
     std::ranges::fill(stages_, Stage::computing);
     worker_.memory().raise(record::MemoryPart::gradients,
-                           worker_.number_bytes().gradient * static_cast<double>(g.size()));
+                           worker_.number_bytes().kept_gradient * static_cast<double>(g.size()));
   }
   const std::int64_t first = worker_.learning().units()[unit].first;
   for (std::size_t b = replica_.blocks(); b-- > 0;) {
@@ -103,8 +103,7 @@ void BlockStream::send_ready() {
   for (; sent_ < queue_.size() && stages_[queue_[sent_]] == Stage::ready; ++sent_) {
     const std::size_t b = queue_[sent_];
     (*sums_)[b] = {};
-    worker_.memory().hold(record::MemoryPart::buckets,
-                          worker_.number_bytes().gradient * static_cast<double>(replica_.place(b).count));
+    worker_.memory().hold(record::MemoryPart::buckets, worker_.bucket_bytes(replica_.place(b).count));
     const auto sum = [algorithm = &algorithm_, message = std::exchange(messages_[b], {})](const Communicator& comm) {
       return (*algorithm)(comm, message);
     };
@@ -119,8 +118,7 @@ void BlockStream::send_ready() {
 void BlockStream::conclude(std::size_t b) {
   if (stages_[b] != Stage::sent) return;
   stream_.wait_until_over(tasks_[b]);
-  worker_.memory().release(record::MemoryPart::buckets,
-                           worker_.number_bytes().gradient * static_cast<double>(replica_.place(b).count));
+  worker_.memory().release(record::MemoryPart::buckets, worker_.bucket_bytes(replica_.place(b).count));
   const Tensor sum = std::exchange((*sums_)[b], {});
   if (replica_.sums(b))
     replica_.step_together(b, sum);

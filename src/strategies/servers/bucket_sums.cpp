@@ -126,7 +126,7 @@ void SummedBuckets::conclude(std::size_t bucket) {
 void SummedBuckets::update(std::size_t bucket, const Tensor& sum) {
   if (pieces_) {
     worker_.update((*pieces_)[bucket], sum);
-    gradient_bytes_ -= worker_.number_bytes().gradient * static_cast<double>(buckets_[bucket].count);
+    gradient_bytes_ -= worker_.number_bytes().kept_gradient * static_cast<double>(buckets_[bucket].count);
     worker_.memory().set(MemoryPart::gradients, gradient_bytes_);
     if (left_ == 0) state_ = pieces_->joined();
     return;

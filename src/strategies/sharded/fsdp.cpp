@@ -23,7 +23,7 @@ void Fsdp::describe(base::Describer& d) {
             "host, has all of them, and shards of the gradient are summed across groups by a ring allreduce (hybrid "
             "sharding); left out: all workers",
             base::Bounds::between(1, 1e6));
-  describe_micro_batches(d, micro_batches, no_sync);
+  describe_micro_batches(d, micro_batches, no_sync, true);
   collectives::describe_rings(d, rings);
   host.describe(d);
   if (prefetch) return;
@@ -47,6 +47,7 @@ std::optional<Refusal> Fsdp::refusal(const Circumstances& circumstances) const {
     return Refusal{"shard_group", fmt::format("groups of {} workers do not divide {} workers; take a number that does",
                                               *shard_group, circumstances.workers)};
   if (auto why = micro_batches_refusal(micro_batches, circumstances)) return why;
+  if (auto why = no_sync_refusal(micro_batches, no_sync, circumstances)) return why;
   if (auto why = host.refusal(circumstances)) return why;
   return sharding_refusal(circumstances);
 }

@@ -52,7 +52,9 @@ class PieceSums {
     last_ = beside_.start_collective(
         [sum, rings = rings_](const cluster::Communicator& comm) { return collectives::sum_shard(comm, sum, rings); });
     shard_ += chunks_[--next_].count;
-    if (drops_) worker_.memory().raise(record::MemoryPart::gradients, gradient_bytes(shard_));
+    if (drops_)
+      worker_.memory().raise(record::MemoryPart::gradients,
+                             worker_.number_bytes().kept_gradient * static_cast<double>(shard_));
     reducing_ = piece.count;
   }
   /// Blocks until all sums are done. Returns this worker's shard of them.
@@ -65,11 +67,10 @@ class PieceSums {
   }
 
  private:
-  double gradient_bytes(std::int64_t numbers) const {
-    return worker_.number_bytes().gradient * static_cast<double>(numbers);
-  }
   void hold(std::int64_t numbers) const {
-    if (drops_) worker_.memory().hold(record::MemoryPart::buckets, gradient_bytes(numbers));
+    if (drops_)
+      worker_.memory().hold(record::MemoryPart::buckets,
+                            worker_.number_bytes().gradient * static_cast<double>(numbers));
   }
   void end_last() {
     if (last_ >= 0) beside_.wait_until_over(last_);

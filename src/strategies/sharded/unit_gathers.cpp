@@ -1,4 +1,5 @@
 /// The gathers of a stream of units.
+#include "base/errors.h"
 #include "cluster/ranks/ranks.h"
 #include "collectives/ring.h"
 #include "strategies/sharded/tied_gather.h"
@@ -8,6 +9,21 @@ namespace simgrad::strategies {
 
 using cluster::Communicator;
 using record::MemoryPart;
+
+void UnitStream::enter(std::size_t unit) {
+  const std::size_t visit = entered_++;
+  base::check(visits_[visit] == unit, "units are visited in the order that was told");
+  latest_visit_[unit] = visit;
+  for (; started_ < ends_[visit]; ++started_)
+    if (gathers(started_)) gather(started_);
+  if (gather_tasks_[visit] >= 0) stream_.wait_until_over(gather_tasks_[visit]);
+}
+
+void UnitStream::leave(std::size_t unit) {
+  const bool stays = !options_.reshard_after_forward && !visits_.last(latest_visit_[unit]);
+  if (!stays && options_.group > 1)
+    worker_.memory().release(MemoryPart::gathered, parameter_bytes(numbers(latest_visit_[unit])));
+}
 
 void UnitStream::gather(std::size_t visit) {
   const std::size_t u = visits_[visit];

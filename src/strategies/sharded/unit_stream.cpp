@@ -61,41 +61,29 @@ void UnitStream::begin(const Tensor& shard, bool first) {
   shard_bytes_ = reducing_bytes_ = 0.0;
   gather_tasks_.assign(visits_.count(), -1);
   latest_visit_.assign(units_.count(), 0);
+  summed_.assign(units_.count(), false);
+  added_ = 0;
   const Tensor nothing = values::slice(shard_, 0, 0);  // of units without parameters
   beside_->gathered.assign(units_.count(), nothing);
   beside_->reduced.assign(units_.count(), nothing);
 }
 
-void UnitStream::enter(std::size_t unit) {
-  const std::size_t visit = entered_++;
-  base::check(visits_[visit] == unit, "units are visited in the order that was told");
-  latest_visit_[unit] = visit;
-  for (; started_ < ends_[visit]; ++started_)
-    if (gathers(started_)) gather(started_);
-  if (gather_tasks_[visit] >= 0) stream_.wait_until_over(gather_tasks_[visit]);
-}
-
-void UnitStream::leave(std::size_t unit) {
-  const bool stays = !options_.reshard_after_forward && !visits_.last(latest_visit_[unit]);
-  if (!stays && options_.group > 1)
-    worker_.memory().release(MemoryPart::gathered, parameter_bytes(numbers(latest_visit_[unit])));
-}
-
 void UnitStream::keep_gradients(bool of_all) {
   keeps_ = true;
-  if (of_all) kept_bytes_ = worker_.number_bytes().gradient * static_cast<double>(worker_.learning().parameters());
+  if (of_all) kept_bytes_ = kept_gradient_bytes(worker_.learning().parameters());
   worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
 }
 
 void UnitStream::make_gradient(std::size_t unit) {
   if (keeps_ && !first_) return;  // it is in memory
+  if (!keeps_ && unit >= last_unit_)
+    end_sum();  // of the backward pass before, which went from the last unit to the first
   const std::int64_t begins = worker_.learning().units()[unit].begins;
-  const double bytes = worker_.number_bytes().gradient * static_cast<double>(begins);
-  if (keeps_) kept_bytes_ += bytes;
+  if (keeps_) kept_bytes_ += kept_gradient_bytes(begins);
   if (keeps_)
     worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
   else
-    worker_.memory().hold(MemoryPart::buckets, bytes);
+    worker_.memory().hold(MemoryPart::buckets, worker_.number_bytes().gradient * static_cast<double>(begins));
 }
 
 /// Blocks until the last sum is done. The gradient that went into it is free then.
@@ -110,26 +98,37 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
   reduces_ = true;
   if (g.size() == 0) return;
   end_sum();
-  const double a_number = worker_.number_bytes().gradient;
-  const double unit_bytes = a_number * static_cast<double>(units_[unit].count);
-  shard_bytes_ += a_number * static_cast<double>(chunks_[unit].count);
+  last_unit_ = unit;
+  const std::int64_t count = units_[unit].count;
+  const bool again = summed_[unit];
+  summed_[unit] = true;
+  if (again)
+    added_ += chunks_[unit].count;
+  else
+    shard_bytes_ += kept_gradient_bytes(chunks_[unit].count);
   // A sum of all of a gradient takes its place, unless it is added to earlier ones.
   if (keeps_ && options_.group == 1 && earlier_bytes_ == 0.0)
-    kept_bytes_ -= unit_bytes;
+    kept_bytes_ -= kept_gradient_bytes(count);
   else
-    reducing_bytes_ = unit_bytes;
+    reducing_bytes_ =
+        keeps_ ? kept_gradient_bytes(count) : worker_.number_bytes().gradient * static_cast<double>(count);
   worker_.memory().raise(MemoryPart::gradients, gradient_bytes());
-  const auto keep = [beside = beside_, unit](Tensor chunk) { return beside->reduced[unit] = std::move(chunk); };
-  last_sum_ =
-      stream_.start_collective([beside = beside_, g, rings = options_.rings](
-                                   const Communicator&) { return collectives::sum_shard(*beside->inside, g, rings); },
-                               keep);
-  if (options_.group == worker_.workers()) return;
+  const auto keep = [beside = beside_, unit, again](const Tensor& chunk) {
+    return beside->reduced[unit] = again ? beside->reduced[unit] + chunk : chunk;
+  };
+  const auto sum_inside = [beside = beside_, g, rings = options_.rings](const Communicator&) {
+    return collectives::sum_shard(*beside->inside, g, rings);
+  };
+  if (options_.group == worker_.workers()) {
+    last_sum_ = stream_.start_collective(sum_inside, keep);
+    return;
+  }
+  stream_.start_collective(sum_inside, [beside = beside_](Tensor chunk) { return beside->shard = std::move(chunk); });
   last_sum_ = stream_.start_collective(
-      [beside = beside_, unit, rings = options_.rings](const Communicator&) {
+      [beside = beside_, rings = options_.rings](const Communicator&) {
         collectives::Ring ring;
         ring.rings = rings;
-        return ring(*beside->across, beside->reduced[unit]);
+        return ring(*beside->across, beside->shard);
       },
       keep);
 }
@@ -137,6 +136,7 @@ void UnitStream::reduce(std::size_t unit, const Tensor& g) {
 Tensor UnitStream::reduced() {
   stream_.wait_for_all();
   end_sum();
+  if (added_ > 0) worker_.charge(static_cast<double>(added_));
   return reduces_ ? values::concatenate(beside_->reduced) : Tensor();
 }
 

@@ -40,7 +40,7 @@ class UnitStream {
   /// embedding is from the head's backward pass on.
   void make_gradient(std::size_t unit);
   /// Starts the sum over all workers of a unit's gradient; blocks until the sum before it is done. Adds its shard to
-  /// the gradients in memory.
+  /// the gradients in memory. A second sum of a unit is added to the first.
   void reduce(std::size_t unit, const Tensor& g);
   /// Blocks until all sums are done. Returns this member's shard of them; nothing if there are none.
   Tensor reduced();
@@ -49,6 +49,7 @@ class UnitStream {
   /// Shared with the side actor, which may outlive this object for a moment.
   struct Beside {
     std::vector<Tensor> gathered, reduced;                ///< by unit
+    Tensor shard;                                         ///< of the last sum, before that across groups
     std::optional<cluster::Communicator> inside, across;  ///< the side actor's
   };
   bool gathers(std::size_t visit) const {
@@ -61,6 +62,9 @@ class UnitStream {
   void gather(std::size_t visit);
   void gather_with_embedding(std::size_t visit, const Tensor& own, std::int64_t embedding);
   void end_sum();
+  double kept_gradient_bytes(std::int64_t of) const {
+    return worker_.number_bytes().kept_gradient * static_cast<double>(of);
+  }
   double gradient_bytes() const { return std::max(earlier_bytes_, shard_bytes_) + kept_bytes_; }
 
   const Worker& worker_;
@@ -79,12 +83,15 @@ class UnitStream {
   std::vector<int> gather_tasks_;          ///< by visit
   std::vector<std::size_t> latest_visit_;  ///< by unit
   int last_sum_ = -1;                      ///< the task of the last sum
+  std::size_t last_unit_ = 0;              ///< its unit
   bool reduces_ = false;                   ///< the micro-batch's gradients are reduced
   bool keeps_ = false;                     ///< gradients of micro-batches that are not reduced are in memory
   bool first_ = false;                     ///< the micro-batch is the step's first one
   double kept_bytes_ = 0.0;                ///< of the gradients that are kept, but those whose sums are done
   double reducing_bytes_ = 0.0;            ///< of the unit whose gradient is being summed
   double shard_bytes_ = 0.0;               ///< of the micro-batch's gradient
+  std::vector<bool> summed_;               ///< by unit: once at least
+  std::int64_t added_ = 0;                 ///< numbers of shards that have been added to others
   double earlier_bytes_ = 0.0;             ///< of the shards that the step's earlier micro-batches have left
 };
 

@@ -21,13 +21,17 @@ namespace {
 class StepUnits final : public training::UnitVisitor {
  public:
   StepUnits(const Worker& worker, UnitStream& stream, const Pieces& units, const UnitOptions& options)
-      : worker_(worker), stream_(stream), units_(units), sums_once_(options.no_sync && options.micro_batches > 1) {}
+      : worker_(worker),
+        stream_(stream),
+        units_(units),
+        no_sync_(options.no_sync),
+        sums_once_(options.no_sync && options.micro_batches > 1) {}
 
   void begin(const Tensor& shard, MicroBatch micro) {
     if (micro.part == 0) not_summed_ = {};
     reduces_ = !sums_once_ || micro.last();
     stream_.begin(shard, micro.part == 0);
-    const bool of_all = worker_.adds_up_micro_batches();
+    const bool of_all = no_sync_ && worker_.adds_up_micro_batches();
     if (sums_once_ || of_all) stream_.keep_gradients(of_all);
   }
   /// Returns this member's shard of the sum over all workers; nothing where it is left to a later micro-batch.
@@ -39,6 +43,7 @@ class StepUnits final : public training::UnitVisitor {
   void enter(std::size_t unit) override { stream_.enter(unit); }
   void leave(std::size_t unit) override { stream_.leave(unit); }
   Tensor parameters(std::size_t unit) const override { return stream_.parameters(unit); }
+  bool takes_each_micro_batch() const override { return !no_sync_; }
   void make_gradient(std::size_t unit) override { stream_.make_gradient(unit); }
   void complete(std::size_t unit, const Tensor& g) override {
     made_ = g;
@@ -52,6 +57,7 @@ class StepUnits final : public training::UnitVisitor {
   const Worker& worker_;
   UnitStream& stream_;
   const Pieces& units_;
+  bool no_sync_;    ///< micro-batches of a mesh are added up before they are summed over the workers
   bool sums_once_;  ///< a step's micro-batches are summed over the workers together
   bool reduces_ = true;
   collectives::Stretches of_units_;

@@ -21,9 +21,7 @@ using training::MicroBatch;
 
 namespace {
 
-double largest(const std::vector<Stretch>& pieces) {
-  return static_cast<double>(std::ranges::max(pieces, {}, &Stretch::count).count);
-}
+std::int64_t largest(const std::vector<Stretch>& pieces) { return std::ranges::max(pieces, {}, &Stretch::count).count; }
 
 /// The stretches that are summed: those without parameters are left out, unless all are.
 std::vector<Stretch> with_parameters(std::vector<Stretch> stretches) {
@@ -44,7 +42,7 @@ void Zero::describe(base::Describer& d) {
       d, bucket_bytes,
       "stages 1 and 2: gradients are reduced in buckets of at least so many bytes, as the backward pass gets them, "
       "beside the rest of it; \"none\": stage 1 all at once, after it; stage 2, and always stage 3, unit by unit");
-  describe_micro_batches(d, micro_batches, no_sync);
+  describe_micro_batches(d, micro_batches, no_sync, stage == 3);
   collectives::describe_rings(d, rings);
   host.describe(d);
   describe_hosts_first(d);
@@ -72,11 +70,13 @@ Traits Zero::traits(int P) const {
   traits.meets = cluster::Meets::in_rings;
   traits.rings = rings;
   traits.micro_batches = micro_batches;
+  traits.main_gradients = main_gradients();
   return traits;
 }
 
 std::optional<Refusal> Zero::refusal(const Circumstances& circumstances) const {
   if (auto why = micro_batches_refusal(micro_batches, circumstances)) return why;
+  if (auto why = no_sync_refusal(micro_batches, no_sync, circumstances)) return why;
   if (auto why = host.refusal(circumstances)) return why;
   return sharding_refusal(circumstances);
 }
@@ -92,9 +92,10 @@ record::MemoryParts Zero::memory(const training::MemoryTerms& terms) const {
   training::ReplicaMemory its{
       .micro_batches = micro_batches,
       .accumulates = micro_batches > 1,
-      .optimizer_share = host.takes_optimizer() ? 0.0 : 1.0 / static_cast<double>(terms.workers)};
+      .optimizer_share = host.takes_optimizer() ? 0.0 : 1.0 / static_cast<double>(terms.workers),
+      .main_gradients = main_gradients()};
   const std::vector<Stretch> pieces = stretches(terms.layers, terms.bytes.wire);
-  if (stage == 1 && bucket_bytes) its.bucket_numbers = largest(pieces);
+  if (stage == 1 && bucket_bytes) its.bucket_numbers = static_cast<double>(largest(pieces));
   if (stage == 2 && !whole_gradient && !terms.mesh)
     for (const Stretch& piece : pieces) its.dropped.push_back(piece.count);
   return training::replica_memory(terms, its);
@@ -109,7 +110,7 @@ void Zero::operator()(Worker& worker) const {
   PieceSums sums(worker, pieces, rings, stage == 1 && !bucket_bytes,
                  stage == 2 && !(no_sync && micro_batches > 1) && !worker.on_mesh());
   if (stage == 1 && bucket_bytes)
-    worker.memory().hold(MemoryPart::buckets, worker.number_bytes().gradient * largest(pieces.stretches()));
+    worker.memory().hold(MemoryPart::buckets, worker.bucket_bytes(largest(pieces.stretches())));
   worker.keep_on_host(host.takes_optimizer(), false);
   const State begun = worker.start();
   State state = sharded(begun, pieces, worker.rank(), worker);

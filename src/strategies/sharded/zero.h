@@ -40,6 +40,10 @@ struct Zero : Strategy {
   void operator()(Worker& worker) const override;
 
  private:
+  /// Megatron-LM's distributed optimizer is stage 1.
+  training::MainGradients main_gradients() const {
+    return stage == 1 ? training::MainGradients::by_default : training::MainGradients::never;
+  }
   std::vector<Stretch> stretches(const std::vector<models::Layer>& layers, double number_bytes) const;
 };
 

@@ -31,7 +31,7 @@ std::vector<double> activations_in_backward(const MemoryTerms& terms, std::int64
     while (terms.recompute == Recompute::full && end < layers.size() && layers[end].unit == layers[i].unit) ++end;
     double within = 0.0, keeps = 0.0;
     for (std::size_t j = i; j < end; ++j) {
-      held[j] = below + (within += kept(j, Recompute::none));
+      held[j] = below + (within += kept(j, Recompute::none)) + rows * layers[j].backward_bytes;
       keeps += kept(j, terms.recompute);
     }
     below += keeps;
@@ -83,7 +83,7 @@ void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, std::size_
     piece_first -= own;
   }
   const auto gradients = [&](double shard) {
-    return terms.bytes.gradient * (its.micro_batches > 1 ? chunk(terms.parameters(), terms.workers) : shard);
+    return terms.bytes.kept_gradient * (its.micro_batches > 1 ? chunk(terms.parameters(), terms.workers) : shard);
   };
   if (first == piece_first) {
     now[MemoryPart::buckets] = terms.bytes.gradient * (own + tied);
@@ -142,7 +142,7 @@ MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, Me
     begun += static_cast<double>(units[u].begins);
     now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (begun - complete + reducing);
     std::vector<double> of_gradients{gradients(complete, reducing, whole)};  // in unlike micro-batches
-    if (whole) of_gradients.push_back(terms.bytes.gradient * begun);
+    if (whole) of_gradients.push_back(terms.bytes.kept_gradient * begun);
     if (whole && its.micro_batches > 2) of_gradients.push_back(gradients(0.0, 0.0, whole));
     for (std::size_t i = units[u].first_layer; i < units[u].first_layer + units[u].layers; ++i)
       for (const double bytes : of_gradients) {
@@ -159,18 +159,19 @@ MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, Me
 MemoryParts shards_on_mesh(const MemoryTerms& terms, const ShardMemory& its, MemoryParts now,
                            const GradientBytes& gradients) {
   const GatheredUnits gathered(terms.mesh->visits, units_of(terms.layers), its);
-  const bool whole = terms.mesh->adds_up || keeps_whole(its);
+  const bool whole = its.no_sync && (terms.mesh->several || its.micro_batches > 1);
   MemoryParts peak;
   for (const PassMoment& moment : terms.mesh->moments) {
     now[MemoryPart::activations] = moment.activations;
     now[MemoryPart::gathered] =
         its.group > 1 ? terms.bytes.parameter * gathered.numbers(moment.visits, moment.in_use) : 0.0;
-    now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (moment.begun - moment.complete + moment.reducing);
-    now[MemoryPart::gradients] = gradients(moment.complete, moment.reducing, whole);
+    now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * moment.under_way;
+    now[MemoryPart::gradients] =
+        whole ? gradients(moment.complete, moment.reducing, true) : gradients(moment.reduced, 0.0, false);
     take_larger(peak, now);
     if (!keeps_whole(its)) continue;
-    const bool of_all = terms.mesh->adds_up || its.micro_batches > 2;
-    now[MemoryPart::gradients] = of_all ? gradients(0.0, 0.0, true) : terms.bytes.gradient * moment.begun;
+    const bool of_all = terms.mesh->several || its.micro_batches > 2;
+    now[MemoryPart::gradients] = of_all ? gradients(0.0, 0.0, true) : terms.bytes.kept_gradient * moment.begun;
     take_larger(peak, now);
   }
   return peak;
@@ -184,14 +185,17 @@ double MemoryTerms::parameters() const {
 
 MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its) {
   const double N = terms.parameters();
+  const MainGradients main = terms.mesh ? MainGradients::by_default : its.main_gradients;
+  const NumberBytes bytes = terms.bytes.of_gradients(main);
+  const bool buffer = bytes.in_buffer(main);
   MemoryParts now, peak;
-  now[MemoryPart::parameters] = N * terms.bytes.parameter;
+  now[MemoryPart::parameters] = N * bytes.parameter;
   now[MemoryPart::optimizer] = N * terms.optimizer_bytes() * its.optimizer_share;
-  now[MemoryPart::buckets] = its.bucket_numbers * terms.bytes.gradient;
+  now[MemoryPart::buckets] = buffer ? 0.0 : its.bucket_numbers * bytes.gradient;
   if (terms.mesh) {
     for (const PassMoment& moment : terms.mesh->moments) {
       now[MemoryPart::activations] = moment.activations;
-      now[MemoryPart::gradients] = terms.bytes.gradient * N * (its.accumulates ? 1.0 : moment.made);
+      now[MemoryPart::gradients] = bytes.kept_gradient * N * (its.accumulates || buffer ? 1.0 : moment.made);
       take_larger(peak, now);
     }
     return peak;
@@ -202,7 +206,7 @@ MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its) {
     made += static_cast<double>(gradients_begun(terms.layers, i));
     now[MemoryPart::activations] = activations[i];
     if (its.dropped.empty())
-      now[MemoryPart::gradients] = terms.bytes.gradient * (its.accumulates ? N : made);
+      now[MemoryPart::gradients] = bytes.kept_gradient * (its.accumulates || buffer ? N : made);
     else
       drop_reduced(terms, its, i, now, peak);
     take_larger(peak, now);
@@ -211,7 +215,7 @@ MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its) {
 }
 
 MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its) {
-  const double N = terms.parameters(), g = terms.bytes.gradient;
+  const double N = terms.parameters(), g = terms.bytes.kept_gradient;
   MemoryParts states;
   states[MemoryPart::parameters] = its.parameters_on_host ? 0.0 : chunk(N, its.group) * terms.bytes.parameter;
   states[MemoryPart::optimizer] = its.optimizer_on_host ? 0.0 : chunk(N, its.group) * terms.optimizer_bytes();
@@ -228,7 +232,7 @@ MemoryParts server_memory(const MemoryTerms& terms, double share, std::int64_t g
   MemoryParts parts;
   const double N = terms.parameters() * share;
   parts[MemoryPart::parameters] = N * terms.bytes.parameter;
-  parts[MemoryPart::gradients] = N * terms.bytes.gradient * static_cast<double>(gradients);
+  parts[MemoryPart::gradients] = N * terms.bytes.kept_gradient * static_cast<double>(gradients);
   parts[MemoryPart::optimizer] = N * terms.optimizer_bytes();
   return parts;
 }

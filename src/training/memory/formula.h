@@ -7,7 +7,10 @@
 /// each.  A replica: N (p + g + o) + A less what the backward pass has released when the last gradient is made;
 /// stage 1 of zero: N (p + g + o/P) + A; stage 2: N (p + (g + o)/P) + A + gradients of two units; stage 3 and fsdp:
 /// N (p + g + o)/P + A + parameters of `limit` units + gradients of two.  The gradient of a tied embedding is in memory
-/// from the head's backward pass on; where units are gathered, the embedding is among the head's parameters.
+/// from the head's backward pass on; where units are gathered, the embedding is among the head's parameters.  With main
+/// gradients (MainGradients) a replica and stage 1 hold N g from the beginning, g = 4 bytes: 18 bytes a parameter with
+/// Adam, and 6 + 12/P in stage 1, as Megatron-LM's own formula has them
+/// (megatron/training/theoretical_memory_usage.py).
 #pragma once
 
 #include <cstdint>
@@ -32,6 +35,8 @@ struct PassMoment {
                              ///< none of them dropped: ModelUnit::begins
   double complete = 0.0;     ///< parameters of the units whose gradients all micro-batches have been added to
   double reducing = 0.0;     ///< of the last one of these, whose gradient is in memory until the next one is complete
+  double under_way = 0.0;    ///< likewise where every micro-batch is reduced by itself: numbers of gradients in memory
+  double reduced = 0.0;      ///< and parameters of the units of which one micro-batch's gradient is complete
   std::size_t visits = 0;    ///< to units whose parameters are gathered, that have begun
   std::size_t in_use = 0;    ///< units that are read: those of the last visits
 };
@@ -39,7 +44,7 @@ struct PassMoment {
 struct MeshPasses {
   std::vector<PassMoment> moments;
   UnitVisits visits;
-  bool adds_up = false;  ///< several micro-batches, so that the whole gradient is in memory
+  bool several = false;  ///< micro-batches, so that the whole gradient is in memory unless each is reduced by itself
 };
 
 /// The facts that memory depends on.
@@ -70,7 +75,8 @@ struct ReplicaMemory {
   std::int64_t micro_batches = 1;
   bool accumulates = false;      ///< the whole gradient is there when a backward pass begins
   double optimizer_share = 1.0;  ///< of the optimizer's vectors
-  double bucket_numbers = 0.0;   ///< gradients in buckets beside the gradient
+  double bucket_numbers = 0.0;   ///< gradients in buckets beside the gradient, where it is in no buffer of its own
+  MainGradients main_gradients = MainGradients::never;  ///< on a mesh always by_default
   /// Stage 2 of zero: the numbers of each piece, in the order of w, whose gradient is dropped once it is reduced.
   std::vector<std::int64_t> dropped = {};
 };

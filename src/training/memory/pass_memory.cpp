@@ -46,6 +46,7 @@ void PassMemory::forward(std::size_t layer) { ledger_.hold(MemoryPart::activatio
 
 void PassMemory::enter_backward(std::size_t layer) {
   const auto again = [&](std::size_t i) { return kept(i, Recompute::none) - kept(i, recompute_); };
+  ledger_.hold(MemoryPart::activations, rows_ * layers_[layer].backward_bytes);
   if (recompute_ == Recompute::selective) ledger_.hold(MemoryPart::activations, again(layer));
   if (recompute_ != Recompute::full || !ends_unit(layers_, layer)) return;
   double unit = 0.0;
@@ -54,14 +55,16 @@ void PassMemory::enter_backward(std::size_t layer) {
 }
 
 void PassMemory::leave_backward(std::size_t layer, bool keeps) {
-  const auto begun = [&](std::size_t i) { return bytes_.gradient * static_cast<double>(gradients_begun(layers_, i)); };
-  if (!left_any_) gradients_ = bytes_.gradient * others_;
+  const auto begun = [&](std::size_t i) {
+    return bytes_.kept_gradient * static_cast<double>(gradients_begun(layers_, i));
+  };
+  if (!left_any_) gradients_ = bytes_.kept_gradient * others_;
   if (!left_any_)
     for (std::size_t i = layer + 1; i < layers_.size(); ++i) gradients_ += begun(i);
   left_any_ = true;
   gradients_ += begun(layer);
   if (keeps) ledger_.raise(MemoryPart::gradients, gradients_);
-  ledger_.release(MemoryPart::activations, kept(layer, Recompute::none));
+  ledger_.release(MemoryPart::activations, kept(layer, Recompute::none) + rows_ * layers_[layer].backward_bytes);
 }
 
 void PassMemory::go_there_and_back() {

@@ -47,7 +47,7 @@ MemoryTerms memory_terms(const cluster::Cluster& cluster, const Learning& learni
                          int workers) {
   const std::int64_t batch = learning.batches().batch();
   return {.layers = learning.layers(),
-          .bytes = learning.number_bytes(),
+          .bytes = options.number_bytes(),
           .recompute = learning.recompute(),
           .workers = workers,
           .rows = (batch + workers - 1) / workers,
