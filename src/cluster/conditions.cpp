@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "cluster/against_computing.h"
+#include "cluster/fabric/slow_start.h"
 #include "cluster/options.h"
 
 namespace simgrad::cluster {
@@ -42,6 +43,12 @@ bool Options::shares_fairly() const {
   return network_model == NetworkModel::ideal || network_model == NetworkModel::ethernet;
 }
 
+bool Options::starts_slowly() const {
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  const double longest_s = platform.empty() ? topology->longest_latency_s(host_spec, workers) : unknown;
+  return cluster::starts_slowly(*this, longest_s);
+}
+
 bool Options::undisturbed() const {
   return relative_speeds.empty() && host_classes.empty() && platform.empty() && !failures.any() &&
          (!stragglers || !stragglers->disturbs());
@@ -58,6 +65,7 @@ namespace {
 std::string_view against_computing(const Options& options, bool failures) {
   if (!options.shares_fairly()) return "network_model";
   if (options.protocol->there()) return "protocol";
+  if (options.starts_slowly()) return "initial_window";
   if (!options.platform.empty()) return "platform";
   if (!options.background.empty()) return "background";
   if (options.jitter->disturbs()) return "jitter";

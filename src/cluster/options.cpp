@@ -32,7 +32,8 @@ constexpr std::array network_models{
     Choice{"ethernet",
            "ideal, but between hosts a link carries goodput x bandwidth of messages, 1448/1538 in standard frames and "
            "8948/9038 in jumbo ones (cluster.frame), and one flow gets at most window / round-trip time "
-           "(cluster.window) and 1 / cluster.processor_time"}};
+           "(cluster.window) and 1 / cluster.processor_time; where a round trip takes 1 ms or more, a message on a "
+           "connection that was idle begins with TCP's slow start (cluster.initial_window, cluster.idle_time)"}};
 
 constexpr std::array frames{
     Choice{"standard", "packets of 1500 bytes: 1448 of 1538 bytes on the wire are the message's"},
@@ -154,7 +155,7 @@ void check_protocol(base::Describer& d, const Options& options) {
 
 void check_ethernet(base::Describer& d, const Options& options) {
   if (options.network_model != NetworkModel::ethernet) {
-    for (const char* const key : {"frame", "window", "processor_time"})
+    for (const char* const key : {"frame", "window", "processor_time", "initial_window", "idle_time"})
       if (d.given(key))
         d.refuse(key, fmt::format("\"{}\" belongs to network_model = \"ethernet\"; set that, or leave it out", key));
     return;
@@ -239,6 +240,17 @@ void describe_links(base::Describer& d, Options& options) {
       "network_model = \"ethernet\": the time that the core which sends or receives a flow spends on each of its "
       "bytes, so that a flow gets at most 1 / processor_time bytes a second; computing is not slowed down by it",
       Bounds::between(0, 1e-3));
+  d.integer(
+      "initial_window", options.initial_window,
+      "network_model = \"ethernet\": packets of 1460 bytes with which TCP's slow start begins on a route whose "
+      "round trip takes 1 ms or more: so many in the first round trip, twice as many in the next, until bandwidth x "
+      "round trip are under way; 10 is RFC 6928's; 0: no slow start",
+      Bounds::between(0, 1e6));
+  d.quantity(
+      "idle_time", options.idle_time_s, Unit::seconds,
+      "network_model = \"ethernet\": a connection from host to host on which no message was under way for longer "
+      "begins again with initial_window (RFC 5681); default its round trip, at least 200ms (Linux)",
+      Bounds::at_least(0));
 }
 
 void describe_overlap(base::Describer& d, Options& options) {

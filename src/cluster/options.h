@@ -85,6 +85,8 @@ struct Options : base::Described {
   base::Slot<Protocol> protocol{protocols(), "none"};
   double window_bytes = 4.0 * 1024 * 1024;  ///< of `ethernet`: most bytes of a flow that are not acknowledged
   double processor_s_a_byte = 0.0;          ///< of `ethernet`: of the core at either end of a flow
+  std::int64_t initial_window = 10;         ///< of `ethernet`: packets; 0: no slow start
+  std::optional<double> idle_time_s;        ///< of `ethernet`: after which a window is the initial one again
   Collectives collectives = Collectives::automatic;
   std::string measured;                        ///< a file of measured collectives; empty: none
   std::optional<std::int64_t> measured_ranks;  ///< the ranks of that file's rows where it does not say them
@@ -120,6 +122,10 @@ struct Options : base::Described {
   double flow_limit(int from, int to) const;
   /// Whether links are shared max-min fairly, and a message takes its latency once.
   bool shares_fairly() const;
+  /// Whether messages may begin with TCP's slow start on some of the routes (fabric/slow_start.h).
+  bool starts_slowly() const;
+  /// Whether the latency of a route is not the same for all messages.
+  bool varies_latencies() const { return protocol->there() || starts_slowly(); }
   /// Whether every host is as fast as the others, always, and none fails.
   bool undisturbed() const;
   /// Whether messages share links max-min fairly, and nothing else ever disturbs them: neither failures nor other

@@ -208,6 +208,10 @@ TEST_CASE("explain network_model explains all of them") {
   CHECK(contains(text, "13.01 x the latency is taken by every message"));
   CHECK(contains(text, "infiniband (cluster.network_model)\n  SimGrid's IB"));
   CHECK(contains(text, "ethernet (cluster.network_model)\n  ideal, but between hosts a link carries goodput"));
+  const std::string window = said("explain initial_window");
+  CHECK(contains(window, "packets of 1460 bytes with which TCP's slow start begins"));
+  CHECK(contains(window, "default 10"));
+  CHECK(contains(said("explain idle_time"), "RFC 5681"));
 }
 
 TEST_CASE("unknown names of list and explain are told what was probably meant, and end with 2") {

@@ -48,7 +48,9 @@ const std::vector<std::string> scenarios = {
         small, "learning_rate = 0.1",
         "learning_rate = 1e-3\nbatch_size_per_worker = 10\noptimizer = { kind = \"momentum\", momentum = 0.5 }\n"
         "schedule = { kind = \"inverse_time\", decay = 0.25 }\npartition = \"contiguous\"\ncheckpoint_every_steps = 3"),
-    with(small, "[data]", "network_model = \"ethernet\"\nframe = \"jumbo\"\nwindow = \"64KiB\"\n[data]"),
+    with(small, "[data]",
+         "network_model = \"ethernet\"\nframe = \"jumbo\"\nwindow = \"64KiB\"\ninitial_window = 4\nidle_time = "
+         "\"1s\"\n[data]"),
     with(small, "[data]",
          "relative_speeds = [1, 0.5]\nnetwork_model = \"tcp\"\n[[cluster.failures.crash]]\nrank = 1\nat = "
          "\"1ms\"\nrepair = "

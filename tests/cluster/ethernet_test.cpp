@@ -73,6 +73,7 @@ TEST_CASE("a flow under ethernet goes no faster than a core at its ends deals wi
 TEST_CASE("the window of 4 MiB is less than 10 Gbit/s once the round trip is longer than 3.6 ms") {
   Options options = ethernet();
   options.window_bytes = Options().window_bytes;
+  options.initial_window = 0;
   options.host_spec.latency_s = 1e-3;
   CHECK(transfer_ends(options, 4, {{0, 1, d}}).front() == nine(1e-3 + M / (B * g)));
   options.host_spec.latency_s = 10e-3;

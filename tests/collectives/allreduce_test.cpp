@@ -222,6 +222,10 @@ TEST_CASE(
   CHECK(!fast(changed));
   changed.network_model = cluster::NetworkModel::ethernet;
   CHECK(fast(changed));
+  changed.host_spec.latency_s = 0.5e-3;  // TCP's slow start
+  CHECK(!fast(changed));
+  changed.initial_window = 0;
+  CHECK(fast(changed));
   changed = options;
   changed.slow_links.emplace_back().link = "nic-1";
   CHECK(fast(changed));

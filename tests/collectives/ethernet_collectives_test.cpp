@@ -88,4 +88,27 @@ TEST_CASE("rings that divide the links of hosts divide their goodput") {
   CHECK(end_s(group) / end_s(ideal) == Approx(1538.0 / 1448.0).epsilon(1e-3));
 }
 
+// Chunks of 100 kB over 1 ms: a window of 14,600 bytes, another of twice as much, and the rest in the third round trip.
+// From the second round on each connection has a window of 114,600 bytes. RFC 5681 and RFC 6928.
+TEST_CASE("a ring over links of 1 ms begins with slow start, and its other rounds are as long as without") {
+  constexpr double L = 1e-3, c = 100'000.0, goodput = B * 1448.0 / 1538.0;
+  Group group{.P = 4, .charge_reductions = false, .network_model = cluster::NetworkModel::ethernet};
+  group.latency_s = L;
+  const double round_s = L + c / goodput, slow_s = 2 * 2 * L - 3 * 14'600.0 / goodput;
+  for (const cluster::Collectives way : {cluster::Collectives::automatic, cluster::Collectives::messages})
+    for (const auto& member : run(group, way, sum_by("ring"), 4 * 12'500).members)
+      CHECK(member.end_s == Approx(slow_s + 6 * round_s).epsilon(1e-9));
+}
+
+TEST_CASE("an all-to-all over links of 1 ms begins with slow start on each connection") {
+  constexpr double L = 1e-3, c = 100'000.0, goodput = B * 1448.0 / 1538.0;
+  Group group{.P = 4, .charge_reductions = false, .network_model = cluster::NetworkModel::ethernet};
+  group.latency_s = L;
+  const double slow_s = 2 * 2 * L - 3 * 14'600.0 / goodput;
+  // A message to each of three others, one after another.
+  for (const cluster::Collectives way : {cluster::Collectives::automatic, cluster::Collectives::messages})
+    for (const auto& member : run(group, way, collectives::all_to_all, 4 * 12'500).members)
+      CHECK(member.end_s == Approx(3 * (L + slow_s + c / goodput)).epsilon(1e-9));
+}
+
 }  // namespace ethernet_collectives_test

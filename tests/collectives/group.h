@@ -54,6 +54,7 @@ struct Group {
   std::vector<cluster::SlowLink> slow_links = {};
   cluster::NetworkModel network_model = cluster::NetworkModel::ideal;
   std::string measured = {};  ///< a file of measured collectives
+  double latency_s = alpha;   ///< one way, from host to host
 
   struct Member {
     std::vector<double> result;
@@ -111,7 +112,7 @@ struct Group {
 
   std::vector<double> flat_outcome(const Body& body) const {
     cluster::Options options;
-    options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = alpha};
+    options.host_spec = {.speed_flops_per_s = speed, .bandwidth_bytes_per_s = B, .latency_s = latency_s};
     options.workers = P;
     options.charge_reductions = charge_reductions;
     options.collectives = collectives;

@@ -54,6 +54,9 @@ TEST_CASE("the frames and the window of ethernet are in the id unless they are t
   CHECK(id({"cluster.frame=standard", "cluster.window=4MiB"}) == plain);
   CHECK(id({"cluster.frame=jumbo"}) != plain);
   CHECK(id({"cluster.window=1MiB"}) != plain);
+  CHECK(id({"cluster.initial_window=10"}) == plain);
+  CHECK(id({"cluster.initial_window=0"}) != plain);
+  CHECK(id({"cluster.idle_time=1s"}) != plain);
   CHECK(id({"cluster.window=1MiB"}) != id({"cluster.frame=jumbo"}));
 }
 

@@ -66,6 +66,10 @@ TEST_CASE("options of ethernet that nothing would read are refused with their pl
   check_refused("window = \"1MiB\"", "\"window\" belongs to network_model = \"ethernet\"");
   check_refused("frame = \"jumbo\"\nnetwork_model = \"tcp\"", "\"frame\" belongs to network_model = \"ethernet\"");
   check_refused("processor_time = \"1ns\"", "\"processor_time\" belongs to network_model = \"ethernet\"");
+  check_refused("initial_window = 4", "\"initial_window\" belongs to network_model = \"ethernet\"");
+  check_refused("idle_time = \"1s\"", "\"idle_time\" belongs to network_model = \"ethernet\"");
+  check_refused("initial_window = -1\nnetwork_model = \"ethernet\"", "initial_window must be");
+  check_refused("idle_time = \"-1s\"\nnetwork_model = \"ethernet\"", "idle_time must be");
   check_refused("processor_time = \"-1ns\"\nnetwork_model = \"ethernet\"", "processor_time must be");
   check_refused("window = \"0B\"\nnetwork_model = \"ethernet\"", "window must be above 0");
   check_refused("frame = \"giant\"\nnetwork_model = \"ethernet\"", "standard, jumbo");

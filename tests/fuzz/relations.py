@@ -104,9 +104,14 @@ def lockstep(case):
     return has_steps(case) and steady(case) and case.strategies() <= LOCKSTEP and not case.at("cluster.platform")
 
 
+def starts_slowly(case):
+    """A connection that has been idle longer, because its messages are faster, may begin slowly again."""
+    return case.at("cluster.network_model") == "ethernet" and case.at("cluster.initial_window", 10) > 0
+
+
 def own_choices(case):
     """NCCL chooses by what its own model expects, which may be worse than what it left."""
-    return lockstep(case) and "'nccl'" not in str(case.tree)
+    return lockstep(case) and "'nccl'" not in str(case.tree) and not starts_slowly(case)
 
 
 def by_file(case):
@@ -118,7 +123,7 @@ def by_file(case):
 def own_times(case):
     """Whether all times of a run stand in the scenario, and none in a file, a device's table, a protocol or NCCL's."""
     return (has_steps(case) and not by_file(case) and case.kind("cluster.device") == "none"
-            and "'nccl'" not in str(case.tree)
+            and not starts_slowly(case) and "'nccl'" not in str(case.tree)
             and case.kind("cluster.protocol") in ("none", "smpi")
             and all(host.get("device", "none") == "none" for host in case.at("cluster.hosts", [])))
 
@@ -198,7 +203,8 @@ def less_latency(case):
     faster(case, "time", 0.5, "with half the latency")
 
 
-@relation("faster hosts", lambda case: lockstep(case) and case.kind("cluster.device") == "none")
+@relation("faster hosts", lambda case: lockstep(case) and case.kind("cluster.device") == "none"
+          and not starts_slowly(case))
 def faster_hosts(case):
     faster(case, "speed", 2.0, "on hosts of twice the speed")
 

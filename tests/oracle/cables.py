@@ -7,6 +7,9 @@ Written without reading src/, from what `simgrad explain` says of topologies, ne
 * W. Dally, B. Towles, Principles and Practices of Interconnection Networks, 2004 (tori: dimension by dimension, the
   shorter way round);
 * K. Hsieh et al., Gaia: Geo-Distributed Machine Learning Approaching LAN Speeds, NSDI 2017 (sites far apart);
+* M. Allman, V. Paxson, E. Blanton, RFC 5681, 2009, and J. Chu et al., RFC 6928, 2013 (TCP's slow start, the restart of
+  idle connections and the initial window; from `explain ethernet` that it is for round trips of a millisecond, that the
+  timeout is the round trip and at least 200 ms, and that a window is what messages that are over have acknowledged);
 * NVIDIA, NCCL's user guide (messages of the protocol LL carry as many bytes of flags as of data).
 
 A link's name is (class, number, way), and that of a link without two ways ends with None.
@@ -218,3 +221,40 @@ class Cables:
         rate = min(self.limit, self.window / (2 * latency) if self.window and latency else float("inf"))
         of_latency, of_bandwidth = next((row[1:] for row in reversed(self.rows) if size >= row[0]), (1, 1))
         return links, of_latency * latency, size / of_bandwidth / self.goodput, rate / of_bandwidth / self.goodput
+
+    def connections(self, cluster):
+        """The connections of hosts that begin with slow start; nothing where none do."""
+        if cluster["network_model"] == "ethernet" and cluster["initial_window"]:
+            return Connections(self, 1460 * cluster["initial_window"], cluster.get("idle_time"))
+        return None
+
+
+class Connections:
+    """Windows of TCP, by sender and receiver: a round trip each, twice as many bytes from one to the next."""
+
+    def __init__(self, cables, initial, idle_time):
+        self.cables, self.initial, self.idle_time = cables, initial, idle_time
+        self.windows, self.under_way, self.last = {}, {}, {}
+
+    def begin(self, ends, size, now):
+        """The time by which the message's last byte leaves later than it would in one stream."""
+        links, latency = self.cables.route(*ends)
+        round_trip = 2 * latency
+        if self.cables.hosts[ends[0]] == self.cables.hosts[ends[1]] or round_trip < 1e-3 or not size:
+            return 0.0
+        timeout = quantity(self.idle_time) if self.idle_time else max(0.2, round_trip)
+        if not self.under_way.get(ends) and now - self.last.get(ends, float("-inf")) > timeout:
+            self.windows[ends] = self.initial
+        self.under_way[ends] = self.under_way.get(ends, 0) + 1
+        _, _, load, rate = self.cables.message(*ends, size)
+        bandwidth = size / (load / min([rate] + [self.cables.capacity[link] for link in links]))
+        window, left, rounds = self.windows[ends], size, 0
+        while left > window and window < bandwidth * round_trip:
+            left, window, rounds = left - window, 2 * window, rounds + 1
+        return rounds * round_trip + left / bandwidth - size / bandwidth
+
+    def end(self, ends, size, now):
+        if self.under_way.get(ends):
+            self.under_way[ends] -= 1
+            self.windows[ends] += size
+            self.last[ends] = now

@@ -19,7 +19,7 @@ class Clock:
 
     def __init__(self):
         self.now, self.timers, self.ready, self.count = 0.0, [], deque(), 0
-        self.flows, self.stale, self.capacity, self.message = [], False, {}, None
+        self.flows, self.stale, self.capacity, self.message, self.connections = [], False, {}, None, None
         self.posted = defaultdict(deque)
         self.link_bytes, self.sent, self.messages = defaultdict(float), defaultdict(float), 0
 
@@ -60,6 +60,9 @@ class Clock:
         self.sent[channel[0]] += size
         for link in links:
             self.link_bytes[link] += size
+        if self.connections:
+            latency += self.connections.begin(channel[:2], size, self.now)
+            event.waiters.insert(0, lambda: self.connections.end(channel[:2], size, self.now))
         self.count += 1
         begin = lambda: self.begin(links, load, limit, event)
         heapq.heappush(self.timers, (self.now + latency, self.count, begin))

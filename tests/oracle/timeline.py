@@ -193,6 +193,7 @@ class Training:
         self.hosts, self.cards, self.devices = self.cables.hosts, self.cables.cards, self.cables.devices
         self.twins = {}
         self.clock.capacity, self.clock.message = self.cables.capacity, self.message
+        self.clock.connections = self.cables.connections(cluster)
         self.ledgers = [Ledger() for _ in range(self.ranks)]
         self.finished, self.ended, self.ends, self.ended_at = 0.0, None, [], {}
 

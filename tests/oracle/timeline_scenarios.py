@@ -78,6 +78,9 @@ def draw_messages(draw, cluster):
         cluster["network_model"] = "ethernet"
         cluster["window"] = draw.choice(["4KiB", "4MiB"])
         cluster["frame"] = draw.choice(["standard", "jumbo"])
+        cluster["initial_window"] = draw.choice([0, 1, 10, 10, 40])
+        if draw.random() < 0.5:
+            cluster["idle_time"] = draw.choice(["1ms", "50ms"])
     if draw.random() < 0.15:
         rows = [{"from": "0B", "latency": 1.5, "bandwidth": 0.7}, {"from": "3kB", "latency": 3, "bandwidth": 0.9}]
         cluster["protocol"] = draw.choice(["smpi", "nccl", {"kind": "table", "rows": rows}])

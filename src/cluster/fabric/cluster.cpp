@@ -16,6 +16,7 @@
 #include "cluster/fabric/network_model.h"
 #include "cluster/fabric/simgrid_versions.h"
 #include "cluster/fabric/slow_links.h"
+#include "cluster/fabric/slow_start.h"
 #include "cluster/fabric/stacks.h"
 #include "cluster/fabric/tenant.h"
 #include "cluster/failures/link_failures.h"
@@ -66,7 +67,7 @@ Cluster::Sharing Cluster::sharing(int hosts, bool many_to_many, bool few_neighbo
   const bool sparse = few_neighbours && hosts > many_hosts && options_.background.empty();
   const bool even = options_.shares_fairly() && options_.topology->even_latencies();
   const bool steady =
-      options_.jitter->latency == 0.0 && !options_.protocol->there() && !options_.failures.links->happens();
+      options_.jitter->latency == 0.0 && !options_.varies_latencies() && !options_.failures.links->happens();
   return sparse && even && steady ? Sharing::of_changed_links_and_late_flows : Sharing::of_all_links;
 }
 
@@ -99,8 +100,10 @@ void Cluster::set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors
     load_platform(hosts);
   if (options_.network_model == NetworkModel::infiniband) count_transfers_once();
   const bool by_size = options_.protocol->there();
-  const bool even = options_.platform.empty() && options_.topology->even_latencies() && !by_size;
-  if (options_.shares_fairly() && !even) share_fairly(by_size ? protocol_latency(*this) : FlowMultiple());
+  FlowMultiple latency = by_size ? protocol_latency(*this) : FlowMultiple();
+  if (options_.starts_slowly()) latency = slow_start_latency(*this, latency);
+  const bool even = options_.platform.empty() && options_.topology->even_latencies() && !latency;
+  if (options_.shares_fairly() && !even) share_fairly(latency);
   if (sharing == Sharing::of_changed_links_and_late_flows) share_links_of_late_flows();
   spare_hosts(*this);
   slow_down_links(options_);

@@ -11,6 +11,8 @@
 #include "base/child_process.h"
 #include "base/errors.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/fabric/routes.h"
+#include "cluster/fabric/slow_start.h"
 #include "cluster/ranks/communicator.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
@@ -51,8 +53,13 @@ std::vector<double> simulated_s(Cluster& cluster, int from, int to, const std::v
   std::iota(all.begin(), all.end(), 0);
   const auto members = std::make_shared<const std::vector<int>>(all);
   std::vector<double> seconds;
+  const bool slowly = cluster.options().starts_slowly();
+  double latency_s = 0.0;
+  route_between(cluster.host(from), cluster.host(to), &latency_s);
+  const double idle_s = idle_time_s(cluster.options(), 2.0 * latency_s);
   world.ranks().start(from, [&] {
     for (const std::int64_t size : bytes) {
+      if (slowly) sg4::this_actor::sleep_for(2.0 * idle_s);  // each message finds an idle connection
       const double start_s = world.now();
       Communicator(world, members, from, 0).send(to, timing.zeros(size / 8));
       seconds.push_back(world.now() - start_s);
@@ -80,6 +87,8 @@ MessageTimes message_times(const Options& options, const std::vector<std::int64_
   const base::Slot<Protocol> none = links.protocol;
   links.window_bytes = options.window_bytes;
   links.processor_s_a_byte = options.processor_s_a_byte;
+  links.initial_window = options.initial_window;
+  links.idle_time_s = options.idle_time_s;
   const auto last = static_cast<int>(links.workers) - 1;
   MessageTimes times;
   times.bytes = bytes;

@@ -161,6 +161,11 @@ double latency_of(const std::vector<sg4::Link*>& links) {
 
 }  // namespace
 
+const Action& newest_flow() {
+  static auto* const model = network();  // one simulation a process
+  return model->get_started_action_set()->back();
+}
+
 void share_links_of_late_flows() {
   const auto late = std::make_shared<LateFlows>();
   auto* const model = network();

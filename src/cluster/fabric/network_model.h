@@ -7,6 +7,10 @@
 
 #include "cluster/options.h"
 
+namespace simgrid::kernel::resource {
+class Action;
+}
+
 namespace simgrad::cluster {
 
 class Cluster;
@@ -32,6 +36,9 @@ void share_links_of_late_flows();
 using FlowMultiple =
     std::function<double(double bytes, const simgrid::s4u::Host* source, const simgrid::s4u::Host* target)>;
 void share_fairly(const FlowMultiple& latency_multiple = {});
+
+/// The flow that SimGrid is creating, while it asks for the flow's factors.
+const simgrid::kernel::resource::Action& newest_flow();
 
 /// The factors of latency that cluster.protocol has for flows between hosts. Only where there is one.
 FlowMultiple protocol_latency(const Cluster& cluster);

@@ -34,6 +34,10 @@ struct Dragonfly : Wired {
   bool has_localities() const override { return true; }
   /// Hosts of one router.
   int locality(int host, int workers) const override;
+  double longest_latency_s(const HostSpec& machine, std::int64_t) const override {
+    const double otherwise_s = machine.latency_s / 2.0;
+    return machine.latency_s + 2.0 * local_latency_s.value_or(otherwise_s) + global_latency_s.value_or(otherwise_s);
+  }
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 

@@ -35,6 +35,9 @@ struct FatTree : Wired {
   bool has_localities() const override { return true; }
   /// Hosts of one edge switch; of a tree whose k is not given, none.
   int locality(int host, int workers) const override;
+  double longest_latency_s(const HostSpec& machine, std::int64_t) const override {
+    return machine.latency_s + 4.0 * link_latency_s.value_or(machine.latency_s / 2.0);
+  }
   std::vector<std::string> hashed_links() const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;

@@ -57,6 +57,9 @@ struct Pod : Wired {
     return locality(from, workers) == locality(to, workers);
   }
   int nic(int host, int workers) const override;
+  double longest_latency_s(const HostSpec& machine, std::int64_t) const override {
+    return nvlink_latency_s + machine.latency_s + 2.0 * link_latency_s.value_or(machine.latency_s / 2.0);
+  }
   std::vector<std::string> hashed_links() const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;

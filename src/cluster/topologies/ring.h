@@ -14,6 +14,9 @@ struct RingOfHosts : Wired {
       .cost = "hops x latency + bytes / bandwidth; bisection bandwidth 2 bandwidth",
       .source = ""};
 
+  double longest_latency_s(const HostSpec& machine, std::int64_t hosts) const override {
+    return static_cast<double>(hosts) * machine.latency_s;  // servers stand between the workers, too
+  }
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 };

@@ -61,6 +61,8 @@ class Topology : public base::Described {
   virtual std::vector<std::string> hashed_links() const { return {}; }
   /// Whether all routes have the same latency.
   virtual bool even_latencies() const { return false; }
+  /// A bound on the latencies of all routes among so many such hosts.
+  virtual double longest_latency_s(const HostSpec& machine, std::int64_t /*hosts*/) const { return machine.latency_s; }
   /// Whether messages may disturb each other even if every host sends one and receives one at a time. If not, each
   /// takes latency + bytes / bandwidth.
   virtual bool disturbs() const { return true; }

@@ -88,6 +88,12 @@ std::string Torus::unfilled(int hosts, int /*workers*/) const {
   return fmt::format("the torus has {} nodes for {} hosts; nodes without a host only forward messages", nodes, hosts);
 }
 
+double Torus::longest_latency_s(const HostSpec& machine, std::int64_t hosts) const {
+  int hops = 0;
+  for (const Side& side : sides(hosts)) hops += side.closed ? (side.size + 1) / 2 : side.size;
+  return hops * machine.latency_s;
+}
+
 std::vector<Cable> Torus::cables(const Blueprint& blueprint) const {
   const std::vector<Side> k = sides(blueprint.hosts);
   int nodes = 1;

@@ -25,6 +25,7 @@ struct Torus : Wired {
   std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::string workers_refusal(std::int64_t workers) const override;
   std::string unfilled(int hosts, int workers) const override;
+  double longest_latency_s(const HostSpec& machine, std::int64_t hosts) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 

@@ -25,6 +25,9 @@ struct TwoTier : Wired {
   void describe(base::Describer& d) override;
   bool has_localities() const override { return true; }
   int locality(int host, int workers) const override;
+  double longest_latency_s(const HostSpec& machine, std::int64_t) const override {
+    return machine.latency_s + 2.0 * rack_latency_s.value_or(machine.latency_s / 2.0);
+  }
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 };

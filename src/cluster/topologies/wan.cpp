@@ -86,6 +86,13 @@ const SitePair* Wan::pair(const Site& a, const Site& b) const {
   return found == pairs.end() ? nullptr : &*found;
 }
 
+double Wan::longest_latency_s(const HostSpec& machine, std::int64_t /*hosts*/) const {
+  double within_s = 0.0, between_s = latency_s;
+  for (const Site& site : sites) within_s = std::max(within_s, site.latency_s.value_or(machine.latency_s));
+  for (const SitePair& each : pairs) between_s = std::max(between_s, each.latency_s.value_or(latency_s));
+  return sites.size() > 1 ? within_s + between_s : within_s;
+}
+
 std::vector<Cable> Wan::cables(const Blueprint& blueprint) const {
   std::vector<Cable> all;
   for (int host = 0; host < blueprint.hosts; ++host) {

@@ -48,6 +48,7 @@ struct Wan : Wired {
   bool has_localities() const override { return true; }
   /// Its site.
   int locality(int host, int workers) const override;
+  double longest_latency_s(const HostSpec& machine, std::int64_t hosts) const override;
   std::vector<Cable> cables(const Blueprint& blueprint) const override;
   std::vector<int> path(const Blueprint& blueprint, int from, int to) const override;
 

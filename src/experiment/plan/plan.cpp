@@ -41,7 +41,9 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
   for (const char* list : {"job", "expect"})
     if (tree.at(list).empty()) leave_out(tree, list);
   if (cluster.at("network_model") != "ethernet")
-    for (const char* key : {"cluster.frame", "cluster.window", "cluster.processor_time"}) leave_out(tree, key);
+    for (const char* key :
+         {"cluster.frame", "cluster.window", "cluster.processor_time", "cluster.initial_window", "cluster.idle_time"})
+      leave_out(tree, key);
   if (cluster.at("quantum") == 1) leave_out(tree, "cluster.quantum");  // a grid may vary `sharing`
   if (tree.at("training").contains("batch_size_per_worker")) leave_out(tree, "training.batch_size");
 }
