@@ -37,6 +37,7 @@ class Words:
     fitted: str
     predicted: str
     images: str  #: samples a second
+    sequences: str  #: of a language model
 
 
 ENGLISH = Words(
@@ -69,6 +70,11 @@ formula describes the measurements. A *predicted* row had no part in that: its e
 * `mpt_a100`, `mpt_h100`: the devices of the catalogue as they are. Two numbers of each,
   the efficiencies of large products and of attention, are fitted to three rows. The largest errors of the
   H100 are those of micro-batches of two sequences, in which products are small and starting kernels may count.
+* `onebit_adam`: the bandwidth of PCI Express is fitted to Adam on one host, and the passes over memory in which signs are
+  encoded to 1-bit Adam on 8 to 32 GPUs over InfiniBand; the efficiency of the V100 comes from the row of one GPU over
+  InfiniBand. All rows over TCP are predicted. Adam's steps on 32 GPUs were longer than those of a ring whose NICs give
+  their whole bandwidth, by a fifth over InfiniBand and two fifths over TCP, and 1-bit Adam took longer on one host than on
+  two, for reasons that the table does not tell.
 * `tensorflow_k80`: pushes are hidden behind the backward pass, and the pulls, which begin once all parameters are updated,
   are not. On 16 GPUs the published steps of ResNet-50 are at most 0.7 % longer than on one host, so that these pulls were
   partly hidden there, too. On 32 and 64 GPUs at a batch of 64 they are 4 to 5 % longer than simulated, which the table does
@@ -93,7 +99,8 @@ formula describes the measurements. A *predicted* row had no part in that: its e
     summary="| scenario | fitted rows | predicted rows | median error | worst error |",
     both="Both errors are those of the predicted rows (of the fitted ones where no row is predicted), simulated / published - 1;\n"
          "for a bubble the difference simulated - published, in percentage points.",
-    rows="| scenario | row | published | simulated | error | |", fitted="fitted", predicted="predicted", images="images/s")
+    rows="| scenario | row | published | simulated | error | |", fitted="fitted", predicted="predicted", images="images/s",
+    sequences="sequences/s")
 
 CHINESE = Words(
     head="""# 公布的与模拟的
@@ -113,13 +120,14 @@ CHINESE = Words(
     reasons="""* `zero_bubble`、`zero_bubble_interleaved`：公布的气泡是作者由自己测得的时间算出的。1F1B 和 ZB-H1 的气泡算到最后一位印出的数字都相同。`zb_h2` 的一步是二十步的平均，其中第一步较长。对交错的阶段，作者的计算略去了一些跳，因此其气泡小 2 % 到 4 %（相对值）。
 * `korthikanti`：GPU 的效率是乘积大小的一条曲线，拟合到 220 亿和 1750 亿参数的模型；NVLink 取数据手册上的值。5300 亿参数的模型预测误差在 3 % 以内，一万亿参数的模型预测得慢 5 % 到 6 %。内存最多偏大 1 %，梯度与 Megatron-LM 一样有 4 字节；公布的状态只算各个块，第一个阶段的词嵌入按同样的每参数 18 字节加上。
 * `mpt_a100`、`mpt_h100`：设备取目录里的数，不作改动。每种设备有两个数（大乘积的效率和注意力的效率）拟合到三行。H100 误差最大的是微批次只有两个序列的行，那里乘积很小，核函数的启动可能起作用。
+* `onebit_adam`：PCI Express 的带宽拟合到一台主机上的 Adam，符号编码经过内存的遍数拟合到 InfiniBand 上 8 到 32 个 GPU 的 1-bit Adam；V100 的效率来自 InfiniBand 上单个 GPU 的行。TCP 的所有行都是预测的。在 32 个 GPU 上，Adam 的一步比网卡给足带宽的环更长，InfiniBand 上长五分之一，TCP 上长五分之二；1-bit Adam 在一台主机上的一步比在两台上更长；原因在表中都看不出来。
 * `tensorflow_k80`：推送被反向传播掩盖；拉取要等全部参数更新之后才开始，没有被掩盖。在 16 个 GPU 上，公布的 ResNet-50 的一步最多比单台主机长 0.7 %，可见那里的拉取也有一部分被掩盖；批量为 64 时，在 32 和 64 个 GPU 上的一步比模拟的长 4 % 到 5 %，表中看不出原因（各节点速度不同就会这样）。
 * `vtrain_a100`：表中每隔一行用于拟合。有七行的误差超过 20 %，除第一行外模拟的都太快：3.6B, 16 tensor x 4 data x 1 pipeline, micro-batches of 2；3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 64；3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 2；3.6B, 4 tensor x 16 data x 1 pipeline, micro-batches of 2；39.1B, 2 tensor x 32 data x 8 pipeline, micro-batches of 2；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 3；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 6。其中第二行用的时间几乎是旁边微批次为 16 的那一行的两倍，原因在表中看不出来。
 * `deepbench_pcie`、`deepbench_pcie_m40`、`deepbench_pcie_p100`、`deepbench_infiniband`、`deepbench_infiniband_m40`：每个系统有两个数（P100 只有一种大小，只有一个数）拟合到 GPU 最少的那些行，其余的行由此预测，误差的中位数低于 3 %，最大不超过 11 %。环对所有大小只有一个带宽和一个延迟：在 InfiniBand 上，3 百万到 7 百万个浮点数的行偏差最大，在一台主机内则是 100,000 个浮点数的行。
 * `deepbench_knl`：一张按消息大小给出延迟和带宽的表描述这些行；最长的消息为什么比几兆字节的消息慢，没有模拟。""",
     summary="| 场景 | 拟合的行 | 预测的行 | 误差的中位数 | 最大误差 |",
     both="两个误差都是预测的行的误差（没有预测的行时，是拟合的行的误差）：模拟值 / 公布值 - 1；对气泡是差值：模拟值 - 公布值，以百分点计。",
-    rows="| 场景 | 行 | 公布的 | 模拟的 | 误差 | |", fitted="拟合", predicted="预测", images="张图像/s")
+    rows="| 场景 | 行 | 公布的 | 模拟的 | 误差 | |", fitted="拟合", predicted="预测", images="张图像/s", sequences="个序列/s")
 
 LANGUAGES = {"en": ENGLISH, "zh": CHINESE}
 
@@ -132,11 +140,15 @@ class Fit:
     options: list
     columns: dict  #: the grid's keys of the rows
     where: dict  #: the rows, by their place in the grid
+    strategy: str = ""  #: the rows' label, where a scenario has several
 
 
 #: What rows of MPT differ in.
 MPT = ("model.layers", "model.hidden", "model.heads", "model.sequence", "cluster.workers", "training.batch_size",
        "strategy.fsdp.micro_batches", "training.recompute")
+
+#: A run of onebit_adam over InfiniBand.
+OVER_INFINIBAND = ["--set", "cluster.bandwidth=32Gbps", "--set", "cluster.latency=5us"]
 
 #: The fits of each scenario. --set takes keys out of the grid, for `calibrate` wants one run.
 FITS = {
@@ -159,6 +171,10 @@ FITS = {
         Fit(["cluster.device.efficiency", "cluster.device.attention_efficiency"],
             ["--set", 'cluster.device={ kind = "h100", efficiency = 0.5, half_size = 251, attention_efficiency = 0.2 }'],
             {key.rpartition(".")[2]: key for key in MPT}, {})],
+    "onebit_adam": [
+        Fit(["cluster.topology.nvlink_bandwidth"], [*OVER_INFINIBAND, "--set", "cluster.workers=4"], {},
+            {"cluster.workers": 4}, "adam"),
+        Fit(["strategy.1.compression.encode_passes"], OVER_INFINIBAND, {"workers": "cluster.workers"}, {}, "onebit")],
     "tensorflow_k80": [
         Fit(["cluster.device.efficiency"],
             ["--set", f"model.kind={kind}", "--set", f"training.batch_size_per_worker={batch}", "--set", "cluster.workers=1",
@@ -276,7 +292,7 @@ def number(row, value, words):
     if row.metric == "memory_bytes_max":
         return f"{value / 2 ** 30:.2f} GiB"
     if row.metric == "samples_per_s":
-        return f"{value:.0f} {words.images}"
+        return f"{value:.0f} {words.sequences if row.scenario == 'onebit_adam' else words.images}"
     return f"{value:#.4g} s" if value >= 1.0 else f"{1e3 * value:#.4g} ms"
 
 
@@ -302,7 +318,8 @@ def page(by_scenario, words=ENGLISH):
 def seconds_of_a_step(row, text):
     """The time of a step that the row says was measured."""
     if row.metric == "samples_per_s":
-        return row.where["cluster.workers"] * row.where["training.batch_size_per_worker"] / row.published
+        batch = row.where.get("training.batch_size_per_worker", text["training"].get("batch_size_per_worker"))
+        return row.where["cluster.workers"] * batch / row.published
     return row.published / text["stop"]["steps"]
 
 
@@ -356,7 +373,8 @@ def fitted_options(program, name):
     text = with_what_it_extends(path)
     printed = []
     for fit in FITS[name]:
-        rows = [row for row in rows_of(path) if row.fitted and fit.where.items() <= row.where.items()]
+        rows = [row for row in rows_of(path) if row.fitted and fit.where.items() <= row.where.items()
+                and fit.strategy in ("", row.strategy)]
         points = [point_of(row, text) for row in rows]
         taken_out = grid_keys_of(fit, text)
         with tempfile.TemporaryDirectory(prefix="simgrad-published-") as folder:
@@ -367,6 +385,7 @@ def fitted_options(program, name):
             table.write_text("\n".join(lines) + "\n", encoding="utf-8")
             columns = [word for column, key in fit.columns.items() for word in ("--column", f"{column}={key}")]
             keys = [word for key in fit.keys for word in ("--fit", key)]
+            keys += ["--strategy", fit.strategy] if fit.strategy else []
             printed.append(call([program, "calibrate", path, "--no-baseline", *fit.options, *taken_out, "--runs", table, *columns, *keys,
                                  "--folds", "0"]))
     return printed

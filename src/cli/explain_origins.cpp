@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +16,7 @@
 #include "models/profiles/profiled_model.h"
 #include "outputs/text/number_text.h"
 #include "scenario/json.h"
+#include "training/compressors/compressor.h"
 
 namespace simgrad::cli {
 
@@ -108,6 +110,27 @@ void print_work(const experiment::RunPlan& run) {
   }
 }
 
+/// The passes over a device's memory to encode; a host without one takes the flops that explain says.
+void print_passes(const experiment::Settings& settings) {
+  if (!settings.cluster.device->there()) return;
+  for (const experiment::StrategyEntry& entry : settings.strategies) {
+    const std::string name = entry.label.value_or(std::string(entry.strategy.kind()));
+    const ordered_json options = scenario::echo(*entry.strategy);
+    for (const char* const key : {"compression", "parameter_compression"}) {
+      const auto found = options.find(key);
+      if (found == options.end() || !found->is_object()) continue;
+      const auto* const known = training::compressors().find(found->at("kind").get<std::string>());
+      const bool given = found->contains("encode_passes") && found->at("encode_passes").is_number();
+      const auto fitted = known ? known->make()->fitted() : std::nullopt;
+      const double passes = given ? found->at("encode_passes").get<double>() : fitted ? fitted->encode_passes : 0.0;
+      const bool own = fitted && passes == fitted->encode_passes;
+      print_row(fmt::format("strategy.{}.{}.encode_passes", name, key),
+                given || fitted ? fmt::format("{}", passes) : "an operation",
+                own ? fmt::format("fitted to {}", fitted->to) : assumed);
+    }
+  }
+}
+
 void print_prices(const experiment::Settings& settings) {
   const ordered_json prices = scenario::echo(settings.prices);
   for (const auto& [key, value] : prices.items())
@@ -133,6 +156,7 @@ void print_origins(const experiment::RunPlan& run) {
     print_table("cluster", cluster);
   else
     print_row("speeds and links", "", fmt::format("{}: {}", assumed, settings.cluster.platform));
+  print_passes(settings);
   print_work(of_times(run));
   print_prices(settings);
 }

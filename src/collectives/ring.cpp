@@ -39,8 +39,6 @@ class Around : public JointSchedule {
             .reduce = reduces()};
   }
   void walk(RingWalk& walk) const { walk.around(first_, reduces()); }
-  /// A member's bytes: all chunks but the one that it receives last.
-  std::int64_t bytes_sent(int r) const { return split().bytes(split().whole()) - split().bytes(chunk(r + first_ + 1)); }
 
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
@@ -53,7 +51,10 @@ class Around : public JointSchedule {
                            double until) const override {
     if (until < cluster::CollectiveTiming::uncut || costs.deaths) return JointSchedule::sent(costs, arrivals, until);
     cluster::SentByPair sent;
-    for (int r = 0; r < P_; ++r) sent[{r, wrapped(r + 1)}] = {bytes_sent(r), rounds()};
+    std::int64_t all = 0;  // each chunk of a code takes whole bytes
+    for (int k = 0; k < P_; ++k) all += split().bytes(chunk(k));
+    // A member sends all chunks but the one that it receives last.
+    for (int r = 0; r < P_; ++r) sent[{r, wrapped(r + 1)}] = {all - split().bytes(chunk(r + first_ + 1)), rounds()};
     return sent;
   }
 

@@ -94,6 +94,13 @@ TEST_CASE("explain origins says of each number whether it is published, assumed,
   CHECK(origin("--set 'cluster.device={ kind = \"a100_80gb\", efficiency = \"peak_product\" }'",
                "cluster.device.efficiency") == "published");
   CHECK(origin("--set cluster.device=l40s", "cluster.device.efficiency") == "assumed");
+  const auto passes = [&](const std::string& compression) {
+    return origin(on_a100 + " --set 'strategy.allreduce.compression=" + compression + "'",
+                  "strategy.allreduce.compression.encode_passes");
+  };
+  CHECK(passes("sign").starts_with("fitted to Microsoft, DeepSpeed with 1-bit Adam, 2020"));
+  CHECK(passes("{ kind = \"sign\", encode_passes = 3 }") == "assumed");
+  CHECK(passes("int8") == "assumed");
   CHECK(origin(on_a100, "cluster.topology.nvlink_bandwidth") == "assumed");
   CHECK(origin(on_a100, "cluster.speed") == "none");
   const std::string own =

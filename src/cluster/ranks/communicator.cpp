@@ -191,6 +191,12 @@ void Communicator::charge_memory(double bytes, double flops, record::Work work) 
   charge_time_of(bytes / device->memory_bandwidth_bytes_per_s * device->additions_per_s(), flops, work);
 }
 
+double Communicator::reduction_of_memory(double bytes, double flops) const {
+  const int self = world_rank(position_);
+  const Device* const device = world_->cluster().device(world_->host(self));
+  return device ? device->memory_s(bytes) * device->additions_per_s() / world_->ranks().reduction(self, 1.0) : flops;
+}
+
 void Communicator::charge_time_of(double flops_of_time, double flops, record::Work work) const {
   if (!world_->cluster().options().charge_reductions) return;
   world_->ranks().compute(world_rank(position_), flops_of_time, actor_, work);

@@ -74,6 +74,8 @@ class Communicator {
   /// Charges work of so many flops that reads and writes so many bytes of memory: on a device the bytes / its memory's
   /// bandwidth, else the flops as above.
   void charge_memory(double bytes, double flops, record::Work work) const;
+  /// The flops of a reduction that takes as long as such work.
+  double reduction_of_memory(double bytes, double flops) const;
   /// The state of the calling actor, for the scopes that account for its time; null: not kept.
   ActorState* actor() const { return actor_; }
   /// The calling actor cannot go on without that member. Unless recovery = "continue" it stands still until all ranks

@@ -7,6 +7,7 @@
 #include "strategies/circumstances.h"
 #include "strategies/gossip/async_replica.h"
 #include "training/compressors/encoder.h"
+#include "training/learning/learning.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
@@ -25,7 +26,9 @@ struct ReadAt {
 class BroadcastReplica final : public AsyncReplica {
  public:
   BroadcastReplica(const Worker& worker, const training::Compressor& compressor)
-      : AsyncReplica(worker), P_(worker.workers()), encoder_(compressor, worker), count_age_(worker.counts_ages()) {}
+      : AsyncReplica(worker), P_(worker.workers()), encoder_(compressor, worker), count_age_(worker.counts_ages()) {
+    decode_flops_ = encoder_.decode_flops(worker.comm(), worker.learning().parameters());
+  }
 
   /// Applies its own update by that gradient. Returns the code to send of it: all replicas, this one too, add what is
   /// decoded.
@@ -53,7 +56,7 @@ class BroadcastReplica final : public AsyncReplica {
   }
   bool absorbs() const override { return true; }
   double absorb_flops(const Packet& came) const override {
-    return encoder_.decode_flops(came.tensor.size()) + static_cast<double>(came.tensor.size());
+    return decode_flops_ + static_cast<double>(came.tensor.size());
   }
   void absorb(int peer, const Packet& came) override {
     state.w += values::decoded(came.tensor);
@@ -67,7 +70,8 @@ class BroadcastReplica final : public AsyncReplica {
   int P_;
   training::Encoder encoder_;
   Worker::CountAge count_age_;
-  std::int64_t applied_ = 0;  ///< its own updates and others'; P of them are a round
+  double decode_flops_ = 0.0;  ///< of an update's code
+  std::int64_t applied_ = 0;   ///< its own updates and others'; P of them are a round
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "cluster/ranks/local_groups.h"
 #include "collectives/flat_exchange.h"
 #include "collectives/ring.h"
 #include "collectives/split.h"
@@ -28,6 +29,12 @@ Tensor sum_of_codes(const Tensor& codes, std::int64_t count) {
   std::vector<Tensor> terms;
   for (std::int64_t i = 0; i < count; ++i) terms.push_back(decoded(i));
   return values::sum(std::move(terms));
+}
+
+/// Whether several members of a host send to other hosts through its NIC.
+bool shares_nics(const Communicator& comm) {
+  const std::size_t hosts = comm.local_groups().hosts.size();
+  return hosts > 1 && hosts < static_cast<std::size_t>(comm.size());
 }
 
 constexpr std::array codes_ways{base::Choice{"gather", "every rank has all ranks' codes: (P-1) m bytes, m a code"},
@@ -99,7 +106,9 @@ Tensor CompressedSum::scattered(const Communicator& comm, const Tensor& x, std::
   const values::WireFormat format{values::Format::encoded,
                                   static_cast<double>(sent.size_bytes()) / static_cast<double>(sent.size())};
   const Tensor code = values::encoded(values::decoded(sums_(comm, sum, at)), format.bytes(own.count));
-  const Tensor all = collectives::flat_all_gather(comm, code, collectives::Extent(x.size(), format));
+  const collectives::Extent whole(x.size(), format);
+  const Tensor all =
+      shares_nics(comm) ? collectives::all_gather(comm, code, whole) : collectives::flat_all_gather(comm, code, whole);
   encoder_.charge_decoding(comm, x.size(), 1, first);
   return values::decoded(all);
 }

@@ -7,6 +7,8 @@
 /// sums leave out. Cost: none: T_allreduce(M). Sums: t_encode + T_allreduce(codes) + t_decode. Gathered, m bytes a
 /// code: t_encode + (P-1) (alpha + m beta) + P t_decode + (P-1) t_add. Scattered, of n numbers, all messages posted at
 /// once: t_encode(n) + 2 (alpha + (P-1) m/P beta) + P t_decode(n/P) + (P-1) t_add(n/P) + t_encode(n/P) + t_decode(n).
+/// Where several members share a host's NIC, the all-gather goes around a ring, as those of NCCL do: each code then
+/// crosses a NIC once, in (P-1) (alpha + m/P beta).
 /// Source of scattering: H. Tang et al., "1-bit Adam: Communication Efficient Large-Scale Training with Adam's
 /// Convergence Speed", ICML 2021, section 6 (compressed_allreduce); S. Gan et al., "BAGUA: Scaling up Distributed
 /// Learning with System Relaxations", VLDB 2021 (ByteGrad).

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/describe.h"
@@ -39,9 +41,23 @@ struct CompressorMemory {
   values::Tensor factors;  ///< power_sgd: the factors from which the next iteration starts
 };
 
+/// The work of encoding or of decoding.
+struct CodingWork {
+  double flops = 0.0;
+  double bytes = 0.0;  ///< read from and written to the memory of a device
+};
+
+/// Passes over a vector in a device's memory: a pass reads every number once and writes it once.
+struct CodingPasses {
+  double encode = 0.0;
+  double decode = 0.0;
+};
+
 class Compressor : public base::Described {
  public:
-  bool error_feedback = false;  ///< the part that a code leaves out is added to the next vector
+  bool error_feedback = false;          ///< the part that a code leaves out is added to the next vector
+  std::optional<double> encode_passes;  ///< over the memory of a device; none: the kind's own
+  std::optional<double> decode_passes;
 
   void describe(base::Describer&) override {}
 
@@ -51,6 +67,19 @@ class Compressor : public base::Described {
   virtual double encode_flops(std::int64_t n, const Occasion& occasion) const = 0;
   virtual double decode_flops(std::int64_t n, const Occasion& occasion) const = 0;
   virtual double add_flops(std::int64_t n, const Occasion&) const { return static_cast<double>(n); }
+  /// Passes over the n numbers in the memory of a device, as the kind has them. By default each operation is a pass, as
+  /// in a library that starts a kernel for each.
+  virtual CodingPasses own_passes(std::int64_t n, const Occasion& occasion) const;
+  /// A kind's own passes to encode, and the published times that decided about them; nothing: they are assumed.
+  struct Fitted {
+    double encode_passes = 0.0;
+    std::string_view to;
+  };
+  virtual std::optional<Fitted> fitted() const { return {}; }
+  /// The work of encoding, error feedback included, and of decoding. Codes are computed in single precision, or with
+  /// numbers of so many bytes.
+  CodingWork encode_work(std::int64_t n, const Occasion& occasion, double number_bytes = 4.0) const;
+  CodingWork decode_work(std::int64_t n, const Occasion& occasion, double number_bytes = 4.0) const;
 
   /// Whether codes can be added without decoding, so that an allreduce can sum them.
   virtual bool sums() const { return false; }
@@ -84,6 +113,7 @@ class Compressor : public base::Described {
 
  protected:
   void describe_error_feedback(base::Describer& d);
+  void describe_passes(base::Describer& d);
 };
 
 /// The compressors a scenario can name.

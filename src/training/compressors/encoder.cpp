@@ -18,6 +18,15 @@ namespace {
 
 const None nothing;
 
+void add(CodingWork& sum, const CodingWork& more) {
+  sum.flops += more.flops;
+  sum.bytes += more.bytes;
+}
+
+void charge(const Communicator& comm, const CodingWork& work) {
+  if (work.flops > 0.0 || work.bytes > 0.0) comm.charge_memory(work.bytes, work.flops, record::Work::encode);
+}
+
 }  // namespace
 
 Encoder::Encoder(const Compressor& compressor, const Participant& rank)
@@ -66,12 +75,19 @@ Occasion Encoder::begin(Path& path, const Communicator& comm, std::int64_t n, st
   return now;
 }
 
-double Encoder::encode_flops(std::int64_t n, const Occasion& occasion) const {
-  return compressor_.encode_flops(n, occasion) + (compressor_.error_feedback ? 2.0 * static_cast<double>(n) : 0.0);
+double Encoder::number_bytes() const { return learning_.precision() == Precision::float64 ? 8.0 : 4.0; }
+
+CodingWork Encoder::encode_work(std::int64_t n, const Occasion& occasion) const {
+  return compressor_.encode_work(n, occasion, number_bytes());
 }
 
-void Encoder::charge_encoding(const Communicator& comm, double flops) const {
-  if (flops > 0.0) comm.charge_reduction(flops, record::Work::encode);
+CodingWork Encoder::decode_work(std::int64_t n, std::int64_t first) const {
+  return compressor_.exact() ? CodingWork() : compressor_.decode_work(n, occasion(n, first), number_bytes());
+}
+
+double Encoder::decode_flops(const Communicator& comm, std::int64_t n, std::int64_t first) const {
+  const CodingWork work = decode_work(n, first);
+  return comm.reduction_of_memory(work.bytes, work.flops);
 }
 
 Tensor Encoder::corrected(const Path& path, const Tensor& x) const {
@@ -86,7 +102,7 @@ Tensor Encoder::operator()(const Communicator& comm, const Tensor& x, std::int64
   if (compressor_.exact() || x.size() == 0) return x;
   Path& path = paths_[first];
   const Occasion now = begin(path, comm, x.size(), first);
-  charge_encoding(comm, encode_flops(x.size(), now));
+  charge(comm, encode_work(x.size(), now));
   const Tensor wanted = corrected(path, x);
   const Tensor code = compressor_.encode(wanted, now, path.memory);
   remember(path, wanted, code);
@@ -98,7 +114,7 @@ Tensor Encoder::in_pieces(const Communicator& comm, const Tensor& x, std::int64_
   if (compressor_.exact() || x.size() == 0) return x;
   if (values::is_shape_alone(x)) return shape_in_pieces(comm, x, first, counts);
   std::vector<Tensor> codes;
-  double flops = 0.0;
+  CodingWork work;
   std::int64_t at = 0;
   for (const std::int64_t count : counts) {
     if (count == 0) continue;
@@ -107,10 +123,10 @@ Tensor Encoder::in_pieces(const Communicator& comm, const Tensor& x, std::int64_
     const Tensor wanted = corrected(path, values::slice(x, at, count));
     codes.push_back(compressor_.encode(wanted, now, path.memory));
     remember(path, wanted, codes.back());
-    flops += encode_flops(count, now);
+    add(work, encode_work(count, now));
     at += count;
   }
-  charge_encoding(comm, flops);
+  charge(comm, work);
   return values::concatenate(codes);
 }
 
@@ -124,13 +140,13 @@ Tensor Encoder::shape_in_pieces(const Communicator& comm, const Tensor& x, std::
       const Occasion now = occasion(count, at);
       CompressorMemory memory;
       all.bytes += compressor_.encode(values::slice(x, at - first, count), now, memory).size_bytes();
-      all.encode_flops += encode_flops(count, now);
+      add(all.work, encode_work(count, now));
       at += count;
     }
     return all;
   };
   const Learning::CodedShape& shape = learning_.coded_shape(compressor_, first, x.size(), counts.size(), find);
-  charge_encoding(comm, shape.encode_flops);
+  charge(comm, shape.work);
   return values::encoded(x, shape.bytes);
 }
 
@@ -148,7 +164,7 @@ Tensor Encoder::sum(const Communicator& comm, const Tensor& x, std::int64_t firs
   if (x.size() == 0) return x;
   Path& path = paths_[first];
   const Occasion now = begin(path, comm, x.size(), first);
-  charge_encoding(comm, encode_flops(x.size(), now));
+  charge(comm, encode_work(x.size(), now));
   const Tensor wanted = corrected(path, x);
   const Compressor::Summed summed = compressor_.summed(wanted, now, path.memory, all);
   remember(path, wanted, summed.own);
@@ -163,8 +179,9 @@ Tensor Encoder::decoded(const Communicator& comm, const Tensor& code, std::int64
 }
 
 void Encoder::charge_decoding(const Communicator& comm, std::int64_t n, std::int64_t codes, std::int64_t first) const {
-  const double flops = decode_flops(n, first) * static_cast<double>(codes);
-  if (flops > 0.0) comm.charge_reduction(flops, record::Work::encode);
+  const CodingWork one = decode_work(n, first);
+  const auto times = static_cast<double>(codes);
+  charge(comm, {.flops = times * one.flops, .bytes = times * one.bytes});
 }
 
 }  // namespace simgrad::training

@@ -25,7 +25,8 @@ class Encoder {
   const Compressor& compressor() const { return compressor_; }
 
   /// The code of x, whose numbers belong to the parameters from `first` on.  comm: of the actor that encodes.
-  /// Virtual time: the compressor's encode flops, and 2 a number for error feedback; none where reductions are free.
+  /// Virtual time: the compressor's work, and that of error feedback: its passes over the memory of the rank's device,
+  /// or its flops where the host has none; none where reductions are free.
   values::Tensor operator()(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first = 0);
   /// The codes of x in pieces of so many numbers, one behind the other. Of a shape alone every step has codes of the
   /// same bytes, so that they are made once.  Virtual time: that of all of them, together.
@@ -37,16 +38,14 @@ class Encoder {
   /// Virtual time: that of encoding, of `all`, and of decoding the sum.
   values::Tensor sum(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first,
                      const Compressor::SumOverRanks& all);
-  /// The numbers of a received code as float64.  Virtual time: the compressor's decode flops.
+  /// The numbers of a received code as float64.  Virtual time: that of decoding.
   values::Tensor decoded(const cluster::Communicator& comm, const values::Tensor& code, std::int64_t first = 0) const;
   /// Flops for adding one code of n numbers to a sum.
   double add_flops(std::int64_t n, std::int64_t first = 0) const {
     return compressor_.add_flops(n, occasion(n, first));
   }
-  /// Flops for decoding one code of n numbers.
-  double decode_flops(std::int64_t n, std::int64_t first = 0) const {
-    return compressor_.exact() ? 0.0 : compressor_.decode_flops(n, occasion(n, first));
-  }
+  /// The flops of a reduction that takes as long as decoding one code of n numbers.
+  double decode_flops(const cluster::Communicator& comm, std::int64_t n, std::int64_t first = 0) const;
   /// Charges the time of decoding so many codes of n numbers each, without decoding them.
   void charge_decoding(const cluster::Communicator& comm, std::int64_t n, std::int64_t codes,
                        std::int64_t first = 0) const;
@@ -62,8 +61,9 @@ class Encoder {
     values::Tensor last_code;
   };
   Occasion begin(Path& path, const cluster::Communicator& comm, std::int64_t n, std::int64_t first) const;
-  double encode_flops(std::int64_t n, const Occasion& occasion) const;
-  void charge_encoding(const cluster::Communicator& comm, double flops) const;
+  CodingWork encode_work(std::int64_t n, const Occasion& occasion) const;
+  CodingWork decode_work(std::int64_t n, std::int64_t first) const;
+  double number_bytes() const;
   values::Tensor shape_in_pieces(const cluster::Communicator& comm, const values::Tensor& x, std::int64_t first,
                                  std::span<const std::int64_t> counts) const;
   values::Tensor corrected(const Path& path, const values::Tensor& x) const;

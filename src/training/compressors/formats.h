@@ -34,7 +34,10 @@ class Rounded : public Compressor {
  public:
   explicit Rounded(values::Format format) : format_(format) {}
 
-  void describe(base::Describer& d) override { describe_error_feedback(d); }
+  void describe(base::Describer& d) override {
+    describe_error_feedback(d);
+    describe_passes(d);
+  }
   values::Tensor encode(const values::Tensor& x, const Occasion&, CompressorMemory&) const override {
     return values::rounded(x, format_);
   }

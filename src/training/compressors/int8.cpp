@@ -25,6 +25,7 @@ void Int8::describe(base::Describer& d) {
   d.choice("rounding", rounding, roundings, "the rounding of numbers between two multiples of the unit");
   d.integer("bucket", bucket, "the count of numbers that share a unit", base::Bounds::between(1, 1e9));
   describe_error_feedback(d);
+  describe_passes(d);
 }
 
 values::Tensor Int8::encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const {

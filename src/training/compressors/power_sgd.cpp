@@ -165,6 +165,7 @@ void PowerSgd::describe(base::Describer& d) {
   d.integer("rank", rank, "r: the columns of the factors; at most the rows and the columns of some layer",
             base::Bounds::between(1, 10'000));
   describe_error_feedback(d);
+  describe_passes(d);
 }
 
 Tensor PowerSgd::encode(const Tensor& x, const Occasion& occasion, CompressorMemory& memory) const {

@@ -21,6 +21,7 @@ double norm_by_four_sums(std::span<const double> numbers) {
 void Qsgd::describe(base::Describer& d) {
   d.integer("levels", levels, "s: the levels above zero; 7 take four bits a number", base::Bounds::between(1, 1 << 20));
   d.integer("bucket", bucket, "the count of numbers that share a norm", base::Bounds::between(1, 1e9));
+  describe_passes(d);
 }
 
 values::Tensor Qsgd::encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const {

@@ -65,6 +65,7 @@ void RandomK::describe(base::Describer& d) {
   kept.describe(d);
   d.flag("unbiased", unbiased, "whether the numbers sent are multiplied by d/k, which makes the code unbiased");
   describe_error_feedback(d);
+  describe_passes(d);
   if (error_feedback && unbiased)
     d.refuse("error_feedback",
              "error_feedback sends the numbers left out later, but unbiased = true already makes up for them by a "

@@ -33,6 +33,7 @@ void signs(const double* x, double size, double* result, std::size_t n) {
 void Sign::describe(base::Describer& d) {
   d.choice("scale", scale, scales, "the factor of the signs");
   describe_error_feedback(d);
+  describe_passes(d);
   if (error_feedback && scale == Scale::majority)
     d.refuse("error_feedback",
              "error_feedback adds the part of the sizes that a message leaves out, but scale = \"majority\" sends no "

@@ -22,6 +22,7 @@ struct TopK : Compressor {
   void describe(base::Describer& d) override {
     kept.describe(d);
     describe_error_feedback(d);
+    describe_passes(d);
   }
   values::Tensor encode(const values::Tensor& x, const Occasion& occasion, CompressorMemory&) const override;
   double encode_flops(std::int64_t n, const Occasion&) const override { return 3.0 * static_cast<double>(n); }

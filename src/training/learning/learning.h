@@ -15,6 +15,7 @@
 #include "models/k_means.h"
 #include "models/model.h"
 #include "models/task_model.h"
+#include "training/compressors/compressor.h"
 #include "training/learning/batches.h"
 #include "training/learning/effort.h"
 #include "training/learning/trajectory.h"
@@ -140,7 +141,7 @@ class Learning {
   /// The codes of a vector in pieces of which the shape alone is known: the same on all ranks and in all steps.
   struct CodedShape {
     std::int64_t bytes = 0;
-    double encode_flops = 0.0;
+    CodingWork work;
   };
   /// Found once.  first, length: the vector's place among the parameters.  find: finds it.
   const CodedShape& coded_shape(const Compressor& compressor, std::int64_t first, std::int64_t length,
