@@ -25,7 +25,8 @@ const std::string neighbours = "kind = \"gossip\"\nbucket_size = \"1MB\"\n";
 
 TEST_CASE("options of buckets without a bucket_size are refused") {
   for (const char* kind : {"parameter_server", "mapreduce", "data_parallel"})
-    check_refused("kind = \"" + std::string(kind) + "\"\ncredits = 2\n", "without bucket_size there are none");
+    for (const char* option : {"credits = 2\n", "split_layers = true\n"})
+      check_refused("kind = \"" + std::string(kind) + "\"\n" + option, "without bucket_size there are none");
   check_refused("kind = \"parameter_server\"\npull = \"at_once\"\n",
                 "without bucket_size they are pulled before them; give bucket_size, or leave pull out");
   check_refused(servers + "credits = 0\n", "credits");
@@ -43,6 +44,11 @@ TEST_CASE("buckets that a strategy cannot send while the backward pass goes on a
   check_refused("kind = \"byteps\"\nbucket_size = \"1MB\"\n", "pull = \"at_once\" waits for the whole gradient",
                 "clip_norm = 1.0\n");
   check_accepted("kind = \"byteps\"\nbucket_size = \"1MB\"\npull = \"at_once\"\n", "clip_norm = 1.0\n");
+  for (const char* kind : {"parameter_server", "mapreduce", "data_parallel", "byteps"})
+    check_refused("kind = \"" + std::string(kind) + "\"\nbucket_size = \"0.0001B\"\nsplit_layers = true\n",
+                  "expected at most 10000; give a larger bucket_size");
+  check_refused("kind = \"sgp\"\nbucket_size = \"1MB\"\noverlap = true\n", "leave one of them out");
+  check_refused("kind = \"sgp\"\nbucket_size = \"1MB\"\n", "bucket_size updates each bucket", "clip_norm = 1.0\n");
   check_refused(neighbours + "overlap = true\n", "overlap = true sends all parameters when the gradient begins");
   check_refused(neighbours + "compression = { kind = \"top_k\", k = 1 }\n",
                 "compression = \"top_k\" is of differences to copies of whole replicas here");
@@ -74,7 +80,8 @@ TEST_CASE("buckets by default are refused nowhere, and stand in the resolved sce
   };
   for (const char* const training : {"", "optimizer = \"lamb\"\n", "clip_norm = 1.0\n", "precision = \"float16\"\n"}) {
     CHECK(resolved("kind = \"allreduce\"\n", training) == "25MB");
-    for (const char* const kind : {"local_sgd", "gossip", "parameter_server", "byteps", "data_parallel", "mapreduce"})
+    for (const char* const kind :
+         {"local_sgd", "gossip", "sgp", "parameter_server", "byteps", "data_parallel", "mapreduce"})
       CHECK(resolved("kind = \"" + std::string(kind) + "\"\n", training) == "none");
   }
   for (const char* const training : {"", "clip_norm = 1.0\n", "precision = \"float16\"\n"}) {

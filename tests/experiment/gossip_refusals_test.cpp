@@ -57,6 +57,19 @@ TEST_CASE("a mixing matrix is refused for its size, a row's sum, and entries wit
   check_accepted(mixing("complete", across));
 }
 
+TEST_CASE("gossip with one peer refuses graphs without turns, weights of its own, and copies of all neighbours") {
+  const std::string one_peer = "kind = \"gossip\"\none_peer = true\n";
+  for (const char* graph : {"star", "path"})
+    check_refused(one_peer + "graph = \"" + graph + "\"\n", "every rank must hear from exactly one other in each step");
+  for (const char* graph : {"ring", "complete", "hypercube", "torus_2d", "exponential"})
+    check_accepted(one_peer + "graph = \"" + graph + "\"\n");
+  check_refused(one_peer + "mixing = \"uniform\"\n", "averages half and half with one rank a step");
+  check_refused(one_peer + "lazy = true\n", "averages half and half with one rank a step");
+  check_refused(one_peer + "compression = { kind = \"top_k\", k = 1 }\n",
+                "copies that all neighbours hold at every step");
+  check_accepted(one_peer + "compression = \"int8\"\n");
+}
+
 TEST_CASE("options of gossip that contradict each other are refused with both names") {
   check_refused("kind = \"gossip\"\ngraph = \"support\"\n",
                 "graph = \"support\" is that of a matrix in a file, but mixing is");

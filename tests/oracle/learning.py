@@ -69,7 +69,8 @@ import known
 from asynchrony import async_broadcast, asynchronous_easgd, asynchronous_server, hogwild
 from autograd import gradient_error
 from averaging import block_sync, diloco, easgd, federated_averaging, local_sgd
-from mixing import choco, d2, exponential_turns, gossip, gradient_tracking, mixing_matrix, neighbours, sgp
+from mixing import (choco, d2, exponential_turns, gossip, gradient_tracking, matrices_of_turns, mixing_matrix, neighbours,
+                    peers_in_turn, sgp)
 from models import Clusters, FactorizationMachine, Linear, MatrixFactorization, Perceptron
 from optimizers import Optimizer
 from recursions import Task, lloyd, scattered, stale_pipeline, stretches, synchronous
@@ -78,8 +79,8 @@ from transformer import Transformer
 __all__ = ["Clusters", "FactorizationMachine", "Linear", "MatrixFactorization", "Optimizer", "Perceptron", "Task",
            "Transformer", "async_broadcast", "asynchronous_easgd", "asynchronous_server", "block_sync", "choco", "d2",
            "diloco", "easgd", "exponential_turns", "federated_averaging", "gossip", "gradient_tracking", "hogwild",
-           "lloyd", "local_sgd", "mixing_matrix", "neighbours", "scattered", "self_test", "sgp", "stale_pipeline",
-           "stretches", "synchronous"]
+           "lloyd", "local_sgd", "matrices_of_turns", "mixing_matrix", "neighbours", "peers_in_turn", "scattered", "self_test",
+           "sgp", "stale_pipeline", "stretches", "synchronous"]
 
 
 def gradient_test():

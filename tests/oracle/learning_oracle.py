@@ -71,6 +71,11 @@ def graph_of(s, case):
     return learning.neighbours(case["edges"] if isinstance(s["graph"], dict) else s["graph"], case["ranks"])
 
 
+def turns_of(s, case):
+    """The ranks to which each rank sends in turn."""
+    return learning.peers_in_turn(s["graph"], case["ranks"], graph_of(s, case))
+
+
 def asynchronous_trail(case, task, theirs, code):
     steps, s = case["stop"]["steps"], case["strategy"]
     if s["kind"] == "hogwild":
@@ -90,11 +95,11 @@ def mixed_trail(case, task, code, keys):
     if s["kind"] == "sgp":
         if isinstance(s["graph"], dict) and s["graph"]["kind"] == "exponential":
             outgoing = learning.exponential_turns(case["ranks"], True)
-        elif s["graph"] == "exponential":
-            outgoing = learning.exponential_turns(case["ranks"], False)
         else:
-            outgoing = [sorted(n) for n in graph_of(s, case)]
+            outgoing = turns_of(s, case)
         return learning.sgp(task, steps, outgoing, code=code, **keys)
+    if s.get("one_peer"):
+        return learning.gossip(task, steps, learning.matrices_of_turns(turns_of(s, case)), s["update"])
     matrix = learning.mixing_matrix(graph_of(s, case), s["mixing"], s.get("lazy", s["kind"] == "d2"))
     if code and s["kind"] == "gossip":
         return learning.choco(task, steps, matrix, code, s["consensus_step"], s["update"])

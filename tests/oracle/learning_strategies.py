@@ -182,7 +182,7 @@ def draw_alone(r, s, whole):
             s["compression"] = {"kind": r.choice(["float32", "bfloat16"]), "error_feedback": r.random() < 0.5}
 
 
-def draw_mixed(r, s, ranks, case, files):
+def draw_mixed(r, s, ranks, whole, case, files):
     kind = s["kind"]
     s["graph"] = draw_graph(r, ranks, case, files)
     if kind != "sgp":
@@ -195,8 +195,10 @@ def draw_mixed(r, s, ranks, case, files):
         s["graph"] = {"kind": "exponential", "directed": True}
     if kind == "sgp":
         s.update(one_peer=r.random() < 0.5, overlap=r.random() < 0.3)
-        if s["graph"] == "hypercube":
-            s["one_peer"] = False  # nobody says in which order the neighbours have their turns
+    if kind == "gossip" and s["graph"] in ("ring", "complete", "exponential", "hypercube", "torus_2d") and r.random() < 0.4:
+        s.update(one_peer=True, mixing="metropolis", lazy=False)
+    if kind in ("gossip", "sgp") and not whole and not s.get("overlap") and r.random() < 0.3:
+        s["bucket_size"] = r.choice(["64B", "1kB"])
 
 
 def draw_compression(r, s, sharp, case):
@@ -214,6 +216,7 @@ def draw_compression(r, s, sharp, case):
     if kind == "allreduce" and not whole_sums and r.random() < 0.4:
         s["codes"] = "reduce_scatter"
     if kind == "gossip":
+        s.pop("bucket_size", None)  # codes of differences are of whole replicas
         s["update"] = r.choice(["combine_then_adapt", "adapt_then_combine"])
         s["consensus_step"] = r.choice([0.2, 0.5])
 
@@ -225,13 +228,13 @@ def draw_strategy(r, kind, ranks, whole, cut, sharp, case, listed):
     if kind in SYNCHRONOUS:
         draw_synchronous(r, s, whole, ranks)
     if kind in MIXED:
-        draw_mixed(r, s, ranks, case, "file_graph" not in listed or not cut)
+        draw_mixed(r, s, ranks, whole, case, "file_graph" not in listed or not cut)
     draw_alone(r, s, whole)
     # A worker alone sends nothing but to a server.
     several = ranks > 1 or s.get("servers") == 1 or s.get("reducers") == 1
-    if kind in COMPRESSED and not cut and several and not whole and r.random() < 0.3:
+    if kind in COMPRESSED and not cut and several and not whole and not s.get("one_peer") and r.random() < 0.3:
         draw_compression(r, s, sharp, case)
-    elif kind == "gossip" and s["update"] == "combine_then_adapt" and r.random() < 0.3:
+    elif (kind == "gossip" and s["update"] == "combine_then_adapt" and "bucket_size" not in s and r.random() < 0.3):
         s["overlap"] = True
     if not cut and ranks > 1 and kind in ("mapreduce", "parameter_server", "federated_averaging") and r.random() < 0.2:
         s["parameter_compression"] = draw_rounding(r)

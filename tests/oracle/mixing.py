@@ -73,11 +73,15 @@ def _mix(w, vectors, code=None):
 
 
 def gossip(task, steps, matrix, update="combine_then_adapt", code=None):
-    """Lian et al., 2017, Algorithm 1; its order of averaging and stepping is `combine_then_adapt`."""
+    """Lian et al., 2017, Algorithm 1; its order of averaging and stepping is `combine_then_adapt`.
+
+    matrix: or those of successive steps, in a list."""
+    turns = matrix if isinstance(matrix, list) else [matrix]
     replicas = [task.start] * task.ranks
     optimizers = [task.optimizer() for _ in replicas]
     yield task.start
-    for _ in range(steps):
+    for step in range(steps):
+        matrix = turns[step % len(turns)]
         gradients = [task.of_rank(r, w) for r, w in enumerate(replicas)]
         if update == "gradient_exchange":
             gradients = _mix(matrix, gradients, code)
@@ -150,6 +154,41 @@ def exponential_turns(ranks, directed):
             if distance not in hops:
                 hops.append(distance)
     return [[(rank + hop) % ranks for hop in hops] for rank in range(ranks)]
+
+
+def peers_in_turn(graph, ranks, joined):
+    """The peers to which each rank sends in turn; graph: its kind, or its edges; joined: each rank's neighbours.
+
+    A graph that looks alike from all ranks gives each of them the same step at a turn: around a ring to the next one
+    and to the last one; on a torus up, left, right and down; on a hypercube along a dimension (Ying et al., 2021).
+    """
+    if graph == "exponential":
+        return exponential_turns(ranks, False)
+    if graph == "hypercube":
+        return [[rank ^ (1 << bit) for bit in range(ranks.bit_length() - 1)] for rank in range(ranks)]
+    if graph in ("ring", "complete"):
+        hops = range(1, ranks) if graph == "complete" else (1, ranks - 1)
+        return [list(dict.fromkeys((rank + hop) % ranks for hop in hops if ranks > 1)) for rank in range(ranks)]
+    if graph == "torus_2d":
+        rows = max(r for r in range(1, int(math.isqrt(ranks)) + 1) if ranks % r == 0)
+        columns = ranks // rows
+        sides = [[((y + dy) % rows) * columns + (x + dx) % columns for dy, dx in ((-1, 0), (0, -1), (0, 1), (1, 0))]
+                 for y, x in (divmod(rank, columns) for rank in range(ranks))]
+        return [[peer for peer in dict.fromkeys(all_of) if peer != rank] for rank, all_of in enumerate(sides)]
+    return [sorted(peers) for peers in joined]
+
+
+def matrices_of_turns(outgoing):
+    """Half of each rank's parameters, and half of those of the one that sends to it; a matrix for each turn."""
+    ranks, turns = len(outgoing), []
+    for turn in range(max(len(peers) for peers in outgoing)):
+        w = np.eye(ranks)
+        for rank, peers in enumerate(outgoing):
+            if peers:
+                peer = peers[turn % len(peers)]
+                w[peer, peer] = w[peer, rank] = 0.5
+        turns.append(w)
+    return turns or [np.eye(ranks)]
 
 
 def sgp(task, steps, outgoing, one_peer=True, overlap=False, code=None):

@@ -142,14 +142,26 @@ def neighbours(t, rank):
     return others if graph == "complete" else others if rank == 0 else [0]
 
 
+def turns_of(t):
+    """The places between a rank and its peer in successive steps, where it has one peer a step."""
+    graph, count = kind_of(t.options["graph"]), t.workers
+    hops = (1, count - 1) if graph == "ring" else range(1, count)
+    return list(dict.fromkeys(hop for hop in hops if count > 1))
+
+
 def gossip(t, rank):
-    """D-PSGD: the gradient at the old parameters, the neighbours' average, then the step."""
+    """D-PSGD: the gradient at the old parameters, the neighbours' average, then the step; with all neighbours, or with
+    one peer a step, to each in turn."""
     replica(t, rank)
-    peers = neighbours(t, rank)
-    for _ in range(t.steps):
+    everybody, turns = neighbours(t, rank), turns_of(t)
+    for step in range(t.steps):
+        hop = turns[step % len(turns)] if t.options.get("one_peer") and turns else None
+        peers = everybody if hop is None else [(rank + hop) % t.workers]
+        sources = everybody if hop is None else [(rank - hop) % t.workers]
+
         def meet():
             sends = [t.send(rank, peer, "main", t.parameters * t.wire) for peer in peers]
-            return sends + [t.receive(peer, rank, "main") for peer in peers]
+            return sends + [t.receive(source, rank, "main") for source in sources]
         events = meet() if t.options["overlap"] else []
         yield from passes(t, rank, t.rows)
         for event in events or meet():

@@ -244,6 +244,7 @@ def draw_strategy(draw, scenario, place):
         strategy["local_steps"] = draw.choice([1, 2])
     if kind == "gossip":
         strategy["graph"], strategy["overlap"] = draw.choice(["ring", "complete", "star"]), draw.random() < 0.5
+        strategy["one_peer"] = strategy["graph"] != "star" and draw.random() < 0.5
     if kind == "parameter_server":
         strategy["servers"] = draw.choice([1, 1, 2, 3])
         if strategy["servers"] == 1 and scenario["cluster"].get("relative_speeds") and draw.random() < 0.5:

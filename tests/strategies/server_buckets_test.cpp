@@ -80,6 +80,47 @@ TEST_CASE("buckets of one credit are pushed and pulled one after the other, the 
         }
 }
 
+// Y. Peng et al., "A Generic Communication Scheduler for Distributed DNN Training Acceleration", SOSP 2019: a partition
+// is answered while the next one is pushed.
+TEST_CASE("a layer that is split is answered piece by piece while the rest of it is pushed") {
+  for (const int P : {1, 4})
+    for (const std::int64_t s : {1, 2})
+      for (const std::size_t pieces : {1, 2, 5, 20}) {
+        CAPTURE(P, s, pieces);
+        const std::int64_t d = 200'000;
+        ParameterServer options = in_buckets(8.0 * static_cast<double>(d) / static_cast<double>(pieces), s, 1);
+        options.split_layers = true;
+        const Trial trial = timed(options, P, d, 1);
+        const double piece = trial.message_bytes() / static_cast<double>(pieces);
+        const double message_s = alpha + std::max(1.0, P / static_cast<double>(s)) * piece / B;
+        std::vector<double> answers = sent(std::vector<double>(pieces, 0.0), message_s);
+        double end = 0.0;
+        for (int step = 0; step < steps; ++step) {
+          const std::vector<double> ready(pieces, std::ranges::max(answers) + trial.gradient_s());
+          const std::vector<double> pushed = sent(ready, message_s);
+          end = std::ranges::max(pushed);
+          answers = sent(pushed, message_s);
+        }
+        CHECK(seconds(trial) == Approx(end).epsilon(1e-9));
+      }
+}
+
+TEST_CASE("pieces of a split layer are at most of the bucket's size, layers that are small travel together") {
+  const std::vector<training::ModelUnit> units{
+      {.first = 0, .count = 10}, {.first = 10, .count = 95}, {.first = 105, .count = 3}, {.first = 108, .count = 4}};
+  const strategies::UnitBuckets whole(units, 320.0, 8.0, false), split(units, 320.0, 8.0, true);
+  REQUIRE(whole.count() == 2);  // 0 .. 9, and 10 .. 111, of which 40 numbers would do
+  REQUIRE(split.count() == 4);
+  for (std::size_t b = 1; b < split.count(); ++b) CHECK(split[b].count == 34);
+  const auto run = [](const strategies::UnitBuckets::Run& its) { return std::pair(its.first, its.end); };
+  CHECK(run(split.of_unit(0)) == std::pair<std::size_t, std::size_t>(0, 1));
+  CHECK(run(split.of_unit(1)) == std::pair<std::size_t, std::size_t>(1, 4));
+  CHECK(run(split.of_unit(3)) == std::pair<std::size_t, std::size_t>(3, 4));
+  CHECK(run(split.completed_by(1)) == std::pair<std::size_t, std::size_t>(1, 4));
+  CHECK(run(split.completed_by(2)) == std::pair<std::size_t, std::size_t>(0, 0));
+  CHECK(run(split.completed_by(0)) == std::pair<std::size_t, std::size_t>(0, 1));
+}
+
 TEST_CASE("pulled at once, parameters wait for the last bucket, and the forward pass for all of them") {
   constexpr std::size_t layers = 4;
   for (const std::int64_t s : {1, 3}) {

@@ -127,9 +127,12 @@ std::vector<std::string> notes_on_auto(cluster::World& world) {
     std::int64_t largest = least;  // of neighbouring lengths with the same algorithm
     for (; at != algorithms.end() && -at->first.first == ranks && at->second == names; ++at) largest = at->first.second;
     const auto text = [](std::int64_t bytes) { return outputs::byte_count(static_cast<double>(bytes)); };
-    const std::string range = text(least) == text(largest) ? text(least) : text(least) + " to " + text(largest);
-    notes.push_back(fmt::format("algorithm = \"auto\": sums of {} among {} ranks use {}", range, ranks,
-                                base::joined(std::vector(names.begin(), names.end()), " or ")));
+    const std::string used = base::joined(std::vector(names.begin(), names.end()), " or ");
+    notes.push_back(
+        text(least) == text(largest)
+            ? fmt::format("algorithm = \"auto\": sums of {} among {} ranks use {}", text(least), ranks, used)
+            : fmt::format("algorithm = \"auto\": sums of {} to {} among {} ranks use {}", text(least), text(largest),
+                          ranks, used));
   }
   if (notes.size() <= most) return notes;
   const std::size_t others = notes.size() - most;

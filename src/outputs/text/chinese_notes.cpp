@@ -17,7 +17,7 @@ constexpr Translation note_texts[] = {
      "reduce：{1} 个梯度的 trim = {0} 没有去掉任何一个，因此截尾均值就是均值"},
     {"compression: {} of codes come to each of {} ranks for a sum, and without compression {}; scattered codes (option "
      "codes) take {}",
-     "压缩：每次求和，{1} 个节点各收到 {0} 的编码，而不压缩时为 {2}；分散的编码（选项 codes）则为 {3}"},
+     "压缩：每次求和，{1} 个 rank 各收到 {0} 的编码，而不压缩时为 {2}；分散的编码（选项 codes）则为 {3}"},
     {"rank {} crashed at {} s", "rank {} 在 {} s 时崩溃"},
     {"at the last evaluation {} % of the tokens' choices of an expert found no room; the busiest expert was chosen {} "
      "times "
@@ -108,7 +108,7 @@ constexpr Translation note_texts[] = {
      "hosts_first：一台主机的 {} 个设备是 {} 个工作节点之一；它们把各自样本的结果相加，由第一个设备与其他主机交换"},
     {"bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps",
      "bucket_size：模型只有一层，梯度就是一个桶，没有什么可以重叠"},
-    {"spectral_gap: none, because pushes to one peer average exactly every {} steps",
+    {"spectral_gap: none, because averages with one peer are exact every {} steps",
      "spectral_gap：没有，因为每次推送给一个邻居，每 {} 步就恰好达到平均"},
     {"spectral_gap: not computed: the matrix is large and either not symmetric or slow to mix",
      "spectral_gap：没有计算：矩阵很大，而且不对称，或者混合得很慢"},
@@ -127,23 +127,25 @@ constexpr Translation note_texts[] = {
      "the model, since all hosts are alike and no two of them send on one link (set parallel.simulate "
      "to "
      "all for the others)",
-     "{1} 个秩中模拟了 {0} 个：每个代表它自己和另外 {2} "
-     "个与它共分乘积、或持有同一部分模型的秩，因为所有主机都相同，它们的消息也不会在任何链路上相遇（把 "
-     "parallel.simulate 设为 all 即模拟其余的秩）"},
+     "{1} 个 rank 中模拟了 {0} 个：每个代表它自己和另外 {2} "
+     "个与它共分乘积、或持有同一部分模型的 rank，因为所有主机都相同，它们的消息也不会在任何链路上相遇（把 "
+     "parallel.simulate 设为 all 即模拟其余的 rank）"},
     {"every rank was simulated: a vector does not divide into equal chunks among the ranks of a group, so that one of "
      "them cannot stand for the others to nine digits",
-     "每个秩都被模拟：有向量不能在一组秩之间等分，因此其中一个不能以九位数字的精度代表其余的秩"},
+     "每个 rank 都被模拟：有向量不能在一组 rank 之间等分，因此其中一个不能以九位数字的精度代表其余的 rank"},
+    {"algorithm = \"auto\": sums of {} to {} among {} ranks use {}",
+     "algorithm = \"auto\"：{2} 个 rank 之间 {0} 到 {1} 的求和采用 {3}"},
     {"algorithm = \"auto\": sums of {} among {} ranks use {}",
-     "algorithm = \"auto\"：{1} 个节点之间 {0} 的求和采用 {2}"},
+     "algorithm = \"auto\"：{1} 个 rank 之间 {0} 的求和采用 {2}"},
     {"algorithm = \"auto\": {} more choices, for other sums", "algorithm = \"auto\"：其他求和另有 {} 个选择"},
-    {"nccl chose {} for vectors of {} among {} ranks", "nccl 为 {2} 个节点之间 {1} 的向量选择了 {0}"},
+    {"nccl chose {} for vectors of {} among {} ranks", "nccl 为 {2} 个 rank 之间 {1} 的向量选择了 {0}"},
     {"measured {} among {} ranks: vectors beyond the largest one measured take the latency and bandwidth of the two "
      "largest",
-     "{1} 个节点之间测得的 {0}：比测过的最大向量更大的向量按最大两个的延迟和带宽计算"},
+     "{1} 个 rank 之间测得的 {0}：比测过的最大向量更大的向量按最大两个的延迟和带宽计算"},
     {"measured {} among {} ranks: vectors below the smallest one measured take as long as it",
-     "{1} 个节点之间测得的 {0}：比测过的最小向量更小的向量与它用时相同"},
+     "{1} 个 rank 之间测得的 {0}：比测过的最小向量更小的向量与它用时相同"},
     {"measured {}: {} ranks were not measured, and the time goes on as between {} and {} ranks",
-     "测得的 {0}：没有测过 {1} 个节点，时间按 {2} 个与 {3} 个节点之间的规律推算"},
+     "测得的 {0}：没有测过 {1} 个 rank，时间按 {2} 个与 {3} 个 rank 之间的规律推算"},
     {"collectives were computed at their last arrival: no two of their transfers can be on one link at one time",
      "集合通信在最后一个成员到达时计算：其传输中没有两个会同时经过同一条链路"},
     {"collectives were computed at their last arrival: transfers on one link share it fairly",
@@ -155,7 +157,8 @@ constexpr Translation note_texts[] = {
     {"messages of a rank were on a link of its collectives at the same time, or two of these, and neither makes the "
      "other slower here, so that the run may take up to {} more ({} %): cluster.collectives = \"messages\" takes that "
      "into account",
-     "有秩的消息与它的集合通信、或它的两个集合通信同时经过同一条链路，这里两者互不减慢，因此运行最多可能再长 {}（{} "
+     "有 rank 的消息与它的集合通信、或它的两个集合通信同时经过同一条链路，这里两者互不减慢，因此运行最多可能再长 "
+     "{}（{} "
      "%）："
      "cluster.collectives = \"messages\" 会计入这一点"},
     {"several ranks on one host", "多个 rank 在同一台主机上"},

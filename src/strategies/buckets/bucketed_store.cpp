@@ -86,22 +86,23 @@ std::int64_t BucketedStore::begin() {
 
 /// The backward pass reads the parameters that the forward pass has waited for.
 void BucketedStore::enter(std::size_t unit) {
-  if (visits_++ < worker_.learning().units().size()) await(buckets_.of_unit(unit));
+  if (visits_++ >= worker_.learning().units().size()) return;
+  const auto [first, end] = buckets_.of_unit(unit);
+  for (std::size_t bucket = first; bucket < end; ++bucket) await(bucket);
 }
 
 Tensor BucketedStore::parameters(std::size_t unit) const {
-  const training::ModelUnit& its = worker_.learning().units()[unit];
-  const std::size_t bucket = buckets_.of_unit(unit);
-  return values::slice(pulled_[bucket], its.first - buckets_[bucket].first, its.count);
+  return buckets_.parameters(worker_.learning().units()[unit], unit,
+                             [&](std::size_t bucket) { return pulled_[bucket]; });
 }
 
 void BucketedStore::make_gradient(std::size_t unit) { gradient_bytes_ += hold_gradient(worker_, unit); }
 
 void BucketedStore::complete(std::size_t unit, const Tensor& g) {
-  if (!buckets_.completes(unit)) return;
+  const auto [first, end] = buckets_.completed_by(unit);
   // A server may answer the first bucket before the last one is pushed.
-  if (buckets_.of_unit(unit) + 1 == buckets_.count()) expect_answers();
-  push(buckets_.of_unit(unit), g);
+  if (end == buckets_.count()) expect_answers();
+  for (std::size_t bucket = first; bucket < end; ++bucket) push(bucket, g);
 }
 
 void BucketedStore::push(std::size_t bucket, const Tensor& g) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "strategies/circumstances.h"
 #include "training/learning/learning.h"
@@ -41,20 +42,14 @@ std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::opti
   return pieces_of(layers, full, nullptr);
 }
 
-void describe_bucket_size(base::Describer& d, std::optional<double>& bucket_bytes, std::string_view meaning) {
-  d.quantity_or("bucket_size", bucket_bytes, base::Unit::bytes, "none", meaning, base::Bounds::above_zero());
+std::vector<std::int64_t> lengths_of(std::span<const Stretch> buckets) {
+  std::vector<std::int64_t> lengths;
+  for (const Stretch& bucket : buckets) lengths.push_back(bucket.count);
+  return lengths;
 }
 
-void describe_credits(base::Describer& d, std::int64_t& credits, const std::optional<double>& bucket_bytes) {
-  d.integer(
-      "credits", credits,
-      "buckets of a rank that are under way at a time; of those that wait, the first layers' goes first; a receiver "
-      "takes a sender's buckets in the order in which they began",
-      base::Bounds::between(1, 10'000));
-  if (!bucket_bytes && credits != default_credits)
-    d.refuse("credits",
-             "credits bounds the buckets that are under way, but without bucket_size there are none; give bucket_size, "
-             "or leave credits out");
+void describe_bucket_size(base::Describer& d, std::optional<double>& bucket_bytes, std::string_view meaning) {
+  d.quantity_or("bucket_size", bucket_bytes, base::Unit::bytes, "none", meaning, base::Bounds::above_zero());
 }
 
 double bytes_on_wire(const training::NumberBytes& bytes, const training::Compressor& compressor) {
@@ -88,16 +83,40 @@ void note_single_bucket(Worker& worker) {
   worker.note("bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps");
 }
 
-UnitBuckets::UnitBuckets(const std::vector<training::ModelUnit>& units, double bytes, double number_bytes) {
+UnitBuckets::UnitBuckets(const std::vector<training::ModelUnit>& units, double bytes, double number_bytes, bool split) {
   const auto full = [&](std::int64_t count) { return number_bytes * static_cast<double>(count) >= bytes; };
-  stretches_ = pieces_of(std::span(units), full, &of_unit_);
-  std::ranges::reverse(of_unit_);
-  for (std::size_t& bucket : of_unit_) bucket = stretches_.size() - 1 - bucket;
-  // Units without parameters, in front of all others, complete nothing.
-  for (std::size_t u = 0; u < units.size(); ++u) {
-    const Stretch& its = stretches_[of_unit_[u]];
-    completes_.push_back(units[u].first == its.first && (units[u].count > 0 || (its.count == 0 && u == 0)));
+  std::vector<std::size_t> place;
+  std::vector<Stretch> whole = pieces_of(std::span(units), full, &place);
+  std::ranges::reverse(place);
+  std::vector<Run> pieces;  // of each bucket of whole units
+  for (const Stretch& bucket : whole) {
+    const double wanted = split ? std::ceil(number_bytes * static_cast<double>(bucket.count) / bytes) : 1.0;
+    const collectives::Split cut(bucket.count, std::max(1, static_cast<int>(wanted)));
+    pieces.push_back({stretches_.size(), stretches_.size() + static_cast<std::size_t>(cut.chunks())});
+    for (int k = 0; k < cut.chunks(); ++k)
+      stretches_.push_back({bucket.first + cut.chunk(k).first, cut.chunk(k).count});
   }
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    const Stretch unit{units[u].first, units[u].count};
+    const std::size_t bucket = whole.size() - 1 - place[u];
+    const Run& all = pieces[bucket];
+    Run its = all;
+    while (its.first + 1 < its.end && stretches_[its.first].end() <= unit.first) ++its.first;
+    while (its.first + 1 < its.end && stretches_[its.end - 1].first >= unit.end()) --its.end;
+    of_unit_.push_back(its);
+    // Units without parameters, in front of all others, complete nothing.
+    const bool last = unit.first == whole[bucket].first && (unit.count > 0 || (whole[bucket].count == 0 && u == 0));
+    completed_by_.push_back(last ? all : Run{});
+  }
+}
+
+Tensor UnitBuckets::parameters(const training::ModelUnit& unit, std::size_t number,
+                               const std::function<Tensor(std::size_t bucket)>& of_bucket) const {
+  const Run its = of_unit_[number];
+  std::vector<Tensor> parts;
+  for (std::size_t b = its.first; b < its.end; ++b) parts.push_back(of_bucket(b));
+  return values::slice(parts.size() == 1 ? parts.front() : values::concatenate(parts),
+                       unit.first - stretches_[its.first].first, unit.count);
 }
 
 }  // namespace simgrad::strategies

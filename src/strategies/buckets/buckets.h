@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,12 +24,11 @@ using collectives::Stretch;
 std::vector<Stretch> buckets_of(std::span<const models::Layer> layers, std::optional<double> bytes,
                                 double number_bytes);
 
+/// The number of parameters of each bucket.
+std::vector<std::int64_t> lengths_of(std::span<const Stretch> buckets);
+
 /// The option `bucket_size`: a size, or "none".
 void describe_bucket_size(base::Describer& d, std::optional<double>& bucket_bytes, std::string_view meaning);
-/// The option `credits`: buckets of a rank that are under way at a time.
-void describe_credits(base::Describer& d, std::int64_t& credits, const std::optional<double>& bucket_bytes);
-inline constexpr std::int64_t default_credits = 1;
-
 /// The bytes of a number of a gradient on the wire: its code's where that is a format of numbers, else those of
 /// training.wire.
 double bytes_on_wire(const training::NumberBytes& bytes, const training::Compressor& compressor);
@@ -42,23 +42,34 @@ double hold_gradient(const Worker& worker, std::size_t unit);
 /// Says where buckets cannot overlap with anything, because the model is one piece.
 void note_single_bucket(Worker& worker);
 
-/// Buckets of whole units of a model, in the order of the parameters.
+/// Buckets of a model's units, in the order of the parameters.
 class UnitBuckets {
  public:
-  /// bytes: a bucket has at least so many, but for that of the first layers.  number_bytes: of a number on the wire.
-  UnitBuckets(const std::vector<training::ModelUnit>& units, double bytes, double number_bytes);
+  /// bytes: a bucket of whole units has at least so many, but for that of the first layers.  number_bytes: of a number
+  /// on the wire.  split: a bucket of more bytes is cut into equal ones that have at most so many.
+  UnitBuckets(const std::vector<training::ModelUnit>& units, double bytes, double number_bytes, bool split);
+
+  /// Buckets that stand one behind the other.
+  struct Run {
+    std::size_t first = 0;
+    std::size_t end = 0;
+  };
 
   std::size_t count() const { return stretches_.size(); }
   const Stretch& operator[](std::size_t bucket) const { return stretches_[bucket]; }
   const std::vector<Stretch>& stretches() const { return stretches_; }
-  std::size_t of_unit(std::size_t unit) const { return of_unit_[unit]; }
-  /// Whether the backward pass through that unit completes its bucket.
-  bool completes(std::size_t unit) const { return completes_[unit]; }
+  /// The buckets that hold the unit's parameters; one at least.
+  Run of_unit(std::size_t unit) const { return of_unit_[unit]; }
+  /// The buckets that the backward pass through that unit completes.
+  Run completed_by(std::size_t unit) const { return completed_by_[unit]; }
+  /// The parameters of a unit, out of those of the buckets that hold them.
+  Tensor parameters(const training::ModelUnit& unit, std::size_t number,
+                    const std::function<Tensor(std::size_t bucket)>& of_bucket) const;
 
  private:
   std::vector<Stretch> stretches_;
-  std::vector<std::size_t> of_unit_;
-  std::vector<bool> completes_;
+  std::vector<Run> of_unit_;
+  std::vector<Run> completed_by_;
 };
 
 }  // namespace simgrad::strategies

@@ -44,7 +44,9 @@ void AdPsgd::operator()(Worker& worker) const {
   const auto graph_edges = edges(worker);
   if (worker.rank() == 0)
     if (const auto gap = spectral_gap_of_pairs(*graph_edges)) worker.report_spectral_gap(*gap);
-  PairAverages averages(worker, (*graph_edges)[static_cast<std::size_t>(worker.rank())], *compression);
+  std::vector<int> neighbours = (*graph_edges)[static_cast<std::size_t>(worker.rank())];
+  std::ranges::sort(neighbours);
+  PairAverages averages(worker, neighbours, *compression);
   State& state = averages.state();  // others' averages change it at any time
   while (averages.continues()) {
     const Tensor x = state.w;

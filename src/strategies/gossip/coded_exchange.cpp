@@ -9,12 +9,23 @@
 
 namespace simgrad::strategies {
 
-CodedExchange::CodedExchange(Worker& worker, std::shared_ptr<const MixingMatrix> W,
+namespace {
+
+/// The rank's rows of the matrices of all turns.
+std::vector<const MixingRow*> rows_of(const MixingTurns& W, const Worker& worker) {
+  std::vector<const MixingRow*> rows;
+  for (const MixingMatrix& turn : W) rows.push_back(&turn.rows[static_cast<std::size_t>(worker.rank())]);
+  return rows;
+}
+
+}  // namespace
+
+CodedExchange::CodedExchange(Worker& worker, std::shared_ptr<const MixingTurns> W,
                              const training::Compressor& compressor, Payload payload, double consensus_step)
     : worker_(worker),
       W_(std::move(W)),
-      row_(W_->rows[static_cast<std::size_t>(worker.rank())]),
-      neighbours_(worker, row_),
+      row_(W_->front().rows[static_cast<std::size_t>(worker.rank())]),
+      neighbours_(worker, rows_of(*W_, worker)),
       encoder_(compressor, worker),
       payload_(payload),
       consensus_step_(consensus_step),

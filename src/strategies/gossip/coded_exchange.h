@@ -24,7 +24,7 @@ class CodedExchange {
   enum class Payload { gradients, parameters, differences };
 
   /// consensus_step: gamma, for differences.  Worker and compressor must outlive it.
-  CodedExchange(Worker& worker, std::shared_ptr<const MixingMatrix> W, const training::Compressor& compressor,
+  CodedExchange(Worker& worker, std::shared_ptr<const MixingTurns> W, const training::Compressor& compressor,
                 Payload payload, double consensus_step = 1.0);
 
   /// The state to begin with: see Neighbourhood.
@@ -52,8 +52,8 @@ class CodedExchange {
   bool alone() const { return row_.neighbours.empty() && row_.targets.empty(); }
 
   Worker& worker_;
-  std::shared_ptr<const MixingMatrix> W_;
-  const MixingRow& row_;  ///< this rank's
+  std::shared_ptr<const MixingTurns> W_;
+  const MixingRow& row_;  ///< this rank's in the first turn, which is every turn's where differences travel
   Neighbourhood neighbours_;
   training::Encoder encoder_;
   Payload payload_;

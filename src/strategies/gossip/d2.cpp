@@ -28,7 +28,7 @@ std::string D2::matrix_refusal(const MixingMatrix& W) const {
 }
 
 void D2::operator()(Worker& worker) const {
-  CodedExchange neighbours(worker, matrix(worker), *compression, CodedExchange::Payload::parameters);
+  CodedExchange neighbours(worker, matrices(worker), *compression, CodedExchange::Payload::parameters);
   State state = worker.start();
   while (worker.continues(state)) {
     const std::int64_t step = state.step;

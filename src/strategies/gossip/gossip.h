@@ -4,7 +4,9 @@
 /// Decentralized Parallel Stochastic Gradient Descent", NIPS 2017, Algorithm 1 (D-PSGD: combine_then_adapt); adapt then
 /// combine: A. H. Sayed, "Adaptation, Learning, and Optimization over Networks", 2014.
 /// Cost per step: t_c + alpha + degree M beta + (2 degree + 1) d / speed + t_update; with overlap
-/// max(t_c, alpha + degree M beta) + (2 degree + 1) d / speed + t_update. In buckets, as gossip_buckets.cpp has it.
+/// max(t_c, alpha + degree M beta) + (2 degree + 1) d / speed + t_update, degree 1 with one peer. In buckets, as
+/// gossip_buckets.cpp has it. One peer: B. Ying et al., "Exponential Graph is Provably Efficient for Decentralized Deep
+/// Training", NeurIPS 2021.
 #pragma once
 
 #include "strategies/compression.h"
@@ -28,6 +30,7 @@ struct Gossip : Mixes {
 
   GossipUpdate update = GossipUpdate::combine_then_adapt;
   bool overlap = false;
+  bool one_peer = false;
   Compression compression = no_compression();
   std::optional<double> consensus_step;  ///< default 0.4
   std::optional<double> bucket_bytes;
@@ -38,9 +41,12 @@ struct Gossip : Mixes {
   void operator()(Worker& worker) const override;
 
  private:
+  MixingTurns turns(const std::shared_ptr<const Adjacency>& edges, std::span<const int> ranks) const override;
   CodedExchange::Payload payload() const;
+  void describe_one_peer(base::Describer& d);
   void refuse_buckets(base::Describer& d) const;
   std::optional<Refusal> buckets_refusal(const Circumstances& circumstances) const;
+  std::optional<Refusal> turns_refusal(const Circumstances& circumstances) const;
   void step_in_buckets(Worker& worker) const;
 };
 

@@ -4,46 +4,25 @@
 /// ends at c_i = max(b_i, c_(i-1)) + alpha + degree M_i beta + (2 degree + 1) d_i / speed; a step takes the last c_i +
 /// t_update. The vector that is exchanged of a bucket is the one that the update says: its parameters at the beginning
 /// of the step, or after the update of the bucket, or its gradient.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "cluster/ranks/side_stream.h"
 #include "strategies/buckets/buckets.h"
 #include "strategies/buckets/state_pieces.h"
-#include "strategies/circumstances.h"
 #include "strategies/gossip/gossip.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
 
 namespace simgrad::strategies {
 
-void Gossip::refuse_buckets(base::Describer& d) const {
-  if (overlap)
-    d.refuse("overlap",
-             "overlap = true sends all parameters when the gradient begins, but bucket_size sends those of a bucket as "
-             "the backward pass goes through it; leave one of them out");
-  if (payload() == CodedExchange::Payload::differences)
-    d.refuse("bucket_size",
-             fmt::format("compression = \"{}\" is of differences to copies of whole replicas here; leave bucket_size "
-                         "out, or set update = \"gradient_exchange\"",
-                         compression.kind()));
-}
-
-std::optional<Refusal> Gossip::buckets_refusal(const Circumstances& circumstances) const {
-  if (!bucket_bytes || update != GossipUpdate::adapt_then_combine) return {};
-  return bucket_updates_refusal(circumstances);
-}
-
 void Gossip::step_in_buckets(Worker& worker) const {
-  CodedExchange neighbours(worker, matrix(worker), *compression, payload(), consensus_step.value_or(0.4));
+  CodedExchange neighbours(worker, matrices(worker), *compression, payload(), consensus_step.value_or(0.4));
   cluster::SideStream beside(worker.comm());
   State state = neighbours.start();
   const std::vector<models::Layer>& layers = worker.learning().layers();
   const double number_bytes = bytes_on_wire(worker.number_bytes(), *compression);
   const std::vector<Stretch> buckets = buckets_of(layers, *bucket_bytes, number_bytes);
-  std::vector<std::int64_t> lengths;
-  for (const Stretch& bucket : buckets) lengths.push_back(bucket.count);
+  const std::vector<std::int64_t> lengths = lengths_of(buckets);
   const double P = worker.workers();
   if (worker.rank() == 0 && state.step == 0 && layers.size() == 1) note_single_bucket(worker);
   while (worker.continues(state)) {

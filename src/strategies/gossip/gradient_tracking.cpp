@@ -16,7 +16,7 @@ void GradientTracking::describe(base::Describer& d) {
 }
 
 void GradientTracking::operator()(Worker& worker) const {
-  CodedExchange neighbours(worker, matrix(worker), *compression, CodedExchange::Payload::parameters);
+  CodedExchange neighbours(worker, matrices(worker), *compression, CodedExchange::Payload::parameters);
   State state = worker.start();
   const std::int64_t d = state.w.size();
   while (worker.continues(state)) {

@@ -96,23 +96,27 @@ std::optional<Spectrum> Mixes::spectrum_of(const MixingMatrix& W) const {
                : spectrum(W);
 }
 
-std::optional<double> Mixes::gap(const MixingMatrix& W) const {
-  const auto known = extremes(W.size());
-  return known ? std::min(known->below_one, 1.0 - std::abs(known->least)) : spectral_gap(W);
+MixingTurns Mixes::turns(const std::shared_ptr<const Adjacency>& edges, std::span<const int> ranks) const {
+  return {matrix(*edges, ranks)};
 }
 
-std::shared_ptr<const MixingMatrix> Mixes::matrix(const Worker& worker) const {
+void Mixes::report_gap_of(const Worker& worker, const MixingTurns& W) const {
+  if (W.size() > 1) return report_gap(worker, spectral_gap_of_turns(W), W.size());
+  const auto known = extremes(W.front().size());
+  const auto found = known ? std::min(known->below_one, 1.0 - std::abs(known->least)) : spectral_gap(W.front());
+  if (found)
+    worker.report_spectral_gap(*found);
+  else if (writes_notes(worker))
+    worker.note("spectral_gap: not computed: the matrix is large and either not symmetric or slow to mix");
+}
+
+std::shared_ptr<const MixingTurns> Mixes::matrices(const Worker& worker) const {
   const auto graph_edges = edges(worker);
   if (!W_ || mixed_ != graph_edges) {
     mixed_ = graph_edges;
-    W_ = std::make_shared<const MixingMatrix>(matrix(*graph_edges, living(worker)));
+    W_ = std::make_shared<const MixingTurns>(turns(graph_edges, living(worker)));
   }
-  if (worker.rank() == 0) {
-    if (const auto found = gap(*W_))
-      worker.report_spectral_gap(*found);
-    else if (writes_notes(worker))
-      worker.note("spectral_gap: not computed: the matrix is large and either not symmetric or slow to mix");
-  }
+  if (worker.rank() == 0) report_gap_of(worker, *W_);
   return W_;
 }
 

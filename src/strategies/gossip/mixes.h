@@ -17,14 +17,16 @@ struct Mixes : OnGraph {
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   std::vector<std::string> warnings(std::int64_t P, std::uint64_t seed) const override;
 
-  /// The matrix of the living workers, made once for all of them. The first of them reports its spectral gap.
-  std::shared_ptr<const MixingMatrix> matrix(const Worker& worker) const;
+  /// The matrices of the living workers, made once for all of them. The first of them reports their spectral gap.
+  std::shared_ptr<const MixingTurns> matrices(const Worker& worker) const;
 
  protected:
   void describe_mixing(base::Describer& d);
   bool mixes() const override { return true; }
   Adjacency drawn(int P, std::uint64_t seed) const override;
   MixingMatrix matrix(const Adjacency& edges, std::span<const int> ranks) const;
+  /// The matrices of successive steps on that graph.
+  virtual MixingTurns turns(const std::shared_ptr<const Adjacency>& edges, std::span<const int> ranks) const;
   /// In closed form where there is one and the matrix is large.
   std::optional<Spectrum> spectrum_of(const MixingMatrix& W) const;
   /// The reason why it cannot average by that matrix; empty if it can.
@@ -32,10 +34,10 @@ struct Mixes : OnGraph {
 
  private:
   std::optional<Graph::Extremes> extremes(int P) const;
-  std::optional<double> gap(const MixingMatrix& W) const;
+  void report_gap_of(const Worker& worker, const MixingTurns& W) const;
 
-  mutable std::shared_ptr<const Adjacency> mixed_;  ///< the graph of the last matrix
-  mutable std::shared_ptr<const MixingMatrix> W_;
+  mutable std::shared_ptr<const Adjacency> mixed_;  ///< the graph of the last matrices
+  mutable std::shared_ptr<const MixingTurns> W_;
 };
 
 }  // namespace simgrad::strategies

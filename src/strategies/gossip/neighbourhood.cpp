@@ -1,6 +1,7 @@
 #include "strategies/gossip/neighbourhood.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
@@ -15,12 +16,14 @@ using cluster::Communicator;
 using cluster::Packet;
 using cluster::Pending;
 
-Neighbourhood::Neighbourhood(Worker& worker, const MixingRow& row) : worker_(worker), row_(row) {
+Neighbourhood::Neighbourhood(Worker& worker, std::vector<const MixingRow*> turns)
+    : worker_(worker), turns_(std::move(turns)) {
   if (worker.keeps_going()) worker.at_every_step([this](const State& state) { welcome(state); });
 }
 
 std::vector<int> Neighbourhood::hosts() const {
-  std::vector<int> all = row_.neighbours;
+  std::vector<int> all;
+  for (const MixingRow* turn : turns_) all.insert(all.end(), turn->neighbours.begin(), turn->neighbours.end());
   const auto away = [&](int member) { return member == worker_.rank() || !worker_.at_work(member); };
   std::erase_if(all, away);
   for (int member = 0; all.empty() && member < worker_.comm().size(); ++member)
@@ -57,15 +60,10 @@ int Neighbourhood::present(std::span<const int> members, std::int64_t step) cons
 
 const Communicator& Neighbourhood::comm() const { return worker_.comm(); }
 
-Neighbourhood::Exchange Neighbourhood::start(const Packet& x, std::int64_t step, std::span<const int> sources,
-                                             std::span<const int> targets) const {
-  return start(comm(), x, step, sources, targets);
-}
-
 Neighbourhood::Exchange Neighbourhood::start(const Communicator& comm, const Packet& x, std::int64_t step,
                                              std::span<const int> sources, std::span<const int> targets) const {
   const cluster::WorkScope work_scope(comm, record::Work::gossip);
-  Exchange exchange;
+  Exchange exchange{.row = &row(step), .sources = {}, .receives = {}, .sends = {}};
   for (const int j : sources)
     if (worker_.takes_part(j, step)) exchange.sources.push_back(j);
   for (const int j : exchange.sources) exchange.receives.push_back(comm.start_receive(j));
@@ -88,32 +86,33 @@ std::vector<Packet> Neighbourhood::finish(const Communicator& comm, Exchange exc
 
 Tensor Neighbourhood::combine(const Communicator& comm, const Tensor& x, Exchange exchange,
                               std::optional<double> numbers) const {
+  const MixingRow& row = *exchange.row;
   const std::vector<int> sources = exchange.sources;
   const std::vector<Packet> received = finish(comm, std::move(exchange));
-  if (row_.neighbours.empty()) return x;
+  if (row.neighbours.empty()) return x;
   std::vector<Tensor> terms;
   std::vector<double> weights;
   const auto add = [&](const Tensor& term, std::size_t place) {
     terms.push_back(term);
-    weights.push_back(row_.weights[place]);
+    weights.push_back(row.weights[place]);
   };
   // Row i's weights stand in the order of ranks, with i among its neighbours.
   const auto own =
-      static_cast<std::size_t>(std::ranges::lower_bound(row_.neighbours, worker_.rank()) - row_.neighbours.begin());
+      static_cast<std::size_t>(std::ranges::lower_bound(row.neighbours, worker_.rank()) - row.neighbours.begin());
   std::size_t next = 0;
-  for (std::size_t place = 0; place <= row_.neighbours.size(); ++place) {
+  for (std::size_t place = 0; place <= row.neighbours.size(); ++place) {
     if (place == own) {
       add(x, place);
       continue;
     }
-    const int member = row_.neighbours[place < own ? place : place - 1];
+    const int member = row.neighbours[place < own ? place : place - 1];
     if (next == sources.size() || sources[next] != member) continue;
     if (const Tensor& came = received[next++].tensor) add(came, place);
   }
   comm.charge_reduction(
       (2.0 * static_cast<double>(terms.size() - 1) + 1.0) * numbers.value_or(static_cast<double>(x.size())),
       record::Work::average);
-  if (terms.size() <= row_.neighbours.size()) normalize(weights);
+  if (terms.size() <= row.neighbours.size()) normalize(weights);
   return values::weighted_sum(terms, weights);
 }
 

@@ -14,9 +14,9 @@ namespace simgrad::strategies {
 
 class Neighbourhood {
  public:
-  /// row: this rank's row of the mixing matrix. Worker and row must outlive the neighbourhood. From now on the worker
-  /// sends its state at every step to ranks that have come back and join from it.
-  Neighbourhood(Worker& worker, const MixingRow& row);
+  /// turns: this rank's rows of the mixing matrices of successive steps. Worker and rows must outlive the
+  /// neighbourhood. From now on the worker sends its state at every step to ranks that have come back and join from it.
+  Neighbourhood(Worker& worker, std::vector<const MixingRow*> turns);
   Neighbourhood(const Neighbourhood&) = delete;
   Neighbourhood& operator=(const Neighbourhood&) = delete;
 
@@ -30,18 +30,20 @@ class Neighbourhood {
 
   /// An exchange that goes on while its rank computes.
   struct Exchange {
-    std::vector<int> sources;  ///< ascending
+    const MixingRow* row = nullptr;  ///< of the step
+    std::vector<int> sources;        ///< ascending
     std::vector<cluster::Pending> receives;
     std::vector<cluster::Pending> sends;
   };
   /// Sends x to this step's neighbours, and begins to receive theirs.
-  Exchange start(const Tensor& x, std::int64_t step) const { return start(x, step, row_.neighbours, row_.targets); }
-  Exchange start(const cluster::Packet& x, std::int64_t step, std::span<const int> sources,
-                 std::span<const int> targets) const;
-  /// Likewise to all neighbours, from the actor of that communicator.
+  Exchange start(const Tensor& x, std::int64_t step) const { return start(comm(), x, step); }
+  /// Likewise from the actor of that communicator.
   Exchange start(const cluster::Communicator& comm, const cluster::Packet& x, std::int64_t step) const {
-    return start(comm, x, step, row_.neighbours, row_.targets);
+    return start(comm, x, step, row(step).neighbours, row(step).targets);
   }
+  /// Likewise, with other ranks than the step's neighbours.
+  Exchange start(const cluster::Communicator& comm, const cluster::Packet& x, std::int64_t step,
+                 std::span<const int> sources, std::span<const int> targets) const;
   /// The packet of each source, in their order; no tensor from one that was lost.  Virtual time: until all has come and
   /// gone.
   std::vector<cluster::Packet> finish(Exchange exchange) const { return finish(comm(), std::move(exchange)); }
@@ -56,14 +58,13 @@ class Neighbourhood {
   int present(std::span<const int> members, std::int64_t step) const;
 
  private:
-  Exchange start(const cluster::Communicator& comm, const cluster::Packet& x, std::int64_t step,
-                 std::span<const int> sources, std::span<const int> targets) const;
+  const MixingRow& row(std::int64_t step) const { return *turns_[static_cast<std::size_t>(step) % turns_.size()]; }
   void welcome(const State& state) const;
   /// The neighbours at work; if there are none, all members at work.
   std::vector<int> hosts() const;
 
   Worker& worker_;
-  const MixingRow& row_;
+  std::vector<const MixingRow*> turns_;
 };
 
 }  // namespace simgrad::strategies

@@ -21,6 +21,13 @@ std::vector<int> OnGraph::living(const Worker& worker) {
 
 bool OnGraph::writes_notes(const Worker& worker) { return worker.rank() == 0 && worker.begins_the_run(); }
 
+void OnGraph::report_gap(const Worker& worker, std::optional<double> gap, std::size_t cycle) {
+  if (!gap) return;
+  if (*gap < 1.0 || cycle == 1) return worker.report_spectral_gap(*gap);
+  if (worker.begins_the_run())
+    worker.note(fmt::format("spectral_gap: none, because averages with one peer are exact every {} steps", cycle));
+}
+
 std::optional<Refusal> OnGraph::refusal(const Circumstances& circumstances) const {
   const std::string why = graph->refusal(static_cast<int>(circumstances.workers));
   return why.empty() ? std::nullopt : std::optional(Refusal{"graph", why});

@@ -36,6 +36,9 @@ struct OnGraph : Strategy {
   static std::vector<std::string> broken(const Adjacency& edges, std::string_view what);
   /// The scenario's numbers of the living workers.
   static std::vector<int> living(const Worker& worker);
+  /// Reports how fast disagreement falls by the step, of matrices that begin again after `cycle` steps. Turns that
+  /// average exactly together have no such gap, and a note says so.
+  static void report_gap(const Worker& worker, std::optional<double> gap, std::size_t cycle);
   /// Whether this rank writes the notes of the whole run.
   static bool writes_notes(const Worker& worker);
   /// Whether the graph of the living ranks is the scenario's graph without the lost ones.

@@ -34,13 +34,20 @@ class PushSum {
   /// Sends the share to each of the step's targets, and adds what comes in: in this step, or overlapped in the step
   /// before.  Virtual time: until that has come, decoding, 2 d flops and d more for each mass that is added.
   void exchange(Mass& mass, const Mass& share, std::int64_t step);
+  /// The mass of a stretch of the vector, from `first` on, after this step's exchange by an actor beside the rank. All
+  /// stretches of a step carry the same weight.
+  Mass exchanged_beside(const cluster::Communicator& comm, Mass mass, std::int64_t first, std::int64_t step);
   /// The mass, and a share under way, as the next start() reads them.
   Joint joint(const Mass& mass, const Mass& share) const;
   /// Blocks until the last push has been received: others may still be a step behind.
   void finish();
 
  private:
-  void send(const Mass& share, std::int64_t step);
+  Mass split(const cluster::Communicator& comm, Mass& mass, std::int64_t first, std::int64_t step);
+  Neighbourhood::Exchange send(const cluster::Communicator& comm, const Mass& share, std::int64_t step) const;
+  /// Adds what has come.
+  void add(const cluster::Communicator& comm, Mass& mass, const std::vector<cluster::Packet>& received,
+           std::int64_t first) const;
 
   Worker& worker_;
   const PushTurns& turns_;

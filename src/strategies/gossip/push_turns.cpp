@@ -28,7 +28,8 @@ MixingMatrix PushTurns::shares(std::int64_t step) const {
   MixingMatrix W;
   const auto share = [&](int rank) { return 1.0 / (1.0 + static_cast<double>(peers(rank, step).targets.size())); };
   for (int rank = 0; rank < static_cast<int>(to_->size()); ++rank) {
-    MixingRow row{.neighbours = peers(rank, step).sources, .weights = {}, .targets = {}};
+    PushPeers its = peers(rank, step);
+    MixingRow row{.neighbours = std::move(its.sources), .weights = {}, .targets = std::move(its.targets)};
     const auto own = std::ranges::lower_bound(row.neighbours, rank) - row.neighbours.begin();
     for (const int j : row.neighbours) row.weights.push_back(share(j));
     row.weights.insert(row.weights.begin() + own, share(rank));
@@ -46,12 +47,16 @@ std::size_t PushTurns::cycle() const {
   return count;
 }
 
+MixingTurns PushTurns::matrices() const {
+  MixingTurns all;
+  if (const std::size_t count = cycle(); count <= cycle_max)
+    for (std::size_t t = 0; t < count; ++t) all.push_back(shares(static_cast<std::int64_t>(t)));
+  return all;
+}
+
 std::optional<double> PushTurns::spectral_gap() const {
-  const std::size_t count = cycle();
-  if (count > cycle_max) return {};
-  std::vector<MixingMatrix> cycle;
-  for (std::size_t t = 0; t < count; ++t) cycle.push_back(shares(static_cast<std::int64_t>(t)));
-  return spectral_gap_of_turns(cycle);
+  const MixingTurns all = matrices();
+  return all.empty() ? std::nullopt : spectral_gap_of_turns(all);
 }
 
 }  // namespace simgrad::strategies

@@ -24,8 +24,10 @@ class PushTurns {
   /// The ranks from which a rank receives in some step; ascending.
   const std::vector<int>& sources(int rank) const { return from_[static_cast<std::size_t>(rank)]; }
   PushPeers peers(int rank, std::int64_t step) const;
-  /// 1 - second^(1/n), as spectral_gap_of_turns has it, of the matrices of equal shares over one cycle of n steps;
-  /// nothing where the cycle is long, as that of graphs whose degrees have little in common.
+  /// The matrices of equal shares over one cycle of steps; none where the cycle is long, as that of graphs whose
+  /// degrees have little in common.
+  MixingTurns matrices() const;
+  /// 1 - second^(1/n), as spectral_gap_of_turns has it, of those n matrices; nothing where there are none.
   std::optional<double> spectral_gap() const;
   /// The number of steps after which the targets are those of the first one again.
   std::size_t cycle() const;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "strategies/buckets/buckets.h"
 #include "strategies/circumstances.h"
 #include "strategies/gossip/graphs/lines.h"
 #include "strategies/gossip/graphs/powers.h"
@@ -12,20 +13,6 @@
 #include "training/worker.h"
 
 namespace simgrad::strategies {
-
-namespace {
-
-/// Turns that average exactly together have no gap that says how fast disagreement falls by the step.
-void report_gap(const Worker& worker, const PushTurns& turns) {
-  const auto gap = turns.spectral_gap();
-  if (!gap) return;
-  if (*gap < 1.0 || turns.cycle() == 1) return worker.report_spectral_gap(*gap);
-  if (worker.begins_the_run())
-    worker.note(
-        fmt::format("spectral_gap: none, because pushes to one peer average exactly every {} steps", turns.cycle()));
-}
-
-}  // namespace
 
 Sgp::Sgp() {
   auto directed = std::make_unique<Exponential>();
@@ -40,16 +27,26 @@ void Sgp::describe(base::Describer& d) {
   describe_parameter_compression(
       d, "compression", compression,
       "the code that is sent instead of shares of parameters; the rest that it leaves out stays with the sender");
+  describe_bucket_size(d, bucket_bytes,
+                       "ranks push buckets of layers, of at least so many bytes on the wire, as soon as the backward "
+                       "pass has gone through "
+                       "them and they are updated, beside the rest of it; \"none\": all at once");
+  if (bucket_bytes && overlap)
+    d.refuse("overlap",
+             "overlap = true sends a whole share while the next gradient is computed, but bucket_size sends buckets "
+             "during this gradient's backward pass; leave one of them out");
 }
 
 Traits Sgp::traits(int P) const {
   Traits traits = OnGraph::traits(P);
-  traits.recoveries = training::every_recovery();
+  if (!bucket_bytes) traits.recoveries = training::every_recovery();
   return traits;
 }
 
 std::optional<Refusal> Sgp::refusal(const Circumstances& circumstances) const {
   if (auto refusal = OnGraph::refusal(circumstances)) return refusal;
+  if (bucket_bytes)
+    if (auto refusal = bucket_updates_refusal(circumstances)) return refusal;
   const Adjacency all = drawn(static_cast<int>(circumstances.workers), circumstances.seed);
   if (strong_components(all) == static_cast<int>(components(all).size())) return {};
   return Refusal{"graph",
@@ -60,11 +57,12 @@ std::optional<Refusal> Sgp::refusal(const Circumstances& circumstances) const {
 std::shared_ptr<const PushTurns> Sgp::turns(const Worker& worker) const {
   const std::shared_ptr<const Adjacency> all = edges(worker);
   if (!turns_ || turns_->edges() != all) turns_ = std::make_shared<const PushTurns>(all, one_peer);
-  if (worker.rank() == 0) report_gap(worker, *turns_);
+  if (worker.rank() == 0) report_gap(worker, turns_->spectral_gap(), turns_->cycle());
   return turns_;
 }
 
 void Sgp::operator()(Worker& worker) const {
+  if (bucket_bytes) return step_in_buckets(worker);
   const std::shared_ptr<const PushTurns> its = turns(worker);
   PushSum pushes(worker, *its, *compression, overlap);
   State state = pushes.start();

@@ -6,9 +6,9 @@
 /// Shares are equal, so that columns sum to 1 and sum x is kept, whatever the degrees. The weight travels with x in 8
 /// bytes. Where codes of shares are sent, a rank keeps what they leave out, so that sum x is kept all the same. Cost
 /// per step: t_c + alpha + degree (M + 8) beta + (2 + degree) d / speed + t_update, degree 1 with one peer; with
-/// overlap max(t_c + the rest of the step, alpha + degree (M + 8) beta). By codes of m bytes m instead of M, and
-/// t_encode + 3 d / speed + degree t_decode more.
-/// The spectral gap is that of the shares' matrix; with one peer, of the turns' (spectral_gap_of_turns).
+/// overlap max(t_c + the rest of the step, alpha + degree (M + 8) beta). In buckets, as sgp_buckets.cpp has it. By
+/// codes of m bytes m instead of M, and t_encode + 3 d / speed + degree t_decode more. The spectral gap is that of the
+/// shares' matrix; with one peer, of the turns' (spectral_gap_of_turns).
 #pragma once
 
 #include <memory>
@@ -31,6 +31,7 @@ struct Sgp : OnGraph {
   bool one_peer = true;
   bool overlap = false;
   Compression compression = no_compression();
+  std::optional<double> bucket_bytes;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;
@@ -41,6 +42,8 @@ struct Sgp : OnGraph {
   std::shared_ptr<const PushTurns> turns(const Worker& worker) const;
 
  private:
+  void step_in_buckets(Worker& worker) const;
+
   mutable std::shared_ptr<const PushTurns> turns_;  ///< the last ones
 };
 

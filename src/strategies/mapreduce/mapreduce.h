@@ -12,7 +12,7 @@
 #pragma once
 
 #include "collectives/broadcast.h"
-#include "strategies/buckets/buckets.h"
+#include "strategies/buckets/bucket_options.h"
 #include "strategies/compression.h"
 #include "strategies/job.h"
 #include "strategies/mapreduce/storage.h"
@@ -24,7 +24,7 @@ namespace simgrad::strategies {
 
 class SplitOrders;
 
-struct MapReduce : Strategy {
+struct MapReduce : Strategy, BucketOptions {
   static constexpr base::About about{
       .kind = "mapreduce",
       .summary = "reducers broadcast the parameters, workers map their rows to gradient sums, the reducers reduce them",
@@ -43,8 +43,6 @@ struct MapReduce : Strategy {
   base::Slot<IntermediateStorage> storage{storages(), "memory"};
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
-  std::optional<double> bucket_bytes;
-  std::int64_t credits = default_credits;
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override;

@@ -9,11 +9,10 @@
 namespace simgrad::strategies {
 
 void MapReduce::describe_buckets(base::Describer& d) {
-  describe_bucket_size(
-      d, bucket_bytes,
+  describe_bucket_options(
+      d,
       "sums are sent in buckets of layers, of at least so many bytes on the wire, as the backward pass "
       "gets them, and each is reduced and broadcast by itself; \"none\": all at once");
-  describe_credits(d, credits, bucket_bytes);
   if (!bucket_bytes) return;
   const auto refuse = [&](const char* option, const std::string& written) {
     d.refuse(option, fmt::format("bucket_size sends a worker's sum while the backward pass makes it, which {} does not "
@@ -29,12 +28,14 @@ void MapReduce::describe_buckets(base::Describer& d) {
 }
 
 UnitBuckets MapReduce::buckets(const training::Learning& learning) const {
-  return {learning.units(), *bucket_bytes, bytes_on_wire(learning.number_bytes(), *compression)};
+  return buckets_of_units(learning, *compression);
 }
 
 std::function<std::vector<std::int64_t>(const training::Learning&)> MapReduce::dealt_in_buckets() const {
   if (!bucket_bytes) return nullptr;
-  return [options = *this](const training::Learning& learning) { return lengths_of(options.buckets(learning)); };
+  return [options = *this](const training::Learning& learning) {
+    return lengths_of(options.buckets(learning).stretches());
+  };
 }
 
 void MapReduce::map_in_buckets(Worker& worker) const {

@@ -100,6 +100,7 @@ void MapReduce::refuse_hosts_first(base::Describer& d) const {
 std::optional<Refusal> MapReduce::refusal(const Circumstances& circumstances) const {
   if (bucket_bytes)
     if (auto refusal = bucket_updates_refusal(circumstances)) return refusal;
+  if (auto refusal = split_refusal(circumstances)) return refusal;
   if (auto refusal = job_refusal(job, circumstances)) return refusal;
   if (reducers > circumstances.parameters)
     return Refusal{

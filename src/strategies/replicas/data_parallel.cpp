@@ -16,11 +16,10 @@ void DataParallel::describe(base::Describer& d) {
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
                                  "the code that the master sends instead of parameters");
-  describe_bucket_size(d, bucket_bytes,
-                       "gradients are gathered in buckets of layers, of at least so many bytes on the wire, as the "
-                       "backward pass gets them, and parameters dealt out as the forward pass needs them; \"none\": "
-                       "all at once");
-  describe_credits(d, credits, bucket_bytes);
+  describe_bucket_options(d,
+                          "gradients are gathered in buckets of layers, of at least so many bytes on the wire, as the "
+                          "backward pass gets them, and parameters dealt out as the forward pass needs them; \"none\": "
+                          "all at once");
   describe_hosts_first(d);
 }
 

@@ -8,12 +8,12 @@
 
 #include <optional>
 
-#include "strategies/buckets/buckets.h"
+#include "strategies/buckets/bucket_options.h"
 #include "strategies/compression.h"
 
 namespace simgrad::strategies {
 
-struct DataParallel : Strategy {
+struct DataParallel : Strategy, BucketOptions {
   static constexpr base::About about{
       .kind = "data_parallel",
       .summary = "a master device deals out batch and parameters in every step, and gathers the gradients",
@@ -22,8 +22,6 @@ struct DataParallel : Strategy {
 
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
-  std::optional<double> bucket_bytes;
-  std::int64_t credits = default_credits;
 
   void describe(base::Describer& d) override;
   Traits traits(int /*P*/) const override {
@@ -32,7 +30,8 @@ struct DataParallel : Strategy {
             .deals_rows = true};
   }
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override {
-    return compression_refusal(compression, circumstances);
+    auto refusal = split_refusal(circumstances);
+    return refusal ? refusal : compression_refusal(compression, circumstances);
   }
   void operator()(Worker& worker) const override;
 

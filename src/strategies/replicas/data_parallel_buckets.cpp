@@ -20,7 +20,7 @@ using cluster::Packet;
 using cluster::Pending;
 
 UnitBuckets DataParallel::buckets(const training::Learning& learning) const {
-  return {learning.units(), *bucket_bytes, bytes_on_wire(learning.number_bytes(), *compression)};
+  return buckets_of_units(learning, *compression);
 }
 
 namespace {
@@ -75,7 +75,7 @@ void DataParallel::lead_in_buckets(Worker& master) const {
   training::Encoder gradient_code(*compression, master);
   training::Encoder parameter_code(*parameter_compression, master);
   const UnitBuckets all = buckets(master.learning());
-  if (master.learning().units().size() == 1) note_single_bucket(master);
+  if (master.learning().units().size() == 1 && all.count() == 1) note_single_bucket(master);
   Dealing devices(master, all, credits);
   State state = master.start();
   while (master.continues(state)) {

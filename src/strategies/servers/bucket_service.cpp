@@ -13,16 +13,10 @@ std::vector<std::int64_t> lengths_of_stretches(const Server& server, std::size_t
   return lengths;
 }
 
-std::vector<std::int64_t> lengths_of(const UnitBuckets& buckets) {
-  std::vector<std::int64_t> lengths;
-  for (const Stretch& bucket : buckets.stretches()) lengths.push_back(bucket.count);
-  return lengths;
-}
-
 void work_in_buckets(Worker& worker, const UnitBuckets& buckets, const BucketTravel& travel,
                      const training::Compressor& gradients, const training::Compressor& parameters,
                      bool batch_of_version) {
-  if (worker.rank() == 0 && worker.learning().units().size() == 1) note_single_bucket(worker);
+  if (worker.rank() == 0 && worker.learning().units().size() == 1 && buckets.count() == 1) note_single_bucket(worker);
   BucketedStore store(worker, buckets, BucketHolders::servers(worker), travel, gradients, parameters);
   for (;;) {
     const std::int64_t version = store.begin();

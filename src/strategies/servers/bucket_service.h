@@ -8,11 +8,6 @@
 
 namespace simgrad::strategies {
 
-/// The lengths of a server's stretches of the buckets.
-std::vector<std::int64_t> lengths_of_stretches(const Server& server, std::size_t buckets);
-/// Those of whole buckets, for Traits::dealt_in_pieces.
-std::vector<std::int64_t> lengths_of(const UnitBuckets& buckets);
-
 struct BucketService {
   const training::Compressor& gradients;  ///< the codes that are sent instead of them, and of parameters
   const training::Compressor& parameters;

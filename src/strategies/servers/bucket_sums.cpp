@@ -42,7 +42,7 @@ SummedBuckets::SummedBuckets(Worker& worker, const UnitBuckets& buckets, const O
       under_way_(buckets.count()),
       pushes_(worker.comm(), options.credits) {
   worker.keep_gradients(false);
-  if (!options.at_once) pieces_.emplace(state_, lengths_of(buckets));
+  if (!options.at_once) pieces_.emplace(state_, lengths_of(buckets.stretches()));
 }
 
 void SummedBuckets::train() {
@@ -62,23 +62,23 @@ void SummedBuckets::report() {
 }
 
 void SummedBuckets::enter(std::size_t unit) {
-  if (visits_++ < worker_.learning().units().size()) conclude(buckets_.of_unit(unit));
+  if (visits_++ >= worker_.learning().units().size()) return;
+  const auto [first, end] = buckets_.of_unit(unit);
+  for (std::size_t bucket = first; bucket < end; ++bucket) conclude(bucket);
 }
 
 Tensor SummedBuckets::parameters(std::size_t unit) const {
   const training::ModelUnit& its = worker_.learning().units()[unit];
   if (!pieces_) return values::slice(state_.w, its.first, its.count);
-  const std::size_t bucket = buckets_.of_unit(unit);
-  return values::slice((*pieces_)[bucket].w, its.first - buckets_[bucket].first, its.count);
+  return buckets_.parameters(its, unit, [&](std::size_t bucket) { return (*pieces_)[bucket].w; });
 }
 
 void SummedBuckets::make_gradient(std::size_t unit) { gradient_bytes_ += hold_gradient(worker_, unit); }
 
 void SummedBuckets::complete(std::size_t unit, const Tensor& g) {
-  if (!buckets_.completes(unit)) return;
-  const std::size_t bucket = buckets_.of_unit(unit);
-  if (bucket + 1 == buckets_.count()) expect_sums();
-  push(bucket, g);
+  const auto [first, end] = buckets_.completed_by(unit);
+  if (end == buckets_.count()) expect_sums();
+  for (std::size_t bucket = first; bucket < end; ++bucket) push(bucket, g);
 }
 
 /// A service may answer the first bucket before the last one is pushed.

@@ -26,11 +26,10 @@ void BytePs::describe(base::Describer& d) {
   describe_compression(d, compression);
   d.component("answer_compression", answer_compression,
               "the code that services send instead of sums; with error feedback both ways (DoubleSqueeze)");
-  describe_bucket_size(
-      d, bucket_bytes,
+  describe_bucket_options(
+      d,
       "gradients are pushed in buckets of layers, of at least so many bytes on the wire, as the backward "
       "pass gets them; \"none\": in equal partitions, after it");
-  describe_credits(d, credits, bucket_bytes);
   describe_pulls(d, pull, bucket_bytes);
   describe_hosts_first(d);
   if (bucket_bytes && partitions != default_partitions)
@@ -53,6 +52,7 @@ Traits BytePs::traits(int P) const {
 }
 
 std::optional<Refusal> BytePs::refusal(const Circumstances& circumstances) const {
+  if (auto refusal = split_refusal(circumstances)) return refusal;
   if (by_layer())
     if (auto refusal = bucket_updates_refusal(circumstances))
       return Refusal{refusal->option, refusal->text + "; pull = \"at_once\" waits for the whole gradient"};
@@ -65,16 +65,16 @@ std::vector<SummedPiece> BytePs::pieces(const training::Learning& learning) cons
 }
 
 UnitBuckets BytePs::buckets(const training::Learning& learning) const {
-  return {learning.units(), *bucket_bytes, bytes_on_wire(learning.number_bytes(), *compression)};
+  return buckets_of_units(learning, *compression);
 }
 
 void BytePs::operator()(Worker& worker) const {
   training::Encoder gradients(*compression, worker);
   const training::Encoder sums(*answer_compression, worker);
   if (bucket_bytes) {
-    if (worker.rank() == 0 && worker.begins_the_run() && worker.learning().units().size() == 1)
-      note_single_bucket(worker);
     const UnitBuckets all = buckets(worker.learning());
+    if (worker.rank() == 0 && worker.begins_the_run() && worker.learning().units().size() == 1 && all.count() == 1)
+      note_single_bucket(worker);
     return SummedBuckets(worker, all, {.credits = credits, .at_once = !by_layer()}, gradients, sums).train();
   }
   ServiceExchange services(worker, gradients, sums);

@@ -14,14 +14,14 @@
 #include <optional>
 #include <vector>
 
-#include "strategies/buckets/buckets.h"
+#include "strategies/buckets/bucket_options.h"
 #include "strategies/compression.h"
 #include "strategies/servers/server_choices.h"
 #include "strategies/servers/summation_shares.h"
 
 namespace simgrad::strategies {
 
-struct BytePs : Strategy {
+struct BytePs : Strategy, BucketOptions {
   static constexpr base::About about{
       .kind = "byteps",
       .summary =
@@ -38,8 +38,6 @@ struct BytePs : Strategy {
   std::int64_t partitions = default_partitions;
   Compression compression = no_compression();
   Compression answer_compression = no_compression();
-  std::optional<double> bucket_bytes;
-  std::int64_t credits = default_credits;
   Pulls pull = Pulls::by_layer;
 
   void describe(base::Describer& d) override;

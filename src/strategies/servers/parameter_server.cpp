@@ -64,6 +64,7 @@ Traits ParameterServer::traits(int P) const {
 }
 
 std::optional<Refusal> ParameterServer::refusal(const Circumstances& circumstances) const {
+  if (auto refusal = split_refusal(circumstances)) return refusal;
   if (shards > circumstances.parameters)
     return Refusal{"servers", fmt::format("servers = {}, but {} has {} parameter{} here; expected at most one server a "
                                           "parameter",

@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "strategies/buckets/buckets.h"
+#include "strategies/buckets/bucket_options.h"
 #include "strategies/compression.h"
 #include "strategies/reductions/reduction.h"
 #include "strategies/servers/server_choices.h"
@@ -51,7 +51,7 @@ enum class Late {
 /// The hosts of P workers and of servers placed so; empty: each on its own.
 std::vector<int> hosts_of_servers(Placement placement, int P, int servers);
 
-struct ParameterServer : Strategy {
+struct ParameterServer : Strategy, BucketOptions {
   static constexpr base::About about{
       .kind = "parameter_server",
       .summary = "workers pull parameters from servers, each of which holds a shard, and push gradients to them",
@@ -75,8 +75,6 @@ struct ParameterServer : Strategy {
   Reduce reduce = mean_by_rows();
   Compression compression = no_compression();
   Compression parameter_compression = no_compression();
-  std::optional<double> bucket_bytes;
-  std::int64_t credits = default_credits;
   Pulls pull = Pulls::by_layer;
 
   void describe(base::Describer& d) override;

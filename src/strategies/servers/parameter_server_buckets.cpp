@@ -8,11 +8,11 @@
 namespace simgrad::strategies {
 
 void ParameterServer::describe_buckets(base::Describer& d) {
-  describe_bucket_size(d, bucket_bytes,
-                       "gradients are pushed in buckets of whole layers, of at least so many bytes on the wire, as the "
-                       "backward pass gets them, and pulled as the next forward pass needs them; every server holds a "
-                       "stretch of each bucket; \"none\": all at once");
-  describe_credits(d, credits, bucket_bytes);
+  describe_bucket_options(
+      d,
+      "gradients are pushed in buckets of whole layers, of at least so many bytes on the wire, as the "
+      "backward pass gets them, and pulled as the next forward pass needs them; every server holds a "
+      "stretch of each bucket; \"none\": all at once");
   describe_pulls(d, pull, bucket_bytes);
   if (bucket_bytes && restarts())
     d.refuse(
@@ -28,7 +28,7 @@ void ParameterServer::describe_buckets(base::Describer& d) {
 }
 
 UnitBuckets ParameterServer::buckets(const training::Learning& learning) const {
-  return {learning.units(), *bucket_bytes, bytes_on_wire(learning.number_bytes(), *compression)};
+  return buckets_of_units(learning, *compression);
 }
 
 BucketTravel ParameterServer::travel() const { return {.credits = credits, .pulls_whole = pull == Pulls::at_once}; }
@@ -41,8 +41,7 @@ Bucketing ParameterServer::bucketing(const Server& server) const {
 std::function<std::vector<std::int64_t>(const training::Learning&)> ParameterServer::dealt_in_buckets() const {
   if (!bucket_bytes) return nullptr;
   return [options = *this](const training::Learning& learning) {
-    const UnitBuckets all = options.buckets(learning);
-    return lengths_of(all);
+    return lengths_of(options.buckets(learning).stretches());
   };
 }
 

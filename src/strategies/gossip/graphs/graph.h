@@ -12,7 +12,8 @@
 
 namespace simgrad::strategies {
 
-/// The ranks to which each rank sends, without itself, in the order in which a one-peer scheme goes through them.
+/// The ranks to which each rank sends, without itself, in the order in which a one-peer scheme goes through them: on
+/// a graph that looks alike from all ranks, so that in each turn every rank hears from one other.
 using Adjacency = std::vector<std::vector<int>>;
 
 class Graph : public base::Described {

@@ -41,11 +41,10 @@ Adjacency Grid2d::grid(int P, bool wraps) const {
     for (const auto& [dy, dx] : {std::pair(-1, 0), std::pair(0, -1), std::pair(0, 1), std::pair(1, 0)}) {
       const bool inside = y + dy >= 0 && y + dy < height && x + dx >= 0 && x + dx < width;
       if (!inside && !wraps) continue;
-      own.push_back((y + dy + height) % height * width + (x + dx + width) % width);
+      const int j = (y + dy + height) % height * width + (x + dx + width) % width;
+      // Two in a row are beside each other on both sides.
+      if (j != i && std::ranges::find(own, j) == own.end()) own.push_back(j);
     }
-    std::ranges::sort(own);
-    own.erase(std::unique(own.begin(), own.end()), own.end());  // two in a row are beside each other on both sides
-    std::erase(own, i);
   }
   return all;
 }

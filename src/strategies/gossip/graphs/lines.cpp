@@ -6,10 +6,9 @@
 namespace simgrad::strategies {
 
 Adjacency Ring::edges(int P, std::uint64_t seed) const {
-  Adjacency all = Path().edges(P, seed);
-  if (P < 3) return all;
-  all.front().push_back(P - 1);
-  all.back().insert(all.back().begin(), 0);
+  if (P < 3) return Path().edges(P, seed);
+  Adjacency all;
+  for (int i = 0; i < P; ++i) all.push_back({(i + 1) % P, (i + P - 1) % P});
   return all;
 }
 
@@ -47,8 +46,7 @@ Adjacency StarGraph::edges(int P, std::uint64_t) const {
 Adjacency Complete::edges(int P, std::uint64_t) const {
   Adjacency all(static_cast<std::size_t>(P));
   for (int i = 0; i < P; ++i)
-    for (int j = 0; j < P; ++j)
-      if (j != i) all[static_cast<std::size_t>(i)].push_back(j);
+    for (int hop = 1; hop < P; ++hop) all[static_cast<std::size_t>(i)].push_back((i + hop) % P);
   return all;
 }
 

@@ -31,6 +31,9 @@ struct MixingMatrix {
   MixingMatrix lazy() const;
 };
 
+/// The matrices of successive steps, which begin again after the last one; a single one where all steps are alike.
+using MixingTurns = std::vector<MixingMatrix>;
+
 /// Scales the weights of the remaining ranks of an average to sum to 1; if their sum is 0, all count equally.
 void normalize(std::vector<double>& weights);
 
