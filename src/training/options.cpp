@@ -104,11 +104,14 @@ void Options::describe(base::Describer& d) {
            "torch.nn.utils.clip_grad_norm_ does",
            Bounds{.least = 0.0, .most = 1e12, .positive = true});
   d.component("partition", partition, "how the rows are divided among the ranks");
-  d.number("desynchronise", desynchronise,
-           "asynchronous strategies with two workers or more: a gradient takes a log-normal multiple of its time, of "
-           "mean 1 and this standard deviation, and a worker's first one 1/2 to 3/2 of it besides, so that workers are "
-           "not in phase for ever; 0: equal times and one phase, in which all messages of a server meet",
-           Bounds{.least = 0.0, .most = 1.0});
+  d.number(
+      "desynchronise", desynchronise,
+      "asynchronous strategies with two workers or more: a gradient takes a log-normal multiple of its time, of "
+      "mean 1 and this standard deviation, and a worker's first one 1/2 to 3/2 of it besides, so that workers are "
+      "not in phase for ever; where the messages and the waiting between a worker's gradients take longer than these, "
+      "the standard deviation is this share of that time, and at most a gradient's time; 0: equal times and one "
+      "phase, in which all messages of a server meet",
+      Bounds{.least = 0.0, .most = 1.0});
   d.section("input", input, "the storage from which batches are read, and how far ahead");
   d.choice("precision", precision, precisions, "the formats of numbers, in memory, in products and in messages");
   describe_wire(d, *this);

@@ -9,6 +9,8 @@
 /// Classes of Customers", Journal of the ACM 22, 1975).
 #pragma once
 
+#include <cstdint>
+
 #include "base/random.h"
 
 namespace simgrad::training {
@@ -16,5 +18,20 @@ namespace simgrad::training {
 /// The multiple of its time that a gradient takes: log-normal with mean 1 and standard deviation `spread`; of a
 /// worker's first gradient times a number that is uniform in [1/2, 3/2), which puts workers' phases a gradient apart.
 double multiple_of_gradient(base::Stream& stream, double spread, bool first);
+
+/// The spread of a gradient's time by which a worker's rounds vary by `spread` of their longer part: of the gradients,
+/// or of the messages and the waiting between them. At most 1, and at least `spread`. So phases drift apart within as
+/// many rounds where links or servers take the time as where gradients do. elapsed_s: since the worker's first gradient
+/// began; computed_s: of that, in gradients.
+double spread_of_gradient(double spread, double elapsed_s, double computed_s);
+
+/// The multiple that is drawn for the gradient of a step, and what the worker's rounds have been until then.
+struct Pace {
+  std::int64_t step = -1;
+  std::uint32_t given_up = 0;
+  double multiple = 1.0;
+  double since = 0.0;       ///< when the first gradient began
+  double computed_s = 0.0;  ///< in gradients, since then
+};
 
 }  // namespace simgrad::training

@@ -18,7 +18,6 @@
 #include "training/learning/task_turn.h"
 #include "training/memory/pass_memory.h"
 #include "training/options.h"
-#include "training/pace.h"
 #include "training/passes.h"
 #include "training/session/generation.h"
 #include "training/session/progress.h"
@@ -203,8 +202,14 @@ double Worker::own_pace(std::int64_t step) const {
   const double spread = session().options().desynchronise;
   if (!(spread > 0.0) || !session().generation().traits().asynchronous || all_workers() == 1) return 1.0;
   const int worker = session().generation().first_device(world_rank());  // its devices keep one pace
+  if (pace_.step == step && pace_.given_up == given_up_) return pace_.multiple;
+  if (pace_.step < 0) pace_.since = now();
   base::Stream stream = session().stream(base::Purpose::pace, worker, step, given_up_);
-  return multiple_of_gradient(stream, spread, step == first_);
+  const double its = spread_of_gradient(spread, now() - pace_.since, pace_.computed_s);
+  pace_.multiple = multiple_of_gradient(stream, its, step == first_);
+  pace_.step = step;
+  pace_.given_up = given_up_;
+  return pace_.multiple;
 }
 
 double Worker::stretched(double flops, double whole, std::int64_t step) const {
@@ -219,8 +224,9 @@ double Worker::stretched(double flops, double whole, std::int64_t step) const {
 }
 
 void Worker::compute_stretched(double work, double whole, double flops, std::int64_t step, Work kind) const {
-  const double longer = stretched(work, whole, step);
+  const double longer = stretched(work, whole, step), began = now();
   compute(longer, kind);
+  pace_.computed_s += now() - began;
   count_less(longer - flops);
 }
 

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "cluster/ranks/equal_work.h"
 #include "training/gradient_maker.h"
+#include "training/pace.h"
 #include "training/participant.h"
 
 namespace simgrad::cluster {
@@ -236,12 +237,12 @@ class Worker : public Participant {
   void pass_over_rows(double work, double flops, std::int64_t step);
   /// The multiple of its time that the step's gradient takes because nobody waits for it; else 1.
   double own_pace(std::int64_t step) const;
-
   int share_;  ///< its place among all devices, which share each step's batch
   std::unique_ptr<InputPipeline> input_;
   std::int64_t iteration_ = 0;  ///< the step whose batch comes next
   std::int64_t first_ = 0;      ///< the step of its first gradient
   std::uint32_t given_up_ = 0;  ///< gradients of it that were begun and given up: the next one is drawn anew
+  mutable Pace pace_;           ///< of a worker that waits for nobody
   std::vector<std::function<void(const State&)>> calls_;
   std::function<void(const State&)> before_;  ///< null: none
   bool keeps_gradients_ = true;
