@@ -40,8 +40,7 @@ cluster::Communicator devices_of(Session& session, int worker, int device) {
 Worker::Worker(Session& session, int worker, int device)
     : Participant(session, devices_of(session, worker, device)),
       share_(worker * session.generation().devices() + device),
-      input_(std::make_unique<InputPipeline>(comm(), session.options().input, session.input(),
-                                             session.learning().row_bytes())),
+      input_(std::make_unique<InputPipeline>(comm(), session.rows(), session.learning().batches())),
       iteration_(rounds(session.generation().start_step())),
       first_(iteration_) {}
 
@@ -153,7 +152,8 @@ Tensor Worker::device_task_gradient(const Tensor& w, const TaskTurn& turn) {
   const RankWork work(turn.layers, world.cluster().device(host), session().options().precision,
                       world.cluster().speed(host));
   count_gradient(session(), world_rank(), work, count);
-  if (turn.first) input_->next(count, turn.share_of_row);
+  if (turn.first)
+    read_rows({.part = turn.part, .parts = turn.parts, .count = count, .share_of_row = turn.share_of_row});
   const double flops = turn.flops_a_row() * static_cast<double>(count), own = work.gradient(flops, count);
   compute_stretched(own, own / turn.share_of_work, flops, step, Work::gradient);
   if (turn.last) session().tally().add_computed(device_rows());

@@ -107,6 +107,8 @@ void Participant::compute(double flops, Work work) const {
   session_.world().ranks().compute(world_rank(), flops, work);
 }
 
+const cluster::Storage& Participant::disk() const { return *session_.disk(); }
+
 void Participant::count_less(double flops) const { session_.world().ranks().count_flops(-flops); }
 
 bool Participant::continues(const State& state) const {

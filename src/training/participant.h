@@ -11,6 +11,10 @@
 #include "training/precision.h"
 #include "training/state.h"
 
+namespace simgrad::cluster {
+class Storage;
+}
+
 namespace simgrad::models {
 class ModelPart;
 }
@@ -117,6 +121,9 @@ class Participant {
   double host_link_s(double bytes) const;
   /// Spends so long, whatever the device.
   void spend(double seconds, record::Work work) const;
+
+  /// The strategy's disks. Only where it has them (Traits::disk).
+  const cluster::Storage& disk() const;
 
   /// Whether the training goes on without a lost worker, and with it once it is back (recovery = "continue").
   bool keeps_going() const;

@@ -36,6 +36,14 @@ enum class Holder {
 /// Makes the state to evaluate from replicas that hold different things.
 using Assembly = std::function<values::Tensor(const std::vector<values::Tensor>& replicas, const Learning& learning)>;
 
+/// A disk in each host, from which a strategy's workers read their rows.
+struct RowsOnDisk {
+  double bandwidth_bytes_per_s = 0.0;
+  std::optional<double> bytes_per_sample = {};  ///< none: as training.input has it
+  double flops_per_sample = 0.0;
+  bool cached = false;  ///< rows stay in memory once they are read; else every batch is read
+};
+
 /// Cuts a model for a mesh of ranks.  whole: the terms of the uncut model, and of all ranks.
 using Cuts = std::function<MeshLayout(const MemoryTerms& whole)>;
 
@@ -137,6 +145,8 @@ struct Traits {
   }
   /// The turns of a step of that worker, each over the worker's rows; null where a model has one task.
   std::function<std::vector<TaskTurn>(const Learning&, int worker, int workers)> turns = {};
+  /// The disks that the strategy has. Its rows are there too, unless training.input reads them from elsewhere.
+  std::optional<RowsOnDisk> disk = {};
   /// Whether the first worker sends the others their rows with the parameters.
   bool deals_rows = false;
   /// The micro-batches whose gradients a step adds up.

@@ -34,14 +34,33 @@ using values::Tensor;
 Worker::Worker(Session& session, int position)
     : Participant(session, position),
       share_(rank() * session.generation().devices()),
-      input_(std::make_unique<InputPipeline>(comm(), session.options().input, session.input(),
-                                             session.learning().row_bytes())),
+      input_(std::make_unique<InputPipeline>(comm(), session.rows(), session.learning().batches())),
       iteration_(rounds(rejoins() ? session.latest_step() : session.generation().start_step())),
       first_(iteration_) {}
 
 Worker::~Worker() = default;
 
-void Worker::read_rows(std::int64_t rows) { input_->next(rows); }
+void Worker::read_rows(std::int64_t rows) {
+  read_rows({.part = share_, .parts = workers() * session().generation().devices(), .count = rows});
+}
+
+void Worker::read_rows(const RowsToRead& rows) {
+  if (const double work = work_of(input_->next(rows)); work > 0.0) {
+    compute(work, Work::compute);
+    count_less(work);
+  }
+  input_->keep(rows);
+}
+
+bool Worker::read_split_unless(cluster::Inbox& news, int split, int splits) {
+  const RowsToRead rows{
+      .part = split, .parts = splits, .count = learning().batches().count(split, splits), .is_split = true};
+  const std::optional<double> flops = input_->next_unless(news, rows);
+  if (!flops || !news.compute(work_of(*flops))) return false;
+  count_less(work_of(*flops));
+  input_->keep(rows);
+  return true;
+}
 
 bool Worker::continues(const State& state) const {
   if (before_ && state.step > session().generation().start_step()) before_(state);

@@ -27,6 +27,7 @@ namespace simgrad::training {
 class InputPipeline;
 class PassMemory;
 class Passes;
+struct RowsToRead;
 struct SharedTable;
 struct SparseBatch;
 struct TaskTurn;
@@ -124,6 +125,9 @@ class Worker : public Participant {
   /// Blocks until so many of its next rows have been read, where they are not in memory. The gradients above do so
   /// themselves.
   void read_rows(std::int64_t rows);
+  /// As read_rows(), the rows of one of so many splits of a batch, which any worker may map. Gives up when a message
+  /// comes in or is there already. Returns whether it finished.
+  bool read_split_unless(cluster::Inbox& news, int split, int splits);
   /// The flops that a piece of that step's work takes, `flops` of `whole`, as the scenario's stragglers stretch it for
   /// this rank and step. Every piece of a step is stretched by the same draw.
   double stretched(double flops, double whole, std::int64_t step) const;
@@ -235,6 +239,7 @@ class Worker : public Participant {
                const cluster::EqualWork::Over& over) const;
   /// Charges the work of a pass over that step's rows, which has so many flops.
   void pass_over_rows(double work, double flops, std::int64_t step);
+  void read_rows(const RowsToRead& rows);
   /// The multiple of its time that the step's gradient takes because nobody waits for it; else 1.
   double own_pace(std::int64_t step) const;
   int share_;  ///< its place among all devices, which share each step's batch

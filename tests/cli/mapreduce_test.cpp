@@ -37,10 +37,13 @@ TEST_CASE("more reducers than parameters are refused, once the parameters are kn
 
 TEST_CASE("mapreduce's storage is a name, or a table with options, and unknown ones are refused") {
   const Json results = results_of(mapreduce("storage = { kind = \"disk\", bandwidth = \"1MB/s\" }\n"));
-  CHECK(results["runs"][0]["options"]["storage"] == Json{{"kind", "disk"}, {"bandwidth", "8Mbps"}});
+  CHECK(results["runs"][0]["options"]["storage"] ==
+        Json{{"kind", "disk"}, {"bandwidth", "8Mbps"}, {"flops_per_sample", 0.0}});
   CHECK(results["runs"][0]["label"] == "mapreduce(storage=disk, storage.bandwidth=8Mbps)");
   check_refused(mapreduce("storage = \"tape\"\n"), {"x.toml:26:11: unknown storage \"tape\"; known: memory, disk"});
-  check_refused(mapreduce("storage = { kind = \"memory\", bandwidth = \"1MB/s\" }\n"), {"x.toml:26:30: "});
+  for (const char* option : {"bytes_per_sample = 800", "flops_per_sample = 100"})
+    check_refused(mapreduce(std::string("storage = { kind = \"memory\", bandwidth = \"none\", ") + option + " }\n"),
+                  {"is of rows that are read from disk, but bandwidth = \"none\" reads none; leave one of them out"});
   check_refused(mapreduce("storage = { kind = \"disk\", bandwidth = \"0MB/s\" }\n"),
                 {"x.toml:26:40: bandwidth must be above 0"});
 }

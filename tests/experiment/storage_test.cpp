@@ -1,5 +1,6 @@
 // Scenarios with storages and turns: a disk draws no busy power, and a job's turn is waited for as such.
 #include "experiment/jobs_scenario.h"
+#include "experiment/refused.h"
 
 namespace storage_test {
 
@@ -47,6 +48,52 @@ TEST_CASE("a shared storage gives each reader its share, whatever else happens m
     return std::vector{record.ranks[0].parts[TimePart::communicate_input]};
   });
   CHECK(seconds[0] == Approx(2 * 7 * 47 / 0.1).epsilon(1e-9));
+}
+
+TEST_CASE("ranks of a mesh that have samples read their part once, where rows are cached") {
+  const auto seconds = [](const std::string& input) {
+    const Plan plan = planned(
+        "[cluster]\nworkers = 4\nspeed = \"1GF\"\n[data]\nsamples = 4000\nfeatures = 100\n[model]\nkind = "
+        "\"perceptron\"\nhidden = [8]\n[training]\nnumbers = false\nbatch_size = 400\n" +
+        input + "[parallel]\ntensor = 2\n[stop]\nsteps = 3\n" + ring_allreduce);
+    return tests::numbers_of_child([&] { return std::vector{simulated(plan.runs.front()).simulated_s}; })[0];
+  };
+  const double read_s = seconds("input = { from = \"local\", bandwidth = \"8Mbps\", cache = true }\n") - seconds("");
+  CHECK(read_s == Approx(2000 * 8.0 * 100 / 1e6).epsilon(1e-9));  // of two replicas
+}
+
+TEST_CASE("rows that training.input reads are not read from mapreduce's disk") {
+  const auto parts = [](const std::string& input, const std::string& storage) {
+    const Plan plan = planned(
+        "[cluster]\nworkers = 4\nspeed = \"1GF\"\n[data]\nsamples = 4000\nfeatures = 100\n[model]\nkind = "
+        "\"least_squares\"\n[training]\nnumbers = false\ninput = { from = \"local\", bandwidth = \"8Mbps\"" +
+        input + " }\n[stop]\nsteps = 10\n[[strategy]]\nkind = \"mapreduce\"\nstorage = \"" + storage + "\"\n");
+    return tests::numbers_of_child([&] {
+      const record::TimeParts parts = simulated(plan.runs.front()).ranks[0].parts;
+      return std::vector{parts[TimePart::communicate_input], parts[TimePart::communicate_storage]};
+    });
+  };
+  const double part_s = 1000 * 8.0 * 100 / 1e6;
+  const auto each = parts(", prefetch = 0", "memory"), once = parts(", cache = true", "memory");
+  const auto disk = parts(", cache = true", "disk");
+  CHECK(each[0] == Approx(10 * part_s).epsilon(1e-9));
+  CHECK(once[0] == Approx(part_s).epsilon(1e-9));
+  CHECK(disk[0] == Approx(part_s).epsilon(1e-9));
+  CHECK(each[1] == 0.0);
+  CHECK(once[1] == 0.0);
+  CHECK(disk[1] == Approx(10 * 800 / 200e6).epsilon(1e-9));  // the sums
+}
+
+TEST_CASE("options of reading that mean nothing are refused") {
+  const auto input = [](const std::string& options) {
+    return "[cluster]\nworkers = 4\n[data]\nsamples = 40\nfeatures = 4\n[model]\nkind = \"least_squares\"\n"
+           "[training]\ninput = { " +
+           options + " }\n[stop]\nsteps = 2\n" + ring_allreduce;
+  };
+  check_refused_text(input("cache = true"), "cache says how rows are read, but from = \"memory\" reads none");
+  check_refused_text(input("flops_per_sample = 5"), "flops_per_sample says how rows are read, but from = \"memory\"");
+  check_refused_text(input("from = \"local\", bandwidth = \"8Mbps\", cache = true, prefetch = 2"),
+                     "prefetch says how many batches are read ahead, but with cache = true a worker reads all of its");
 }
 
 TEST_CASE("a job that takes turns with another waits for its turn, and for nothing else") {

@@ -107,7 +107,8 @@ def not_covered(scenario, run):
     expected = {
         "cluster": {"device": "none", "stragglers": "none", "jitter": "none", "background": [], "hosts": [],
                     "overlap_slowdown": 0, "charge_reductions": True, "platform": None},
-        "training": {"input": {"from": "memory"}, "recompute": "none", "checkpoint_every_steps": 0, "clip_norm": None},
+        "training": {"input": {"from": "memory", "cache": False, "flops_per_sample": 0.0}, "recompute": "none",
+                     "checkpoint_every_steps": 0, "clip_norm": None},
         "parallel": {"sequence_parallel": False, "scatter_gather": False, "automatic": False,
                      "copies": "none", "tensor_shares": "equal", "refresh_every": 1},
         "model": {"preset": "none", "config": "", "gated": False, "expert_skew": 1, "bias": True, "qkv_biases": False,

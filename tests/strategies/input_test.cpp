@@ -1,5 +1,5 @@
 // Rows that are read before they are computed on: how long a step takes then.
-#include "strategies/programs.h"
+#include "strategies/fragile.h"
 
 namespace input_test {
 
@@ -58,10 +58,45 @@ TEST_CASE("four workers that read from one storage have a quarter of it each") {
   CHECK(alone.run().record.simulated_s == Approx(5 * (48 * 100 / 1e5 + alone.gradient_s())).epsilon(1e-9));
 }
 
+TEST_CASE("parsing and scaling take a rank's time after every reading") {
+  Trial trial = reading(InputFrom::local, 1e5, 0);
+  trial.training.input.flops_per_sample = 2e5;
+  const double read_s = 12 * 100 / 1e5, derived_s = 12 * 2e5 / speed;
+  const record::Record record = trial.run().record;
+  CHECK(record.simulated_s == Approx(5 * (read_s + derived_s + step_s(trial))).epsilon(1e-9));
+  CHECK(record.ranks[0].parts[record::TimePart::compute_other] == Approx(5 * derived_s).epsilon(1e-9));
+}
+
+TEST_CASE("cached rows are read and derived once, all of a worker's part, and again where a worker comes back") {
+  for (const InputFrom from : {InputFrom::local, InputFrom::shared}) {
+    Trial trial = reading(from, 1e5, 0);
+    trial.features = 4;  // all workers end a step at one time
+    trial.batch = 24;
+    trial.training.input.prefetch.reset();
+    trial.training.input.cache = true;
+    trial.training.input.latency_s = 1e-3;
+    trial.training.input.flops_per_sample = 2e5;
+    trial.training.checkpoint_every_steps = 1;
+    const double alone_s = 1e-3 + 12 * 100 / 1e5, derived_s = 12 * 2e5 / speed;
+    const double all_s = from == InputFrom::shared ? 1e-3 + 48 * 100 / 1e5 : alone_s;
+    CHECK(trial.run().record.simulated_s == Approx(all_s + derived_s + 5 * step_s(trial)).epsilon(1e-9));
+    const double lost_s = 0.5 * trial.gradient_s() + repair_s, again_s = alone_s + derived_s;
+    const double first_at = all_s + derived_s + step_s(trial) + 0.5 * trial.gradient_s();
+    const double second_at = first_at + repair_s + again_s + 2 * step_s(trial) + 0.5 * trial.gradient_s();
+    trial.cluster.failures.detection_s = detection_s;
+    const record::Record record = with_crashes(trial, {crash(1, first_at), crash(3, second_at)}).run().record;
+    REQUIRE(record.error.empty());
+    CHECK(record.simulated_s == Approx(all_s + derived_s + 2 * (lost_s + again_s) + 5 * step_s(trial)).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("reading changes no number") {
   Trial trial = reading(InputFrom::shared, 1e5, 2);
   const Outcome read = trial.run();
   trial.training.input = {};
+  CHECK(read.evaluated == trial.run().evaluated);
+  trial = reading(InputFrom::local, 1e5, 0);
+  trial.training.input.cache = true;
   CHECK(read.evaluated == trial.run().evaluated);
 }
 

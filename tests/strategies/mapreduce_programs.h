@@ -18,7 +18,9 @@ struct MapReduceOptions {
   int splits = 1;
   bool speculative = false;
   std::optional<double> slow_factor = {};
-  double disk_bytes_per_s = 0.0;  ///< 0: memory
+  double disk_bytes_per_s = 0.0;                   ///< 0: memory
+  std::optional<double> read_at_first_per_s = {};  ///< of memory: bytes/s of the disks; none: rows are there
+  double flops_per_sample = 0.0;
 };
 
 inline training::Program mapreduce(const MapReduceOptions& options) {
@@ -34,7 +36,12 @@ inline training::Program mapreduce(const MapReduceOptions& options) {
     strategy->storage.choose("disk");
     dynamic_cast<strategies::DiskStorage&>(*strategy->storage.object()).bandwidth_bytes_per_s =
         options.disk_bytes_per_s;
+  } else {
+    dynamic_cast<strategies::MemoryStorage&>(*strategy->storage.object()).bandwidth_bytes_per_s =
+        options.read_at_first_per_s;
   }
+  dynamic_cast<strategies::IntermediateStorage&>(*strategy->storage.object()).flops_per_sample =
+      options.flops_per_sample;
   return strategies::program(strategy);
 }
 

@@ -39,7 +39,12 @@ std::shared_ptr<Strategy> around_a_ring() {
 }
 
 inline training::Program single() { return strategies::program(std::make_shared<strategies::Single>()); }
-inline training::Program mapreduce() { return strategies::program(std::make_shared<strategies::MapReduce>()); }
+/// Rows are in memory from the start.
+inline training::Program mapreduce() {
+  auto strategy = std::make_shared<strategies::MapReduce>();
+  dynamic_cast<strategies::MemoryStorage&>(*strategy->storage.object()).bandwidth_bytes_per_s = {};
+  return strategies::program(strategy);
+}
 inline training::Program data_parallel() { return strategies::program(std::make_shared<strategies::DataParallel>()); }
 
 inline training::Program allreduce(std::string_view algorithm, std::optional<double> bucket_bytes = {}) {

@@ -5,6 +5,7 @@
 #include "cluster/stragglers/drawn.h"
 #include "cluster/stragglers/varying.h"
 #include "scratch.h"
+#include "strategies/mapreduce_programs.h"
 #include "strategies/programs.h"
 
 namespace stragglers_test {
@@ -116,9 +117,7 @@ TEST_CASE("every strategy meets the same stragglers") {
 }
 
 TEST_CASE("splits of a worker share its draw of the step") {
-  auto strategy = std::make_shared<strategies::MapReduce>();
-  strategy->splits = 3;
-  Trial trial = with_stragglers(strategies::program(strategy), 1, 5);
+  Trial trial = with_stragglers(mapreduce({.splits = 3}), 1, 5);
   trial.rows = 3;
   trial.flops_a_row = 1e8 / 3;
   trial.cluster.stragglers = slot(exponential());

@@ -13,6 +13,7 @@
 #include "cluster/ranks/messenger.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/scopes.h"
+#include "cluster/ranks/storage.h"
 #include "cluster/ranks/timekeeper.h"
 #include "cluster/ranks/world.h"
 #include "cluster/recording/timeline_recording.h"
@@ -129,24 +130,24 @@ bool Inbox::compute(double flops) {
     const BusyScope busy(world.cluster(), &world.timekeeper().main(world_rank()), {.work = record::Work::gradient});
     if (!interference->compute_unless(host, lasting_s, *queue_->filled, [&] { return !queue_->entries.empty(); }))
       return false;
-  } else if (!undisturbed_for(lasting_s, record::TimePart::compute_gradient, record::Work::gradient)) {
+  } else if (!undisturbed_for(lasting_s)) {
     return false;
   }
   world.ranks().count_flops(flops);
   return true;
 }
 
-bool Inbox::use_storage(double seconds) {
-  return undisturbed_for(seconds, record::TimePart::communicate_storage, record::Work::read);
+bool Inbox::use_storage(const Storage& storage, std::int64_t bytes) {
+  return queue_->entries.empty() && storage.read_unless(communicator_, bytes, *queue_->filled);
 }
 
-bool Inbox::undisturbed_for(double seconds, record::TimePart part, record::Work work) {
+bool Inbox::undisturbed_for(double seconds) {
   if (!queue_->entries.empty()) return false;
   if (!(seconds > 0.0)) return true;
   World& world = communicator_.world();
   bool undisturbed = false;
   {
-    const BusyScope busy(world.cluster(), &world.timekeeper().main(world_rank()), part, {.work = work});
+    const BusyScope busy(world.cluster(), &world.timekeeper().main(world_rank()), {.work = record::Work::gradient});
     undisturbed = queue_->filled->acquire_timeout(seconds);
   }
   if (!undisturbed) queue_->filled->release();  // next() will take it

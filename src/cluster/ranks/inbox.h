@@ -1,6 +1,7 @@
 /// Receiving from any of many members, in the order of arrival.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -9,6 +10,8 @@
 #include "cluster/ranks/peer_actors.h"
 
 namespace simgrad::cluster {
+
+class Storage;
 
 /// Receives from many members at once, each member's messages in the order in which they were sent, and those of
 /// different members in the order of completion. A receive a member (or several) is posted ahead at all times, so that
@@ -37,8 +40,8 @@ class Inbox {
   /// Computes, but gives up when a message comes in or is there already. Returns whether it finished.
   /// Virtual time: the flops', at the rank's speed, or until the message. The rank is alone on its cores.
   bool compute(double flops);
-  /// As compute(), of a disk in the rank's host that is busy for so long.
-  bool use_storage(double seconds);
+  /// As compute(), of reading so many bytes from a storage, or of writing them there.
+  bool use_storage(const Storage& storage, std::int64_t bytes);
 
  private:
   struct Queue;
@@ -47,7 +50,7 @@ class Inbox {
   /// Receives from a member, for ever.
   PeerActors::Body body(int member, int ahead) const;
   std::optional<Arrival> take(std::optional<double> timeout_s);
-  bool undisturbed_for(double seconds, record::TimePart part, record::Work work);
+  bool undisturbed_for(double seconds);
   int world_rank() const { return communicator_.world_rank(communicator_.rank()); }
 
   const Communicator& communicator_;

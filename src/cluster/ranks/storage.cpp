@@ -29,15 +29,26 @@ class Storage::SharedDisk {
 
   /// Blocks the calling actor, which may be killed meanwhile.
   void read(double bytes) {
+    const sg4::SemaphorePtr end = sg4::Semaphore::create(0);
     let_time_pass();
-    const Reading reading(*this, bytes);
-    reading.semaphore->acquire();
+    const Reading reading(*this, bytes, *end);
+    end->acquire();
+  }
+  /// Likewise, or until woken is released by another. Returns whether all has been read.
+  bool read_unless(double bytes, sg4::Semaphore& woken) {
+    let_time_pass();
+    const Reading reading(*this, bytes, woken);
+    woken.acquire();
+    if (!reading.over) woken.release();
+    return reading.over;
   }
 
  private:
   /// One reader, as long as it lives.
   struct Reading {
-    Reading(SharedDisk& its_disk, double bytes) : disk(its_disk), end_bytes(disk.bytes_of_each_ + bytes) {
+    /// at_end: released when all is read.
+    Reading(SharedDisk& its_disk, double bytes, sg4::Semaphore& at_end)
+        : disk(its_disk), end_bytes(disk.bytes_of_each_ + bytes), semaphore(&at_end) {
       place = disk.readers_.emplace(end_bytes, this);
       disk.wake_first();
     }
@@ -53,7 +64,7 @@ class Storage::SharedDisk {
     SharedDisk& disk;
     double end_bytes;
     std::multimap<double, Reading*>::iterator place;
-    sg4::SemaphorePtr semaphore = sg4::Semaphore::create(0);
+    sg4::SemaphorePtr semaphore;
     bool over = false;
   };
 
@@ -94,11 +105,41 @@ class Storage::SharedDisk {
 };
 
 Storage::Storage(Cluster& cluster, Place place, double bandwidth_bytes_per_s, double latency_s, record::TimePart part)
-    : bandwidth_bytes_per_s_(bandwidth_bytes_per_s), latency_s_(latency_s), part_(part) {
+    : bandwidth_bytes_per_s_(bandwidth_bytes_per_s),
+      latency_s_(latency_s),
+      part_(part),
+      place_(place),
+      cluster_(cluster) {
   if (place == Place::shared) shared_ = std::make_unique<SharedDisk>(cluster, bandwidth_bytes_per_s);
 }
 
 Storage::~Storage() = default;
+
+/// A host is what the network takes for one: a place with several ranks, or several devices inside one machine.
+void Storage::find_hosts_with_several_ranks(const Communicator& comm) const {
+  const World& world = comm.world();
+  std::map<int, std::vector<int>> ranks_by_place;
+  for (int rank = 0; rank < world.size(); ++rank) ranks_by_place[world.host(rank)].push_back(rank);
+  std::map<int, std::vector<int>> ranks_by_host;
+  int first = ranks_by_place.begin()->first;
+  for (const auto& [place, ranks] : ranks_by_place) {
+    if (place != first && !cluster_.options().inside_host(first, place)) first = place;
+    ranks_by_host[first].insert(ranks_by_host[first].end(), ranks.begin(), ranks.end());
+  }
+  by_rank_.assign(static_cast<std::size_t>(world.size()), nullptr);
+  for (const auto& [host, ranks] : ranks_by_host) {
+    if (ranks.size() < 2) continue;
+    const auto& disk = of_hosts_[host] = std::make_unique<SharedDisk>(cluster_, bandwidth_bytes_per_s_);
+    for (const int rank : ranks) by_rank_[static_cast<std::size_t>(rank)] = disk.get();
+  }
+}
+
+/// The disk that the calling rank shares with others; null: it has one to itself.
+Storage::SharedDisk* Storage::disk_of(const Communicator& comm) const {
+  if (place_ != Place::host) return shared_.get();
+  if (by_rank_.empty()) find_hosts_with_several_ranks(comm);
+  return by_rank_[static_cast<std::size_t>(comm.world_rank(comm.rank()))];
+}
 
 void use_disk(const Communicator& comm, double seconds, double bytes, record::TimePart part) {
   if (!(seconds > 0.0)) return;
@@ -108,11 +149,24 @@ void use_disk(const Communicator& comm, double seconds, double bytes, record::Ti
 }
 
 void Storage::read(const Communicator& comm, std::int64_t bytes) const {
+  SharedDisk* const disk = disk_of(comm);
   const double alone_s = static_cast<double>(bytes) / bandwidth_bytes_per_s_;
   const BusyScope reading(comm.world().cluster(), comm.actor(), part_, {.work = record::Work::read, .bytes = bytes});
-  if (const double seconds = shared_ ? latency_s_ : latency_s_ + alone_s; seconds > 0.0)
+  if (const double seconds = disk ? latency_s_ : latency_s_ + alone_s; seconds > 0.0)
     sg4::this_actor::sleep_for(seconds);
-  if (shared_ && bytes > 0) shared_->read(static_cast<double>(bytes));
+  if (disk && bytes > 0) disk->read(static_cast<double>(bytes));
+}
+
+bool Storage::read_unless(const Communicator& comm, std::int64_t bytes, sg4::Semaphore& woken) const {
+  SharedDisk* const disk = disk_of(comm);
+  const double alone_s = static_cast<double>(bytes) / bandwidth_bytes_per_s_;
+  const BusyScope reading(comm.world().cluster(), comm.actor(), part_, {.work = record::Work::read, .bytes = bytes});
+  if (const double seconds = disk ? latency_s_ : latency_s_ + alone_s; seconds > 0.0)
+    if (const bool undisturbed = woken.acquire_timeout(seconds); !undisturbed) {
+      woken.release();
+      return false;
+    }
+  return !disk || bytes == 0 || disk->read_unless(static_cast<double>(bytes), woken);
 }
 
 }  // namespace simgrad::cluster

@@ -32,7 +32,8 @@ Traits MapReduce::traits(int P) const {
           .free_workers_take = splits > 1 ? fmt::format("splits = {}", splits) : "",
           .passes = job != Job::gradient ? Traits::Passes::assignments
                     : bucket_bytes       ? Traits::Passes::units
-                                         : Traits::Passes::whole};
+                                         : Traits::Passes::whole,
+          .disk = storage->disk()};
 }
 
 std::shared_ptr<const Strategy> MapReduce::alone() const {
@@ -66,8 +67,8 @@ std::vector<Packet> MapReduce::sliced(const Worker& worker, training::Encoder& c
   return packets;
 }
 
-void MapReduce::use_disk(const training::Participant& self, double bytes) const {
-  cluster::use_disk(self.comm(), storage->seconds(bytes), bytes);
+void MapReduce::use_disk(const training::Participant& self, std::int64_t bytes) const {
+  if (!storage->in_memory()) self.disk().write(self.comm(), bytes);
 }
 
 void MapReduce::operator()(Worker& worker) const {
@@ -78,12 +79,11 @@ void MapReduce::operator()(Worker& worker) const {
   for (;;) {  // the training ends it, while it waits for the next broadcast
     const Tensor w = parameters(worker, parameter_code);
     const std::int64_t rows = worker.rows();
-    use_disk(worker, static_cast<double>(rows * worker.learning().row_bytes()));
     std::vector<Packet> slices =
         sliced(worker, sum_code, job == Job::gradient ? worker.gradient(w) : worker.assignments(w), rows);
     std::vector<Pending> sends;
-    double bytes = 0.0;
-    for (const Packet& slice : slices) bytes += static_cast<double>(slice.bytes());
+    std::int64_t bytes = 0;
+    for (const Packet& slice : slices) bytes += slice.bytes();
     use_disk(worker, bytes);
     for (int j = 0; j < worker.servers(); ++j)
       sends.push_back(worker.comm().start_send(worker.server() + j, std::move(slices[static_cast<std::size_t>(j)])));
@@ -134,13 +134,13 @@ void MapReduce::finish_round(Server& server, State& state, const Tensor& codes_s
   const training::Learning& learning = server.learning();
   const std::int64_t combined = sums * sum.size();  // added already
   const std::int64_t received = combiner ? combined : numbers_sent(learning, sum.size(), learning.batches().batch());
-  use_disk(server, 2.0 * static_cast<double>(number_bytes(learning) * received));
+  use_disk(server, 2 * number_bytes(learning) * received);
   if (received > combined) server.charge(static_cast<double>(received - combined));
   if (job == Job::gradient)
     server.update(state, sum);
   else
     server.move_centres(state, sum);
-  use_disk(server, static_cast<double>(state.w.size_bytes()));
+  use_disk(server, state.w.size_bytes());
 }
 
 }  // namespace simgrad::strategies

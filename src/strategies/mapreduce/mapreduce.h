@@ -87,8 +87,8 @@ struct MapReduce : Strategy, BucketOptions {
   /// would have saved, the update.
   void finish_round(Server& server, State& state, const Tensor& codes_sum, const training::Encoder& code,
                     std::int64_t sums) const;
-  /// Virtual time: reading or writing so many bytes; it counts as communicating, with a storage.
-  void use_disk(const training::Participant& self, double bytes) const;
+  /// Reads or writes so many bytes of sums or parameters, where these are on disk.
+  void use_disk(const training::Participant& self, std::int64_t bytes) const;
 };
 
 }  // namespace simgrad::strategies

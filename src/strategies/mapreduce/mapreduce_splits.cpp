@@ -44,11 +44,9 @@ bool MapReduce::map_split(const Worker& worker, SplitOrders& master, int split, 
   const training::Learning& learning = worker.learning();
   const std::int64_t written = number_bytes(learning) * numbers_sent(learning, sum_size(learning), rows);
   const double time_as_flops = split_flops(worker, master.step(), split, all);
-  if (!master.use_disk(storage->seconds(static_cast<double>(rows * learning.row_bytes()))) ||
-      !master.compute(time_as_flops))
-    return false;
+  if (!master.read(split, all) || !master.compute(time_as_flops)) return false;
   worker.count_less(time_as_flops - map_flops(learning, split, all));
-  return master.use_disk(storage->seconds(static_cast<double>(written)));
+  return storage->in_memory() || master.use_disk(written);
 }
 
 void MapReduce::map_splits(Worker& worker) const {
@@ -61,7 +59,6 @@ void MapReduce::map_splits(Worker& worker) const {
     const std::int64_t step = master.step();
     while (const auto split = master.next_split()) {
       const std::int64_t rows = learning.batches().count(*split, all);
-      worker.read_rows(rows);
       if (!map_split(worker, master, *split, all, rows)) break;  // the next round has begun
       if (!master.accepts(*split)) continue;                     // another worker was faster
       worker.count_samples(rows);

@@ -36,6 +36,10 @@ std::optional<int> SplitOrders::next_split() {
   return order_ ? std::exchange(order_, SplitOrder{.step = step_})->split() : std::nullopt;
 }
 
+bool SplitOrders::read(int split, int all) { return received_ == 0 && worker_.read_split_unless(inbox_, split, all); }
+
+bool SplitOrders::use_disk(std::int64_t bytes) { return received_ == 0 && inbox_.use_storage(worker_.disk(), bytes); }
+
 bool SplitOrders::accepts(int split) {
   worker_.comm().send(worker_.server(), Packet({}, SplitReport{.step = step_, .split = split}));
   order_ = order();

@@ -26,8 +26,9 @@ class SplitOrders {
   /// Maps for that long, unless the next round begins meanwhile: then another worker was faster. Returns whether it
   /// finished.
   bool compute(double flops) { return received_ == 0 && inbox_.compute(flops); }
-  /// As compute(), of the worker's disk.
-  bool use_disk(double seconds) { return received_ == 0 && inbox_.use_storage(seconds); }
+  /// As compute(), of reading the rows of one of so many splits, and of writing to the worker's disk.
+  bool read(int split, int all);
+  bool use_disk(std::int64_t bytes);
   /// Reports the split as mapped. Returns whether its result is wanted; then the last result has arrived.
   bool accepts(int split);
   /// Starts to send each reducer its slice of the split's result.

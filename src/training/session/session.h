@@ -20,6 +20,7 @@ class LossScales;
 class ModelParts;
 class Progress;
 class Replicas;
+class RowSource;
 class SharedStates;
 class Store;
 class Tally;
@@ -47,8 +48,10 @@ class Session {
   virtual LossScales& loss_scales() = 0;
   /// The steps that the ranks' reports make up.
   virtual Progress& progress() = 0;
-  /// The storage that batches are read from; null where they are in memory.
-  virtual const cluster::Storage* input() const = 0;
+  /// Where rows are read from; null where they take no time.
+  virtual RowSource* rows() = 0;
+  /// The strategy's disks (Traits::disk); null: it has none.
+  virtual const cluster::Storage* disk() const = 0;
 
   /// Reports a rank's state after state.step updates, writes it as a checkpoint if that is due, and waits for the
   /// job's turn. Once all reporting ranks have arrived at that step, its state is observed. Returns whether the rank

@@ -105,15 +105,39 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
     if (as < workers && std::cmp_less(as, speeds.size()))
       world_.ranks().set_relative_speed(rank, speeds[static_cast<std::size_t>(as)]);
   }
-  if (const InputOptions& input = setup_.options.input; input.from != InputFrom::memory)
-    input_.emplace(cluster,
-                   input.from == InputFrom::local ? cluster::Storage::Place::local : cluster::Storage::Place::shared,
-                   *input.bandwidth_bytes_per_s, input.latency_s.value_or(0.0), record::TimePart::communicate_input);
+  find_rows();
   if (learning.scores()) record_.metric_name = learning.model().metric(learning.problem());
   record_.network_model = name(cluster.options().network_model);
 }
 
 Training::~Training() = default;
+
+/// Rows come from training.input's storage; where it has none, from the strategy's disks.
+void Training::find_rows() {
+  using Place = cluster::Storage::Place;
+  const InputOptions& input = setup_.options.input;
+  const std::optional<RowsOnDisk>& disk = traits_.disk;
+  if (disk)
+    disk_.emplace(cluster_, Place::host, disk->bandwidth_bytes_per_s, 0.0, record::TimePart::communicate_storage);
+  if (input.from != InputFrom::memory) {
+    input_.emplace(cluster_, input.from == InputFrom::local ? Place::host : Place::shared, *input.bandwidth_bytes_per_s,
+                   input.latency_s.value_or(0.0), record::TimePart::communicate_input);
+    rows_.emplace(*input_, input.terms(learning_.row_bytes()), world_.size());
+  } else if (disk) {
+    const auto row_bytes = static_cast<double>(learning_.row_bytes());
+    rows_.emplace(*disk_,
+                  RowSource::Terms{.cached = disk->cached,
+                                   .bytes_a_row = disk->bytes_per_sample.value_or(row_bytes),
+                                   .flops_a_row = disk->flops_per_sample},
+                  world_.size());
+  }
+}
+
+/// The memory of that rank's host is lost.
+void Training::forget(int rank) {
+  checkpoints_.forget(rank);
+  if (rows_) rows_->lose(rank);
+}
 
 /// Whether only the clock is simulated.
 bool Training::times_alone() const { return !learning_.dispatcher().numbers() && !learning_.dispatcher().lineages(); }

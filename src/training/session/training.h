@@ -22,6 +22,7 @@
 #include "training/checkpoints/checkpoint_store.h"
 #include "training/learning/learning.h"
 #include "training/learning/loss_scales.h"
+#include "training/learning/row_source.h"
 #include "training/options.h"
 #include "training/parts/model_parts.h"
 #include "training/program.h"
@@ -79,7 +80,8 @@ class Training final : public Session, private Recoverable {
   Tally& tally() override { return tally_; }
   LossScales& loss_scales() override { return loss_scales_; }
   Progress& progress() override { return *progress_; }
-  const cluster::Storage* input() const override { return input_ ? &*input_ : nullptr; }
+  RowSource* rows() override { return rows_ ? &*rows_ : nullptr; }
+  const cluster::Storage* disk() const override { return disk_ ? &*disk_ : nullptr; }
   bool arrive(const cluster::Communicator& comm, const State& state) override;
   bool arrive(const cluster::Communicator& comm, std::int64_t step, std::shared_ptr<const Store> store) override;
   std::int64_t latest_step() const override { return curve_.latest().step; }
@@ -88,7 +90,7 @@ class Training final : public Session, private Recoverable {
 
  private:
   // Actions of the recovery driver.
-  void forget(int rank) override { checkpoints_.forget(rank); }
+  void forget(int rank) override;
   void crashed(bool recovers) override { checkpoints_.crashed(recovers); }
   void aborted() override { checkpoints_.aborted(); }
   void lose(int rank) override;
@@ -117,6 +119,7 @@ class Training final : public Session, private Recoverable {
   void observe(Observed state);
   bool times_alone() const;
   bool all_are_alike() const;
+  void find_rows();
   void let_ranks_stand_in();
   values::Tensor whole_of_parts(const std::vector<values::Tensor>& states) const;
   Curve::Whole assemble(const std::vector<values::Tensor>& replicas) const;
@@ -153,7 +156,9 @@ class Training final : public Session, private Recoverable {
   Replicas replicas_;
   SharedStates shared_;
   LossScales loss_scales_;
-  std::optional<cluster::Storage> input_;
+  std::optional<cluster::Storage> disk_;   ///< the strategy's, one in each host
+  std::optional<cluster::Storage> input_;  ///< training.input's
+  std::optional<RowSource> rows_;          ///< none: rows take no time
   CheckpointStore checkpoints_;
   std::vector<int> copied_;  ///< by rank, the rank whose state it keeps a copy of; empty: none
   Curve curve_;
