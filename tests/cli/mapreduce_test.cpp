@@ -1,4 +1,8 @@
 // The options of mapreduce through the program: what contradicts what.
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "cli/refusal.h"
 
 namespace mapreduce_test {
@@ -41,9 +45,13 @@ TEST_CASE("mapreduce's storage is a name, or a table with options, and unknown o
         Json{{"kind", "disk"}, {"bandwidth", "8Mbps"}, {"flops_per_sample", 0.0}});
   CHECK(results["runs"][0]["label"] == "mapreduce(storage=disk, storage.bandwidth=8Mbps)");
   check_refused(mapreduce("storage = \"tape\"\n"), {"x.toml:26:11: unknown storage \"tape\"; known: memory, disk"});
-  for (const char* option : {"bytes_per_sample = 800", "flops_per_sample = 100"})
-    check_refused(mapreduce(std::string("storage = { kind = \"memory\", bandwidth = \"none\", ") + option + " }\n"),
-                  {"is of rows that are read from disk, but bandwidth = \"none\" reads none; leave one of them out"});
+  for (const auto& [key, value] : {std::pair("bytes_per_sample", "\"800B\""), std::pair("flops_per_sample", "100")})
+    check_refused(
+        mapreduce(fmt::format("storage = {{ kind = \"memory\", bandwidth = \"none\", {} = {} }}\n", key, value)),
+        {fmt::format(
+            "x.toml:26:50: {} is of rows that are read from disk, but bandwidth = \"none\" reads none; leave one "
+            "of them out",
+            key)});
   check_refused(mapreduce("storage = { kind = \"disk\", bandwidth = \"0MB/s\" }\n"),
                 {"x.toml:26:40: bandwidth must be above 0"});
 }
