@@ -121,12 +121,13 @@ void print_passes(const experiment::Settings& settings) {
       if (found == options.end() || !found->is_object()) continue;
       const auto* const known = training::compressors().find(found->at("kind").get<std::string>());
       const bool given = found->contains("encode_passes") && found->at("encode_passes").is_number();
-      const auto fitted = known ? known->make()->fitted() : std::nullopt;
-      const double passes = given ? found->at("encode_passes").get<double>() : fitted ? fitted->encode_passes : 0.0;
-      const bool own = fitted && passes == fitted->encode_passes;
+      using Fitted = training::Compressor::Fitted;
+      const Fitted fitted = known ? known->make()->fitted().value_or(Fitted()) : Fitted();  // nothing: no name
+      const double passes = given ? found->at("encode_passes").get<double>() : fitted.encode_passes;
+      const bool own = !fitted.to.empty() && passes == fitted.encode_passes;
       print_row(fmt::format("strategy.{}.{}.encode_passes", name, key),
-                given || fitted ? fmt::format("{}", passes) : "an operation",
-                own ? fmt::format("fitted to {}", fitted->to) : assumed);
+                given || !fitted.to.empty() ? fmt::format("{}", passes) : "an operation",
+                own ? fmt::format("fitted to {}", fitted.to) : assumed);
     }
   }
 }

@@ -77,7 +77,8 @@ TEST_CASE("100 kB on a new connection with a link of 1 ms take three windows, tw
 }
 
 TEST_CASE("a message within the initial window takes no longer by slow start") {
-  for (const std::int64_t bytes : {0, 8, 1'000, 14'600}) CHECK(alone_s(ethernet(), bytes) == nine(L + bytes / B));
+  for (const std::int64_t bytes : {0, 8, 1'000, 14'600})
+    CHECK(alone_s(ethernet(), bytes) == nine(L + static_cast<double>(bytes) / B));
   CHECK(alone_s(ethernet(), 14'608) == nine(L + R + 8 / B));
 }
 

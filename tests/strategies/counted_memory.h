@@ -14,7 +14,7 @@ namespace simgrad::tests::counted {
 
 using training::Recompute;
 
-struct Case {
+struct MeshCase {
   std::string name;
   std::int64_t tensor = 1, pipeline = 1, micro_batches = 1, chunks = 1;
   int data = 1;
@@ -44,8 +44,8 @@ inline std::shared_ptr<strategies::Fsdp> fsdp(std::int64_t limit, bool reshard_a
   return fsdp;
 }
 
-inline MeshTrial trial_of(const Case& its, std::shared_ptr<const strategies::Strategy> strategy, Recompute recompute,
-                          bool tied = false) {
+inline MeshTrial trial_of(const MeshCase& its, std::shared_ptr<const strategies::Strategy> strategy,
+                          Recompute recompute, bool tied = false) {
   MeshTrial trial = its.expert > 1 ? experts_trial(6, tied) : transformer_trial(6, tied);
   trial.data = {};
   trial.rows = trial.batch = 96;

@@ -71,11 +71,12 @@ TEST_CASE("a rank of a mesh in bfloat16 holds a gradient of four bytes a paramet
 
 TEST_CASE("the formula of memory in bfloat16 is what the fullest rank holds, whatever gradient_precision says") {
   using training::GradientPrecision;
-  const std::vector<Case> cases{{.name = "1f1b", .pipeline = 4, .micro_batches = 8, .data = 2},
-                                {.name = "zb_h1", .pipeline = 4, .micro_batches = 8, .data = 2, .schedule = "zb_h1"},
-                                {.name = "tensor", .tensor = 4, .micro_batches = 2, .data = 2},
-                                {.name = "tensor alone", .tensor = 2, .data = 2},
-                                {.name = "replicas", .data = 4}};
+  const std::vector<MeshCase> cases{
+      {.name = "1f1b", .pipeline = 4, .micro_batches = 8, .data = 2},
+      {.name = "zb_h1", .pipeline = 4, .micro_batches = 8, .data = 2, .schedule = "zb_h1"},
+      {.name = "tensor", .tensor = 4, .micro_batches = 2, .data = 2},
+      {.name = "tensor alone", .tensor = 2, .data = 2},
+      {.name = "replicas", .data = 4}};
   auto once = fsdp(2, true);
   once->no_sync = true;
   once->micro_batches = 2;
@@ -90,7 +91,7 @@ TEST_CASE("the formula of memory in bfloat16 is what the fullest rank holds, wha
                                                                      zero(3),
                                                                      fsdp(2, true),
                                                                      once};
-  for (const Case& its : cases)
+  for (const MeshCase& its : cases)
     for (std::size_t strategy = 0; strategy < all.size(); ++strategy)
       for (const auto gradients :
            {GradientPrecision::framework, GradientPrecision::as_made, GradientPrecision::float32}) {

@@ -82,7 +82,7 @@ MeshTrial whole_in_halves(bool on_mesh, bool no_sync, const char* optimizer) {
 }  // namespace
 
 TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") {
-  const std::vector<Case> cases{
+  const std::vector<MeshCase> cases{
       {.name = "1f1b", .pipeline = 4, .micro_batches = 8},
       {.name = "gpipe", .pipeline = 4, .micro_batches = 8, .schedule = "gpipe"},
       {.name = "naive", .pipeline = 4, .micro_batches = 8, .schedule = "naive"},
@@ -103,7 +103,7 @@ TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") 
       {.name = "micro-batches alone", .micro_batches = 4, .data = 2}};
   Share share(2);
   for (const bool tied : {false, true})
-    for (const Case& its : cases)
+    for (const MeshCase& its : cases)
       for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full})
         for (const int stage : {0, 1, 2}) {
           if (!share.next()) continue;
@@ -241,7 +241,7 @@ TEST_CASE("a tied embedding is gathered for the head, too, and its gradient is r
 
 TEST_CASE("the formula of a cut model whose units are gathered is what its fullest rank holds, within 1 %") {
   // A shard is rounded up once in the formula, and unit by unit in a run.
-  const std::vector<Case> cases{
+  const std::vector<MeshCase> cases{
       {.name = "1f1b", .pipeline = 2, .micro_batches = 8, .data = 2},
       {.name = "gpipe", .pipeline = 4, .micro_batches = 8, .data = 2, .schedule = "gpipe"},
       {.name = "zb_h1", .pipeline = 4, .micro_batches = 8, .data = 3, .schedule = "zb_h1"},
@@ -269,7 +269,7 @@ TEST_CASE("the formula of a cut model whose units are gathered is what its fulle
   together->no_sync = true;  // of a mesh's micro-batches
   Share share(2);
   for (const bool tied : {false, true})
-    for (const Case& its : cases)
+    for (const MeshCase& its : cases)
       for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full})
         for (const auto& strategy : {fsdp(2, true), fsdp(4, true), fsdp(2, false), in_parts, once, alone, together}) {
           if (!share.next()) continue;

@@ -39,6 +39,8 @@ double idle_time_s(const Options& options, double round_trip_s) {
 
 namespace {
 
+constexpr double segment_bytes = 1460.0;  // of a packet's payload; initial_window is a number of them
+
 /// All connections of a cluster. A message finds the window that messages which are over have left, whatever is under
 /// way beside it, so that the order of messages at one instant decides about nothing.
 class Connections {
@@ -58,7 +60,7 @@ class Connections {
     if (is_new) its = connection(from, to);
     if (!its.slow) return 0.0;
     const bool idle = its.under_way == 0 && sg4::Engine::get_clock() - its.ended_s > its.idle_s;
-    if (is_new || idle) its.window_bytes = packet_bytes * static_cast<double>(options.initial_window);
+    if (is_new || idle) its.window_bytes = segment_bytes * static_cast<double>(options.initial_window);
     flows_[&flow] = {&its, &flow, bytes};
     ++its.under_way;
     const double bandwidth =

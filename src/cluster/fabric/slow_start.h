@@ -22,9 +22,6 @@ namespace simgrad::cluster {
 class Cluster;
 struct Options;
 
-/// Bytes of a packet, of which initial_window is a number.
-inline constexpr double packet_bytes = 1460.0;
-
 /// Whether messages begin slowly on a route of that latency: under `ethernet`, unless initial_window is 0, where a
 /// round trip takes at least a millisecond. In less, a window has opened within a fraction of the idle time.
 bool starts_slowly(const Options& options, double latency_s);
