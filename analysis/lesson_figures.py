@@ -279,7 +279,7 @@ def same_step(lesson, figure):
 def does_it_fit(lesson, figure):
     axes = figure.subplots()
     states = 14 * 1.31582
-    formulas = {"none": states + 45.90 + 1.73, "selective": states + 13.69 + 1.73, "full": states + 2.35 + 1.91}
+    formulas = {"none": states + 45.90 + 3.59, "selective": states + 13.69 + 3.59, "full": states + 2.56 + 1.91}
     for run in lesson.runs:
         formula = formulas.get(run["param.training.recompute"])
         if formula is None:

@@ -249,7 +249,8 @@ void describe_links(base::Describer& d, Options& options) {
   d.quantity(
       "idle_time", options.idle_time_s, Unit::seconds,
       "network_model = \"ethernet\": a connection from host to host on which no message was under way for longer "
-      "begins again with initial_window (RFC 5681); default its round trip, at least 200ms (Linux)",
+      "begins again with initial_window (RFC 5681); default its round trip and 200ms, as Linux's retransmission "
+      "timeout",
       Bounds::at_least(0));
 }
 

@@ -102,6 +102,7 @@ Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, const LayerRe
   memory().raise(MemoryPart::parameters, number_bytes().parameter * static_cast<double>(w.size()));
   PassMemory passes = pass_memory(count);
   for (std::size_t i = 0; i < layers.size(); ++i) passes.forward(i);
+  const double began = now();
   compute(pieces, ready_in, [&](std::size_t piece) {
     count_less(pieces[piece].flops - flops[piece]);
     const std::size_t left = layers.size() - piece;
@@ -111,6 +112,7 @@ Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, const LayerRe
     }
     if (left > 0) passes.enter_backward(left - 1);
   });
+  pace_.computed_s += now() - began;
   session().tally().add_computed(count);
   return g;
 }

@@ -21,8 +21,10 @@ PartPasses::PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, doub
       rows_(micro.count(worker.rows())),
       step_work_(step_work),
       memory_(worker.pass_memory(rows_)) {
-  const bool has_samples = part_.chunks().front().chunk.first_unit == 0;
-  if (has_samples) worker.read_rows(rows_);
+  const models::Chunk& first = part_.chunks().front().chunk;
+  // One of the ranks that compute on the same rows reads them, and hands them to the others.
+  const bool reads = first.first_unit == 0 && first.tensor_rank == 0 && first.context_rank == 0;
+  if (reads) worker.read_rows(rows_);
   count_gradient(worker.session(), worker.world_rank(), worker.work(), rows_);
 }
 

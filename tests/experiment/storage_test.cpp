@@ -51,15 +51,19 @@ TEST_CASE("a shared storage gives each reader its share, whatever else happens m
 }
 
 TEST_CASE("ranks of a mesh that have samples read their part once, where rows are cached") {
-  const auto seconds = [](const std::string& input) {
-    const Plan plan = planned(
-        "[cluster]\nworkers = 4\nspeed = \"1GF\"\n[data]\nsamples = 4000\nfeatures = 100\n[model]\nkind = "
-        "\"perceptron\"\nhidden = [8]\n[training]\nnumbers = false\nbatch_size = 400\n" +
-        input + "[parallel]\ntensor = 2\n[stop]\nsteps = 3\n" + ring_allreduce);
+  const auto seconds = [](const std::string& topology, const std::string& input) {
+    const Plan plan = planned("[cluster]\nworkers = 4\nspeed = \"1GF\"\n" + topology +
+                              "[data]\nsamples = 4000\nfeatures = 100\n[model]\nkind = "
+                              "\"perceptron\"\nhidden = [8]\n[training]\nnumbers = false\nbatch_size = 400\n" +
+                              input + "[parallel]\ntensor = 2\n[stop]\nsteps = 3\n" + ring_allreduce);
     return tests::numbers_of_child([&] { return std::vector{simulated(plan.runs.front()).simulated_s}; })[0];
   };
-  const double read_s = seconds("input = { from = \"local\", bandwidth = \"8Mbps\", cache = true }\n") - seconds("");
-  CHECK(read_s == Approx(2000 * 8.0 * 100 / 1e6).epsilon(1e-9));  // of two replicas
+  // Two tensor ranks that share a host's disk read the rows of their replica once, too.
+  for (const char* topology : {"", "topology = { kind = \"gpu_hosts\", devices = 2 }\n"}) {
+    const double read_s = seconds(topology, "input = { from = \"local\", bandwidth = \"8Mbps\", cache = true }\n") -
+                          seconds(topology, "");
+    CHECK(read_s == Approx(2000 * 8.0 * 100 / 1e6).epsilon(1e-9));  // of two replicas
+  }
 }
 
 TEST_CASE("rows that training.input reads are not read from mapreduce's disk") {
@@ -90,6 +94,12 @@ TEST_CASE("options of reading that mean nothing are refused") {
            "[training]\ninput = { " +
            options + " }\n[stop]\nsteps = 2\n" + ring_allreduce;
   };
+  check_refused_text(
+      "[cluster]\nworkers = 4\n[data]\nsamples = 40\nfeatures = 4\n[model]\nkind = \"least_squares\"\n"
+      "[training]\ninput = { from = \"local\", bandwidth = \"8Mbps\", cache = true }\npartition = { kind = "
+      "\"stream\", duration = \"1s\" }\n[stop]\nsteps = 2\n" +
+          ring_allreduce,
+      "cache = true reads a worker's rows once, but with partition = \"stream\" new rows come in");
   check_refused_text(input("cache = true"), "cache says how rows are read, but from = \"memory\" reads none");
   check_refused_text(input("flops_per_sample = 5"), "flops_per_sample says how rows are read, but from = \"memory\"");
   check_refused_text(input("from = \"local\", bandwidth = \"8Mbps\", cache = true, prefetch = 2"),

@@ -9,7 +9,7 @@ Written without reading src/, from what `simgrad explain` says of topologies, ne
 * K. Hsieh et al., Gaia: Geo-Distributed Machine Learning Approaching LAN Speeds, NSDI 2017 (sites far apart);
 * M. Allman, V. Paxson, E. Blanton, RFC 5681, 2009, and J. Chu et al., RFC 6928, 2013 (TCP's slow start, the restart of
   idle connections and the initial window; from `explain ethernet` that it is for round trips of a millisecond, that the
-  timeout is the round trip and at least 200 ms, and that a window is what messages that are over have acknowledged);
+  timeout is the round trip and 200 ms, and that a window is what messages that are over have acknowledged);
 * NVIDIA, NCCL's user guide (messages of the protocol LL carry as many bytes of flags as of data).
 
 A link's name is (class, number, way), and that of a link without two ways ends with None.
@@ -242,7 +242,7 @@ class Connections:
         round_trip = 2 * latency
         if self.cables.hosts[ends[0]] == self.cables.hosts[ends[1]] or round_trip < 1e-3 or not size:
             return 0.0
-        timeout = quantity(self.idle_time) if self.idle_time else max(0.2, round_trip)
+        timeout = quantity(self.idle_time) if self.idle_time else round_trip + 0.2
         if not self.under_way.get(ends) and now - self.last.get(ends, float("-inf")) > timeout:
             self.windows[ends] = self.initial
         self.under_way[ends] = self.under_way.get(ends, 0) + 1

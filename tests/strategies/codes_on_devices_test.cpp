@@ -84,7 +84,7 @@ TEST_CASE("passes that a scenario gives replace those of the kind, and a host wi
   }
 }
 
-TEST_CASE("an operation is a pass where a kind has no passes of its own, and a product of power_sgd is half a one") {
+TEST_CASE("an operation is a pass where a kind has no passes of its own") {
   const auto equal = [](const Compressor& compressor, double encode, double decode) {
     CAPTURE(compressor.kind);
     CHECK(step_s(allreduce(compressor.slot()), {}) ==

@@ -33,8 +33,8 @@ double slow_start_s(double bytes, double window_bytes, double round_trip_s, doub
 }
 
 double idle_time_s(const Options& options, double round_trip_s) {
-  constexpr double least_timeout_s = 0.2;
-  return options.idle_time_s.value_or(std::max(least_timeout_s, round_trip_s));
+  constexpr double least_variance_s = 0.2;
+  return options.idle_time_s.value_or(round_trip_s + least_variance_s);
 }
 
 namespace {

@@ -29,8 +29,8 @@ bool starts_slowly(const Options& options, double latency_s);
 /// The time by which messages of so many bytes that begin with that window are longer than latency + bytes / bandwidth.
 double slow_start_s(double bytes, double window_bytes, double round_trip_s, double bytes_per_s);
 
-/// The idle time of a connection: the option, or the retransmission timeout, which is the round trip and at least 200
-/// ms (Linux; RFC 6298 has a second).
+/// The idle time of a connection: the option, or the retransmission timeout, which is the round trip and a term for its
+/// variance, which Linux sets to at least 200 ms (RFC 6298, section 2, has a whole timeout of at least a second).
 double idle_time_s(const Options& options, double round_trip_s);
 
 /// The multiple of its latency that a message's latency and slow start take. It keeps the connections' windows.

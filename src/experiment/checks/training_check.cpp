@@ -48,6 +48,16 @@ void check_desynchronise(const Settings& settings, const Document& document, Fau
              "leave it out (cluster.stragglers slow down the ranks of any strategy)");
 }
 
+/// Refuses rows that are read once where new ones come in.
+void check_cache(const Settings& settings, const Document& document, Faults& faults) {
+  if (!settings.training.input.cache || !settings.training.partition->inflow()) return;
+  faults.add(
+      place(document, "training.input.cache"),
+      fmt::format("cache = true reads a worker's rows once, but with partition = \"{}\" new rows come in during the "
+                  "training; leave cache out, so that each batch is read",
+                  settings.training.partition.kind()));
+}
+
 /// Refuses faulty workers where no worker hands over a gradient of the whole model.
 void check_faulty(const Settings& settings, const Document& document, Faults& faults) {
   if (!settings.cluster.faulty->there()) return;
@@ -211,6 +221,7 @@ void check_tokens(const Settings& settings, const Document& document, Faults& fa
 void check_fitness(const Settings& settings, const Document& document, Faults& faults) {
   check_optimizer(settings, document, faults);
   check_desynchronise(settings, document, faults);
+  check_cache(settings, document, faults);
   check_faulty(settings, document, faults);
   check_tokens(settings, document, faults);
   check_shares(settings, document, faults);

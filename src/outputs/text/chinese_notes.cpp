@@ -108,8 +108,12 @@ constexpr Translation note_texts[] = {
      "hosts_first：一台主机的 {} 个设备是 {} 个工作节点之一；它们把各自样本的结果相加，由第一个设备与其他主机交换"},
     {"bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps",
      "bucket_size：模型只有一层，梯度就是一个桶，没有什么可以重叠"},
+    {"workers read their rows from disk before their first round (storage), and the baseline has them in memory; "
+     "bandwidth = \"none\" has them in memory, too",
+     "工作节点在第一轮之前从磁盘读取各自的行（storage），而基线的行已在内存中；设 bandwidth = "
+     "\"none\"，则它们也已在内存中"},
     {"spectral_gap: none, because averages with one peer are exact every {} steps",
-     "spectral_gap：没有，因为每次推送给一个邻居，每 {} 步就恰好达到平均"},
+     "spectral_gap：没有，因为每次与一个邻居平均，每 {} 步就恰好达到平均"},
     {"spectral_gap: not computed: the matrix is large and either not symmetric or slow to mix",
      "spectral_gap：没有计算：矩阵很大，而且不对称，或者混合得很慢"},
     {"{} falls into {} parts of {} ranks, between which nothing travels: each converges to a mean of its own, the "

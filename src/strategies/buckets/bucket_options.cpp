@@ -33,7 +33,8 @@ void BucketOptions::describe_bucket_options(base::Describer& d, std::string_view
 std::optional<Refusal> BucketOptions::split_refusal(const Circumstances& circumstances) const {
   constexpr double most = 10'000;
   if (!bucket_bytes || !split_layers) return {};
-  const double buckets = 8.0 * static_cast<double>(circumstances.parameters) / *bucket_bytes;
+  const double number_bytes = training::number_bytes(circumstances.precision, circumstances.wire).wire;
+  const double buckets = number_bytes * static_cast<double>(circumstances.parameters) / *bucket_bytes;
   if (buckets <= most) return {};
   return Refusal{"bucket_size",
                  fmt::format("split_layers = true makes up to {:.0f} buckets of the model's {} parameters; "

@@ -190,6 +190,10 @@ void Training::start() {
     if (std::string text = about_steps(traits_, *setup_.stop.steps); !text.empty()) tally_.note(std::move(text));
   if (const auto& faulty = cluster_.options().faulty; faulty->there() && world_.size() > 1)
     tally_.note(faulty->note(faulty.kind(), world_.workers(), learning_.seed()));
+  if (traits_.disk && traits_.disk->cached && setup_.options.input.from == InputFrom::memory)
+    tally_.note(
+        "workers read their rows from disk before their first round (storage), and the baseline has them in memory; "
+        "bandwidth = \"none\" has them in memory, too");
   const auto failing_hosts = static_cast<std::int64_t>(ranks_that_fail(cluster_, world_).size());
   if (traits_.copies_next_stage) keep_copies();
   for (std::string& text : checkpoints_.plan(
