@@ -126,7 +126,7 @@ void print_passes(const experiment::Settings& settings) {
       const double passes = given ? found->at("encode_passes").get<double>() : fitted.encode_passes;
       const bool own = !fitted.to.empty() && passes == fitted.encode_passes;
       print_row(fmt::format("strategy.{}.{}.encode_passes", name, key),
-                given || !fitted.to.empty() ? fmt::format("{}", passes) : "an operation",
+                given || !fitted.to.empty() ? fmt::format("{}", passes) : "one an operation",
                 own ? fmt::format("fitted to {}", fitted.to) : assumed);
     }
   }

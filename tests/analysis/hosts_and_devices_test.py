@@ -67,11 +67,14 @@ tokens = 1e11
 COUNTS = [("hosts", r"(?<![\w.,-])(\d[\d,]*) (?:(?:spare|whole|other|busy|idle) )?(?:hosts?|servers?|machines?)\b(?! of [a-z])"),
           ("hosts", r"(?<![\w.,-])(\d[\d,]*) hosts? of \d+ \w+"),
           ("a host", r"hosts? of (\d+) \w+"),
-          ("devices", r"(?<![\w.,-])(\d[\d,]*) (?:(?:whole|other|equal|busy|idle) )?(?:devices?|workers?|ranks?|GPUs?)\b"),
+          ("devices", r"(?<![\w.,-])(\d[\d,]*) (?:(?:whole|other|equal|busy|idle) )?(?:devices?|workers?|GPUs?)\b"),
+          ("ranks", r"(?<![\w.,-])(\d[\d,]*) ranks?\b"),
           ("hosts", r"(\d[\d,]*) ?台(?:备用)?(?:主机|服务器)"),
           ("a host", r"每台(?:主机)? ?(\d+) ?"),
-          ("devices", r"(\d[\d,]*) ?个(?:设备|工作节点| ?rank)")]
-ALLOWED = {"hosts": HOSTS | {ONE}, "devices": DEVICES | {ONE, A_HOST}, "a host": {A_HOST}}
+          ("devices", r"(\d[\d,]*) ?个(?:设备|工作节点)"),
+          ("ranks", r"(\d[\d,]*) ?个 ?rank")]
+ALLOWED = {"hosts": HOSTS | {ONE}, "devices": DEVICES | {ONE}, "a host": {A_HOST},
+           "ranks": DEVICES | HOSTS | {ONE, A_HOST}}  # a collective may be one of a host's devices, or of one device a host
 
 
 def miscounts(text):
