@@ -71,6 +71,17 @@ void describe_gradient_precision(base::Describer& d, Options& options) {
              "gradients are made; take a shorter precision, or leave gradient_precision out");
 }
 
+void describe_desynchronise(base::Describer& d, Options& options) {
+  d.number(
+      "desynchronise", options.desynchronise,
+      "asynchronous strategies with two workers or more: a gradient takes a log-normal multiple of its time, of "
+      "mean 1 and this standard deviation, and a worker's first one 1/2 to 3/2 of it besides, so that workers are "
+      "not in phase for ever; where the messages and the waiting between a worker's gradients take longer than these, "
+      "the standard deviation is this share of that time, and at most a gradient's time; 0: equal times and one "
+      "phase, in which all messages of a server meet",
+      Bounds{.least = 0.0, .most = 1.0});
+}
+
 void describe_wire(base::Describer& d, Options& options) {
   d.choice("wire", options.wire, wires,
            "the format in which uncompressed gradients, parameters and activations travel; they are rounded to it, and "
@@ -104,14 +115,7 @@ void Options::describe(base::Describer& d) {
            "torch.nn.utils.clip_grad_norm_ does",
            Bounds{.least = 0.0, .most = 1e12, .positive = true});
   d.component("partition", partition, "how the rows are divided among the ranks");
-  d.number(
-      "desynchronise", desynchronise,
-      "asynchronous strategies with two workers or more: a gradient takes a log-normal multiple of its time, of "
-      "mean 1 and this standard deviation, and a worker's first one 1/2 to 3/2 of it besides, so that workers are "
-      "not in phase for ever; where the messages and the waiting between a worker's gradients take longer than these, "
-      "the standard deviation is this share of that time, and at most a gradient's time; 0: equal times and one "
-      "phase, in which all messages of a server meet",
-      Bounds{.least = 0.0, .most = 1.0});
+  describe_desynchronise(d, *this);
   d.section("input", input, "the storage from which batches are read, and how far ahead");
   d.choice("precision", precision, precisions, "the formats of numbers, in memory, in products and in messages");
   describe_wire(d, *this);

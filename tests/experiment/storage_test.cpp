@@ -52,7 +52,7 @@ TEST_CASE("a shared storage gives each reader its share, whatever else happens m
 
 TEST_CASE("ranks of a mesh that have samples read their part once, where rows are cached") {
   const auto seconds = [](const std::string& topology, const std::string& input) {
-    const Plan plan = planned("[cluster]\nworkers = 4\nspeed = \"1GF\"\n" + topology +
+    const Plan plan = planned("[cluster]\nworkers = 4\nspeed = \"1GF\"\ncollectives = \"messages\"\n" + topology +
                               "[data]\nsamples = 4000\nfeatures = 100\n[model]\nkind = "
                               "\"perceptron\"\nhidden = [8]\n[training]\nnumbers = false\nbatch_size = 400\n" +
                               input + "[parallel]\ntensor = 2\n[stop]\nsteps = 3\n" + ring_allreduce);

@@ -74,14 +74,14 @@ TEST_CASE("graphs have no loops and no double edges, and lead both ways, on ever
 }
 
 TEST_CASE("the neighbours of small graphs are the textbook's") {
-  CHECK(made("ring", 4) == Adjacency{{1, 3}, {0, 2}, {1, 3}, {0, 2}});
+  CHECK(made("ring", 4) == Adjacency{{1, 3}, {2, 0}, {3, 1}, {0, 2}});
   CHECK(made("path", 3) == Adjacency{{1}, {0, 2}, {1}});
   CHECK(made("star", 3) == Adjacency{{1, 2}, {0}, {0}});
-  CHECK(made("complete", 3) == Adjacency{{1, 2}, {0, 2}, {0, 1}});
+  CHECK(made("complete", 3) == Adjacency{{1, 2}, {2, 0}, {0, 1}});
   CHECK(made("grid_2d", 6) == Adjacency{{1, 3}, {0, 2, 4}, {1, 5}, {0, 4}, {1, 3, 5}, {2, 4}});
-  CHECK(made("torus_2d", 9)[0] == std::vector{1, 2, 3, 6});
+  CHECK(made("torus_2d", 9)[0] == std::vector{6, 2, 1, 3});
   CHECK(made("torus_2d", 9)[4] == std::vector{1, 3, 5, 7});
-  CHECK(made("torus_2d", 6)[0] == std::vector{1, 2, 3});  // two rows: above is below
+  CHECK(made("torus_2d", 6)[0] == std::vector{3, 2, 1});  // two rows: above is below
   CHECK(made("hypercube", 8)[5] == std::vector{4, 7, 1});
   CHECK(made("exponential", 8)[0] == std::vector{1, 7, 2, 6, 4});
   Exponential directed;
@@ -94,7 +94,7 @@ TEST_CASE("the neighbours of small graphs are the textbook's") {
 
 TEST_CASE("the torus of 12 ranks is the most square one, three rows of four") {
   const Adjacency edges = made("torus_2d", 12);
-  CHECK(edges[0] == std::vector{1, 3, 4, 8});
+  CHECK(edges[0] == std::vector{8, 3, 1, 4});
   for (const auto& own : edges) CHECK(own.size() == 4);
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("parts within which everybody reaches everybody are counted along the 
 }
 
 TEST_CASE("what the loss of ranks leaves of a graph is numbered anew") {
-  CHECK(restricted(made("ring", 5), std::vector{0, 2, 3, 4}) == Adjacency{{3}, {2}, {1, 3}, {0, 2}});
+  CHECK(restricted(made("ring", 5), std::vector{0, 2, 3, 4}) == Adjacency{{3}, {2}, {3, 1}, {0, 2}});
   CHECK(components(restricted(made("star", 4), std::vector{1, 2, 3})) == std::vector{1, 1, 1});
 }
 

@@ -135,9 +135,8 @@ std::vector<double> memory_of_units(const MemoryTerms& terms, const std::vector<
     double sum = 0.0;
     for (std::size_t l = unit.first_layer; l < unit.first_layer + unit.layers; ++l) {
       const double kept = training::kept_bytes(layers, l, terms.recompute, terms.bytes);
-      const double again =
-          training::kept_bytes(layers, l, Recompute::none, terms.bytes) - kept + layers[l].backward_bytes;
-      sum += static_cast<double>(layers[l].count) * a_parameter + rows * kept + rows_at_once * again;
+      const double whole = training::kept_bytes(layers, l, Recompute::none, terms.bytes) + layers[l].backward_bytes;
+      sum += static_cast<double>(layers[l].count) * a_parameter + rows * kept + rows_at_once * (whole - kept);
     }
     bytes.push_back(sum);
   }

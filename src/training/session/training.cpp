@@ -112,27 +112,6 @@ Training::Training(cluster::Cluster& cluster, const Learning& learning, Program 
 
 Training::~Training() = default;
 
-/// Rows come from training.input's storage; where it has none, from the strategy's disks.
-void Training::find_rows() {
-  using Place = cluster::Storage::Place;
-  const InputOptions& input = setup_.options.input;
-  const std::optional<RowsOnDisk>& disk = traits_.disk;
-  if (disk)
-    disk_.emplace(cluster_, Place::host, disk->bandwidth_bytes_per_s, 0.0, record::TimePart::communicate_storage);
-  if (input.from != InputFrom::memory) {
-    input_.emplace(cluster_, input.from == InputFrom::local ? Place::host : Place::shared, *input.bandwidth_bytes_per_s,
-                   input.latency_s.value_or(0.0), record::TimePart::communicate_input);
-    rows_.emplace(*input_, input.terms(learning_.row_bytes()), world_.size());
-  } else if (disk) {
-    const auto row_bytes = static_cast<double>(learning_.row_bytes());
-    rows_.emplace(*disk_,
-                  RowSource::Terms{.cached = disk->cached,
-                                   .bytes_a_row = disk->bytes_per_sample.value_or(row_bytes),
-                                   .flops_a_row = disk->flops_per_sample},
-                  world_.size());
-  }
-}
-
 /// The memory of that rank's host is lost.
 void Training::forget(int rank) {
   checkpoints_.forget(rank);
@@ -190,10 +169,6 @@ void Training::start() {
     if (std::string text = about_steps(traits_, *setup_.stop.steps); !text.empty()) tally_.note(std::move(text));
   if (const auto& faulty = cluster_.options().faulty; faulty->there() && world_.size() > 1)
     tally_.note(faulty->note(faulty.kind(), world_.workers(), learning_.seed()));
-  if (traits_.disk && traits_.disk->cached && setup_.options.input.from == InputFrom::memory)
-    tally_.note(
-        "workers read their rows from disk before their first round (storage), and the baseline has them in memory; "
-        "bandwidth = \"none\" has them in memory, too");
   const auto failing_hosts = static_cast<std::int64_t>(ranks_that_fail(cluster_, world_).size());
   if (traits_.copies_next_stage) keep_copies();
   for (std::string& text : checkpoints_.plan(
