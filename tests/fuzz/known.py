@@ -17,9 +17,23 @@ HERE = pathlib.Path(__file__).resolve().parent
 LISTED = HERE.parent / "known_faults.toml"
 PREFIXES = ("relations: ", "fuzz: ")
 
+
+def hosts_fail_on_infiniband(case):
+    return case.at("cluster.network_model") == "infiniband" and bool(case.at("cluster.failures"))
+
+
+def gathers_a_tied_matrix(case):
+    sharded = any(s["kind"] == "fsdp" or s["kind"] == "zero" and s.get("stage", 3) == 3 for s in case.at("strategy", []))
+    return sharded and case.kind("model") == "transformer" and case.at("model.tied", True) and case.at("cluster.workers") > 2
+
+
 # The name in known_faults.toml, its relation, the scenarios that may show it, and the pattern of its words if not all
 # words of the relation are meant. A fault of a run by itself has None for its relation, and a pattern.
-KNOWN = {}
+KNOWN = {
+    "infiniband and hosts that fail": (None, hosts_fail_on_infiniband, "lmm::Element"),
+    "infiniband and named runs": ("named runs", hosts_fail_on_infiniband, "lmm::Element"),
+    "bytes of fsdp": (None, gathers_a_tied_matrix, "bytes is .* with computed collectives"),
+}
 
 
 def shows(known, case, fault):

@@ -249,8 +249,13 @@ def run_all(options, directory):
             checks.report(scenario, found, again)
             if found and options.keep:
                 keep_files(scenario, options.keep / f"seed-{options.seed}")
-    (directory / "known").mkdir()
-    for line in checks.known.mended(lambda scenario: checks.own_faults(scenario, directory / "known")[0]):
+
+    def own_faults(scenario):
+        scratch = directory / "known" / scenario.stem
+        scratch.mkdir(parents=True)
+        return checks.own_faults(scenario, scratch)[0]
+
+    for line in checks.known.mended(own_faults):
         checks.faults += 1
         print(f"FAULT {line}", flush=True)
     # In the gate it may be chance that none of a few scenarios was one for a relation.
