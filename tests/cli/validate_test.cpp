@@ -139,9 +139,10 @@ schedule = "constant"
 warmup_steps = 0
 partition = { kind = "iid", shares = "equal" }
 desynchronise = 0.05
-input = { from = "memory" }
+input = { from = "memory", cache = false, flops_per_sample = 0.0 }
 precision = "float64"
 wire = "precision"
+gradient_precision = "framework"
 numbers = true
 recompute = "none"
 memory = "refuse"
@@ -187,6 +188,7 @@ mixing = "metropolis"
 lazy = false
 overlap = false
 compression = "none"
+one_peer = false
 bucket_size = "none"
 recovery = "cluster"
 

@@ -144,9 +144,11 @@ TEST_CASE("The bound counts the parameters that ranks gather for every micro-bat
 "parallel.micro_batches" = [2, 4]
 [[strategy]]
 kind = "fsdp"
+no_sync = true
 [[strategy]]
 kind = "fsdp"
 label = "kept"
+no_sync = true
 reshard_after_forward = false
 )");
   REQUIRE(steps.names.size() == 4);
