@@ -50,7 +50,7 @@ struct MeshUse {
   std::optional<double> tensor_s = {};        ///< in collectives among the ranks that share products
   std::optional<double> context_s = {};       ///< likewise, tokens: keys and values, their derivatives, gradients
   std::optional<double> expert_s = {};        ///< likewise, experts or tables: exchanges, gradients of all else
-  std::optional<double> data_s = {};  ///< the strategy, among those with the same part; null where there is one replica
+  std::optional<double> data_s = {};          ///< the strategy, among its workers; null where a rank is the only one
 };
 
 /// One rank's virtual time by activity, whose four parts add up to the run's time, and its traffic.

@@ -25,6 +25,7 @@ struct Circumstances {
   const training::StopOptions& stop;
   std::uint64_t seed = 1;
   std::int64_t micro_batches_of_mesh = 1;  ///< of a step, where ranks of a mesh make its gradient together
+  std::int64_t replicas = workers;         ///< the workers that have rows of their own: on a mesh perhaps fewer
   std::int64_t batch = 0;                  ///< rows of a step, of all workers
   std::int64_t rows = 0;                   ///< training rows
   bool rows_come_in = false;               ///< during the training

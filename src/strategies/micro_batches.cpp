@@ -36,8 +36,8 @@ std::optional<Refusal> no_sync_refusal(std::int64_t micro_batches, bool no_sync,
 }
 
 std::optional<Refusal> micro_batches_refusal(std::int64_t micro_batches, const Circumstances& circumstances) {
-  const std::int64_t batch = circumstances.batch, workers = circumstances.workers;
-  const std::int64_t rows = batch / workers + (batch % workers == 0 ? 0 : 1);  // of the worker that has most
+  const std::int64_t batch = circumstances.batch, replicas = circumstances.replicas;
+  const std::int64_t rows = batch / replicas + (batch % replicas == 0 ? 0 : 1);  // of the worker that has most
   if (micro_batches <= rows) return {};
   return Refusal{"micro_batches",
                  fmt::format("{} micro-batches of the {} row{} that a worker has in a step; expected at "

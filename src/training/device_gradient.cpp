@@ -52,7 +52,7 @@ int Worker::device() const { return share_ % session().generation().devices(); }
 int Worker::place() const { return share_ / session().generation().devices(); }
 std::int64_t Worker::device_rows(int device) const {
   const int devices = session().generation().devices();
-  return learning().batches().count(place() * devices + device, workers() * devices);
+  return learning().batches().count(place() * devices + device, replicas() * devices);
 }
 
 /// The gradient of the step before has been applied or sent.

@@ -40,7 +40,9 @@ cluster::Communicator group_of(Session& session, int position) {
   const ModelParts* const parts = session.parts();
   if (!parts) return {session.world(), generation.members(), position, generation.number()};
   const int rank = rank_at(session, position);
-  return {session.world(), parts->data_group(rank), parts->mesh().place(rank)[Dimension::data], generation.number()};
+  const std::shared_ptr<const std::vector<int>>& group = parts->data_group(rank);
+  const auto at = std::ranges::lower_bound(*group, rank) - group->begin();
+  return {session.world(), group, static_cast<int>(at), generation.number()};
 }
 
 /// A number of rows of each of a worker's devices, summed.  rows(share, shares): of one of all devices.
@@ -65,6 +67,10 @@ Participant::Participant(Session& session, cluster::Communicator comm)
 }
 
 int Participant::workers() const { return session_.parts() ? comm_.size() : session_.generation().workers(); }
+int Participant::replicas() const { return on_mesh() ? mesh().size(Dimension::data) : workers(); }
+int Participant::replica() const { return on_mesh() ? mesh().place(world_rank())[Dimension::data] : rank(); }
+bool Participant::workers_along(Dimension dimension) const { return session_.parts()->workers_along(dimension); }
+bool Participant::sums_along(Dimension dimension) const { return session_.parts()->sums_along(dimension); }
 const models::ModelPart& Participant::part() const { return session_.parts()->model(world_rank()); }
 bool Participant::on_mesh() const { return session_.parts() != nullptr; }
 const Mesh& Participant::mesh() const { return session_.parts()->mesh(); }
@@ -87,13 +93,13 @@ bool Participant::resumes() const { return session_.generation().resumes(); }
 void Participant::note(std::string text) const { session_.tally().note(std::move(text)); }
 bool Participant::keeps_going() const { return session_.replicas().keep_going(); }
 
-std::int64_t Participant::rows(int worker) const {
-  return over_devices(session_, worker, workers(),
+std::int64_t Participant::rows(int replica) const {
+  return over_devices(session_, replica, replicas(),
                       [this](int share, int shares) { return learning().batches().count(share, shares); });
 }
 
-std::int64_t Participant::shard_rows(int worker) const {
-  return over_devices(session_, worker, workers(),
+std::int64_t Participant::shard_rows(int replica) const {
+  return over_devices(session_, replica, replicas(),
                       [this](int share, int shares) { return learning().batches().rows_of(share, shares); });
 }
 

@@ -23,6 +23,7 @@ namespace simgrad::training {
 
 class Learning;
 class Mesh;
+enum class Dimension : unsigned char;
 struct MeshTime;
 class Optimizer;
 class RankWork;
@@ -40,7 +41,7 @@ class Participant {
   Participant& operator=(const Participant&) = delete;
   virtual ~Participant() = default;
 
-  /// The living workers, then the servers; of a cut model, the ranks that have the same part.
+  /// The living workers, then the servers; of a cut model, the ranks that train the same parameters.
   const cluster::Communicator& comm() const { return comm_; }
   /// All ranks of a mesh; as comm() where there is none.
   cluster::Communicator everyone() const;
@@ -48,8 +49,16 @@ class Participant {
   /// The part of a cut model that this rank has. Only where it has one.
   const models::ModelPart& part() const;
   const Mesh& mesh() const;
+  /// Whether comm() has the ranks that differ from this one along that dimension; and whether the strategy sums
+  /// gradients over them. Only on a mesh.
+  bool workers_along(Dimension dimension) const;
+  bool sums_along(Dimension dimension) const;
   int rank() const { return comm_.rank(); }  ///< its place in comm()
-  int workers() const;                       ///< P; of a cut model, the ranks that have the same part
+  int workers() const;                       ///< P; of a cut model, the ranks that train the same parameters
+  /// The workers that have rows of their own, and this one's place among them: of a cut model the replicas, whose
+  /// ranks share rows.
+  int replicas() const;
+  int replica() const;
   double now() const { return comm_.now(); }
 
   const Learning& learning() const { return *learning_; }
@@ -58,11 +67,11 @@ class Participant {
   /// Whether an update depends on the norm of the whole gradient: it is clipped, or left out where it has overflowed.
   bool needs_norm() const;
   std::uint64_t seed() const;
-  /// The rows of a step's batch, over all workers; and a worker's share of them.
+  /// The rows of a step's batch, over all workers; and the share of one of the replicas().
   std::int64_t batch() const;
-  std::int64_t rows(int worker) const;
-  /// The rows of the training set that a worker's shares are drawn from.
-  std::int64_t shard_rows(int worker) const;
+  std::int64_t rows(int replica) const;
+  /// The rows of the training set that its shares are drawn from.
+  std::int64_t shard_rows(int replica) const;
   /// A worker's number among all that the scenario has, lost ones included.
   int number(int worker) const;
   /// The parts of the parameters that the servers hold.

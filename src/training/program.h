@@ -124,6 +124,13 @@ struct Traits {
   bool times_follow_numbers = false;
   /// Whether the moments at which messages arrive decide numbers of a training in lockstep.
   bool numbers_follow_times = false;
+  /// The gradients that the strategy asks for.
+  enum class Sums : unsigned char {
+    replicas,  ///< those of whole replicas
+    workers,   ///< any: it sums each over all workers before it is used. So ranks that share sequences are workers, too
+    sharers    ///< likewise, each stretch over all ranks that have it (strategies/replicas/gradient_groups.h)
+  };
+  Sums sums = Sums::replicas;
   /// The way of all that workers exchange.
   cluster::Meets meets = cluster::Meets::freely;
   /// The rings at once, where they meet in rings; none: as many as hosts have NICs.

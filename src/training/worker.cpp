@@ -33,7 +33,7 @@ using values::Tensor;
 
 Worker::Worker(Session& session, int position)
     : Participant(session, position),
-      share_(rank() * session.generation().devices()),
+      share_(replica() * session.generation().devices()),
       input_(std::make_unique<InputPipeline>(comm(), session.rows(), session.learning().batches())),
       iteration_(rounds(rejoins() ? session.latest_step() : session.generation().start_step())),
       first_(iteration_) {}
@@ -41,7 +41,7 @@ Worker::Worker(Session& session, int position)
 Worker::~Worker() = default;
 
 void Worker::read_rows(std::int64_t rows) {
-  read_rows({.part = share_, .parts = workers() * session().generation().devices(), .count = rows});
+  read_rows({.part = share_, .parts = replicas() * session().generation().devices(), .count = rows});
 }
 
 void Worker::read_rows(const RowsToRead& rows) {
@@ -124,7 +124,7 @@ std::optional<std::int64_t> Worker::arrived() const {
 }
 
 Share Worker::share(std::int64_t step, MicroBatch micro) const {
-  const int shares = workers() * session().generation().devices();
+  const int shares = replicas() * session().generation().devices();
   return {.step = step, .part = share_, .parts = shares, .arrived = arrived(), .micro = micro};
 }
 

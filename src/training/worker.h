@@ -41,7 +41,7 @@ class Worker : public Participant {
   ~Worker() override;
 
   using Participant::rows;
-  std::int64_t rows() const { return rows(rank()); }  ///< its share of a step's batch
+  std::int64_t rows() const { return rows(replica()); }  ///< its share of a step's batch
 
   /// As a participant's; then calls the functions registered with at_every_step.
   bool continues(const State& state) const;

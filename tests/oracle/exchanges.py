@@ -16,7 +16,7 @@ beside the first, and the sums for them beside the second.
 """
 from collections import defaultdict
 
-from collectives import exchange, ring
+from collectives import exchange
 from fluid import Event
 from known import FAULTS
 from meshes import meet
@@ -41,9 +41,11 @@ def around(t, rank, layer, rows, sums):
     length, block = round(rows * layer.keys), rows * layer.scores / count
     arrived, computed = [Event() for _ in members], [Event() for _ in members]
 
+    at_once = "scores_in_two_pieces" in FAULTS
+
     def beside():
         for turn in range(count - 1):
-            if sums:
+            if sums and not at_once:
                 yield computed[turn]
             yield from exchange(t, rank, members[(place + 1) % count], members[place - 1], "keys", length * t.number)
             if sums:
@@ -51,7 +53,7 @@ def around(t, rank, layer, rows, sums):
             t.clock.trigger(arrived[turn])
     t.clock.spawn(beside())
     for turn in range(count):
-        if turn and not sums:
+        if turn and (turn == count - 1 if at_once else not sums):
             yield arrived[turn - 1]
         yield t.work(rank, block)
         t.clock.trigger(computed[turn])
@@ -72,9 +74,6 @@ def through(t, rank, place, what, rows):
     yield from meet(t, rank, layer.sums[what], rows)
     for name, sized in behind:
         yield from EXCHANGES[name](t, rank, sized, rows)
-    first = place == 0 or t.layers[place - 1].part != layer.part
-    if what == "backward" and first and "sums_by_part" in FAULTS:
-        yield from sum_of_sharers(t, rank, [other for other in t.layers if other.part == layer.part], (), ring)
 
 
 def sum_of_sharers(t, rank, layers, replicas, algorithm):

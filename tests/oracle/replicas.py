@@ -2,7 +2,6 @@
 from collectives import algorithm_of, allreduce, kind_of
 from exchanges import sum_of_sharers, through
 from fluid import Stream
-from known import FAULTS
 
 
 def passes(t, rank, rows, after_layer=None):
@@ -49,10 +48,7 @@ def replica(t, rank):
 
 def sum_of_gradients(t, rank, replicas=()):
     """The sum over replicas, and over the ranks of a replica that share sequences or experts."""
-    if "sums_by_part" not in FAULTS:
-        yield from sum_of_sharers(t, rank, t.layers, replicas, algorithm_of(t))
-    elif replicas:
-        yield from allreduce(t, rank, t.parameters, "main")
+    yield from sum_of_sharers(t, rank, t.layers, replicas, algorithm_of(t))
 
 
 def update(t, rank, length):

@@ -285,6 +285,12 @@ FAULTS = {
                                     parallel={"pipeline": 3, "micro_batches": 6, "stages": [1, 1, 1]}),
     "sums_by_part": fault_scenario([], AT_ONCE, workers=4, parallel={"context": 2},
                                    model=TIED | {"tied": False}),
+    "scores_in_two_pieces": fault_scenario(
+        [], AT_ONCE | {"algorithm": "naive"}, workers=8, parallel={"context": 4}, steps=3, batch_size_per_worker=1,
+        model={"kind": "transformer", "layers": 2, "heads": 2, "hidden": 8, "sequence": 12, "vocabulary": 96,
+               "tied": False},
+        cluster={"slow_links": [{"link": "nic-0", "factor": 0.5}],
+                 "relative_speeds": [0.915, 0.53, 0.635, 0.959, 1.223, 1.395, 1.127, 0.886]}),
     "products_first": fault_scenario(
         [], AT_ONCE, workers=4, parallel={"expert": 4},
         model={"kind": "transformer", "layers": 1, "heads": 2, "hidden": 16, "sequence": 32, "vocabulary": 50,

@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cluster/topologies/gpu_hosts.h"
 #include "models/model_part.h"
+#include "strategies/parallel/on_mesh.h"
 #include "strategies/parallel/part_units.h"
 #include "strategies/parallel/schedules/timed_table.h"
 #include "strategies/parallel/stage_tables.h"
@@ -126,11 +128,12 @@ class Gathers {
   Gathers(const RunPlan& run, const strategies::Traits& traits, const Ranks& ranks)
       : parallel_(run.settings->parallel),
         mesh_(parallel_.mesh(run.workers)),
+        group_(mesh_.group(0, parallel_.workers_along(traits))),
         number_bytes_(run.settings->training.number_bytes().wire),
         ranks_(ranks),
         once_(run.options.contains("reshard_after_forward") && run.options.at("reshard_after_forward") == false),
         there_(traits.gathers_units && traits.meets == cluster::Meets::in_rings && ranks.bandwidth_bytes_per_s > 0.0 &&
-               mesh_.size(training::Dimension::data) > 1) {}
+               group_.size() > 1) {}
 
   double seconds(const models::ModelPart& part, const models::Problem& problem,
                  const std::vector<strategies::PipelineTask>& tasks) const {
@@ -141,8 +144,8 @@ class Gathers {
     double numbers = 0.0;
     for (std::size_t visit = 0; visit < visits.count(); ++visit)
       if (!once_ || visits.first(visit)) numbers += static_cast<double>(visits.gathered(visit, !once_, units.all()));
-    const double members = mesh_.size(training::Dimension::data);
-    const double bandwidth = in_first_host() == mesh_.size(training::Dimension::data)
+    const auto members = static_cast<double>(group_.size());
+    const double bandwidth = std::cmp_equal(in_first_host(), group_.size())
                                  ? ranks_.bandwidth_bytes_per_s
                                  : ranks_.between_hosts_bytes_per_s * static_cast<double>(rings());
     return (members - 1.0) / members * numbers * number_bytes_ / bandwidth;
@@ -151,19 +154,14 @@ class Gathers {
  private:
   /// The ranks of the first host that have the first rank's part.
   std::int64_t in_first_host() const {
-    std::int64_t count = 0;
-    training::MeshPlace place = mesh_.place(0);
-    for (int replica = 0; replica < mesh_.size(training::Dimension::data); ++replica) {
-      place[training::Dimension::data] = replica;
-      if (mesh_.rank(place) / ranks_.a_host == 0) ++count;
-    }
-    return count;
+    return std::ranges::count_if(group_, [&](int rank) { return rank / ranks_.a_host == 0; });
   }
   /// At most: each of them leaves the host by another NIC.
   std::int64_t rings() const { return std::min(ranks_.nics, in_first_host()); }
 
   const Parallel& parallel_;
   training::Mesh mesh_;
+  std::vector<int> group_;  ///< the ranks that hold the first one's part
   double number_bytes_;
   const Ranks& ranks_;
   bool once_;
@@ -190,7 +188,7 @@ double mesh_step_s(const RunPlan& run, std::size_t strategy, std::int64_t batch,
   const std::optional<Ranks> ranks = ranks_of(settings);
   const std::int64_t rows = micro_batch_rows(run, batch);
   const strategies::Traits traits =
-      settings.strategies[strategy].strategy->traits(static_cast<int>(run.workers / parallel.ranks_a_replica()));
+      strategies::traits_on_mesh(*settings.strategies[strategy].strategy, parallel, run.workers);
   if (!ranks || rows == 0 || traits.micro_batches > 1) return 0.0;
   const std::vector<models::Layer> layers = model.layers(problem);
   const std::vector<std::vector<models::Chunk>> chunks =

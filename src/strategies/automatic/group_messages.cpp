@@ -11,13 +11,9 @@ namespace simgrad::strategies {
 using training::Dimension;
 using training::Mesh;
 
-Messages shifted(const Mesh& mesh, const std::vector<int>& ranks, Dimension along, int places) {
+Messages shifted(const Mesh& mesh, const std::vector<int>& ranks, std::span<const Dimension> along, int places) {
   Messages all;
-  for (const int rank : ranks) {
-    training::MeshPlace to = mesh.place(rank);
-    to[along] = (to[along] + places) % mesh.size(along);
-    all.emplace_back(rank, mesh.rank(to));
-  }
+  for (const int rank : ranks) all.emplace_back(rank, mesh.shifted(rank, along, places));
   return all;
 }
 
@@ -26,7 +22,8 @@ MessageCost slower(const MessageCost& a, const MessageCost& b) {
 }
 
 MessageCost around_rings(const cluster::Cluster& cluster, ConcurrentMessages& messages, const Mesh& mesh,
-                         const std::vector<int>& ranks, Dimension along, std::optional<std::int64_t> asked) {
+                         const std::vector<int>& ranks, std::span<const Dimension> along,
+                         std::optional<std::int64_t> asked) {
   const auto one_ring = [&] { return messages.slowest(shifted(mesh, ranks, along, 1)); };
   // Where every host has one NIC there is one ring, unless more are asked for.
   const bool one_nic = std::ranges::none_of(ranks, [&](int rank) { return cluster.options().nic(rank) > 0; });
@@ -34,7 +31,8 @@ MessageCost around_rings(const cluster::Cluster& cluster, ConcurrentMessages& me
   Messages inside, outside;
   double part_inside = 0.0, part_outside = 0.0;
   for (const int rank : ranks) {
-    if (mesh.place(rank)[along] != 0) continue;
+    const training::MeshPlace place = mesh.place(rank);
+    if (std::ranges::any_of(along, [&](Dimension dimension) { return place[dimension] != 0; })) continue;
     const std::vector<int> group = mesh.group(rank, along);
     const cluster::LocalGroups local = cluster::local_groups(cluster, group);
     const int rings = cluster::rings_in_rounds(local, asked);

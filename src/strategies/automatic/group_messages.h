@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,15 +18,17 @@ namespace simgrad::strategies {
 
 using Messages = std::vector<std::pair<int, int>>;  ///< source and target of each
 
-/// From each rank to the one so many places further on among those along a dimension.
-Messages shifted(const training::Mesh& mesh, const std::vector<int>& ranks, training::Dimension along, int places);
+/// From each rank to the one so many places further on in its group along some dimensions.
+Messages shifted(const training::Mesh& mesh, const std::vector<int>& ranks, std::span<const training::Dimension> along,
+                 int places);
 
 /// The larger latency, and the larger time of a byte.
 MessageCost slower(const MessageCost& a, const MessageCost& b);
 
-/// A message with a member's chunk, from each to the next one of its ring, in all groups along a dimension at one time:
-/// in so many rings, or in as many as hosts have NICs.
+/// A message with a member's chunk, from each to the next one of its ring, in all groups along some dimensions at one
+/// time: in so many rings, or in as many as hosts have NICs.
 MessageCost around_rings(const cluster::Cluster& cluster, ConcurrentMessages& messages, const training::Mesh& mesh,
-                         const std::vector<int>& ranks, training::Dimension along, std::optional<std::int64_t> rings);
+                         const std::vector<int>& ranks, std::span<const training::Dimension> along,
+                         std::optional<std::int64_t> rings);
 
 }  // namespace simgrad::strategies

@@ -7,6 +7,7 @@
 #include "strategies/automatic/stage_program.h"
 #include "strategies/automatic/step_end.h"
 #include "strategies/parallel/mesh_memory.h"
+#include "strategies/parallel/on_mesh.h"
 #include "strategies/parallel/stage_tables.h"
 #include "strategies/parallel/stages.h"
 
@@ -28,11 +29,12 @@ LayoutPredictor::LayoutPredictor(const Strategy& strategy, const training::Memor
 
 LayoutTimes LayoutPredictor::times_of_layout(const Parallel& parallel) {
   const bool whole = parallel.pipeline == 1;
+  const Traits traits = traits_on_mesh(strategy_, parallel, whole_.workers);
   const auto [at, fresh] =
       units_.try_emplace({parallel.tensor, parallel.sequence_parallel, parallel.context, parallel.expert, whole});
-  if (fresh) at->second = units_shared(*whole_.model, *whole_.problem, parallel.shares(), whole);
-  const std::int64_t data = whole_.workers / parallel.ranks_a_replica();
-  return {parallel, strategy_.traits(static_cast<int>(data)), at->second, whole_, messages_};
+  if (fresh)
+    at->second = units_shared(*whole_.model, *whole_.problem, parallel.shares(), whole, parallel.sums_along(traits));
+  return {parallel, traits, at->second, whole_, messages_};
 }
 
 /// The fastest stages in which no stage has what is too much for it; empty: there are none. With several chunks a

@@ -18,7 +18,7 @@ LayoutTimes::LayoutTimes(const Parallel& parallel, const training::Traits& trait
       of_rank_(whole) {
   const std::int64_t micro_batches = data_ * parallel.micro_batch_count() * parallel.expert * own_;
   of_rank_.rows = (whole.batch + micro_batches - 1) / micro_batches;
-  stages_ = devices_of_stages(*whole.cluster, messages, parallel.mesh(whole.workers), traits.rings);
+  stages_ = devices_of_stages(*whole.cluster, messages, parallel.mesh(whole.workers), parallel, traits);
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
     const auto alike =
         std::ranges::find_if(stages_.begin(), stages_.begin() + static_cast<std::ptrdiff_t>(stage),
@@ -37,8 +37,11 @@ LayoutTimes::LayoutTimes(const Parallel& parallel, const training::Traits& trait
   }
   tied_ = tied_numbers(*whole.model, *whole.problem, parallel.shares());
   parameters_until_.push_back(0.0);
-  for (const SharedUnit& unit : units)
+  of_experts_until_.push_back(0.0);
+  for (const SharedUnit& unit : units) {
     parameters_until_.push_back(parameters_until_.back() + static_cast<double>(unit.parameters));
+    of_experts_until_.push_back(of_experts_until_.back() + static_cast<double>(unit.of_experts));
+  }
 }
 
 UnitTimes LayoutTimes::of(std::size_t stage, std::int64_t first, std::int64_t end) const {
@@ -50,6 +53,10 @@ UnitTimes LayoutTimes::of(std::size_t stage, std::int64_t first, std::int64_t en
 
 double LayoutTimes::parameters(std::int64_t first, std::int64_t end) const {
   return parameters_until_[static_cast<std::size_t>(end)] - parameters_until_[static_cast<std::size_t>(first)];
+}
+
+double LayoutTimes::of_experts(std::int64_t first, std::int64_t end) const {
+  return of_experts_until_[static_cast<std::size_t>(end)] - of_experts_until_[static_cast<std::size_t>(first)];
 }
 
 double LayoutTimes::hop_s(std::size_t stage, std::int64_t end) const {

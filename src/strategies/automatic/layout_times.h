@@ -29,6 +29,8 @@ class LayoutTimes {
   /// The times of the units first .. end - 1 on that stage.
   UnitTimes of(std::size_t stage, std::int64_t first, std::int64_t end) const;
   double parameters(std::int64_t first, std::int64_t end) const;
+  /// Those of them that expert ranks have not in common, where the strategy sums over these.
+  double of_experts(std::int64_t first, std::int64_t end) const;
   /// The time of the hop behind a piece of that stage whose last unit is end - 1, tensor ranks' gathering of parts
   /// included.
   double hop_s(std::size_t stage, std::int64_t end) const;
@@ -46,7 +48,7 @@ class LayoutTimes {
   std::vector<StageDevices> stages_;
   std::vector<std::size_t> kind_of_stage_;     ///< stages with equal devices and links have equal times
   std::vector<std::vector<UnitTimes>> until_;  ///< by kind and unit: the sum of the units before it
-  std::vector<double> parameters_until_;
+  std::vector<double> parameters_until_, of_experts_until_;
   double tied_ = 0.0;  ///< numbers of the matrix that the first and the last unit both have; 0: none
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/operators.h"
+#include "strategies/parallel/sharing_ranks.h"
 #include "training/learning/units.h"
 
 namespace simgrad::strategies {
@@ -35,7 +36,8 @@ int ranks_among(const models::Shares& shares, Among among) {
 }
 
 std::vector<SharedUnit> units_shared(const models::Model& model, const models::Problem& problem,
-                                     const models::Shares& shares, bool whole) {
+                                     const models::Shares& shares, bool whole,
+                                     std::span<const training::Dimension> sums_along) {
   const auto cut = models::cut_into_operators(model);
   const auto count = static_cast<std::int64_t>(training::units_of(model.layers(problem)).size());
   std::vector<SharedUnit> units;
@@ -48,9 +50,14 @@ std::vector<SharedUnit> units_shared(const models::Model& model, const models::P
         whole && unit + 1 == count ? cut->tied(problem, chunk) : models::ParameterStretch();
     for (const models::Layer& layer : its.layers) its.parameters += layer.count;
     its.parameters -= copy.count;
+    if (std::ranges::count(sums_along, training::Dimension::expert) > 0) {
+      its.of_experts = its.parameters;
+      for (const models::ParameterStretch& stretch : cut->replicated(problem, chunk, Among::expert))
+        its.of_experts -= stretch.count - common(stretch, copy).count;
+    }
     for (std::size_t k = 0; k < models::kinds_of_shares; ++k) {
       const auto among = static_cast<Among>(k);
-      if (ranks_among(shares, among) == 1) continue;
+      if (ranks_among(shares, among) == 1 || std::ranges::count(sums_along, dimension_of(among)) > 0) continue;
       for (const models::Segment& segment : its.segments) {
         std::int64_t numbers = 0;
         for (const models::ParameterStretch& partial : cut->partial(problem, chunk, among)) {

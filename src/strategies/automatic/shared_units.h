@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "models/cut_model.h"
+#include "training/parts/mesh.h"
 
 namespace simgrad::strategies {
 
@@ -16,13 +18,16 @@ struct SharedUnit {
   std::vector<models::Layer> layers;
   std::vector<models::Segment> segments;
   std::int64_t parameters = 0;
-  bool passes_on = true;  ///< whether other units are behind it
+  std::int64_t of_experts = 0;  ///< those that expert ranks have not in common, where the strategy sums over these
+  bool passes_on = true;        ///< whether other units are behind it
   /// By kind of sharing: numbers of each segment's gradient that are added up over these ranks for each gradient.
   std::array<std::vector<double>, models::kinds_of_shares> partial;
 };
 /// whole: whether one stage has all units, so that the last one has no copy of a matrix tied to the first one's.
+/// sums_along: the dimensions along which the strategy sums gradients itself.
 std::vector<SharedUnit> units_shared(const models::Model& model, const models::Problem& problem,
-                                     const models::Shares& shares, bool whole);
+                                     const models::Shares& shares, bool whole,
+                                     std::span<const training::Dimension> sums_along);
 
 /// The numbers of a rank's copy of the matrix that is tied to the first unit's; 0: none is tied.
 double tied_numbers(const models::Model& model, const models::Problem& problem, const models::Shares& shares);

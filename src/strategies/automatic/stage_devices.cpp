@@ -1,16 +1,19 @@
 #include "strategies/automatic/stage_devices.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "cluster/fabric/cluster.h"
 #include "cluster/fabric/device.h"
 #include "strategies/automatic/group_messages.h"
 #include "strategies/parallel/sharing_ranks.h"
+#include "training/program.h"
 
 namespace simgrad::strategies {
 
@@ -37,7 +40,7 @@ double memory_of(const cluster::Cluster& cluster, int rank) {
 }
 
 StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& messages, const Mesh& mesh,
-                        const std::vector<int>& ranks, std::optional<std::int64_t> rings) {
+                        const std::vector<int>& ranks, const Parallel& parallel, const training::Traits& traits) {
   StageDevices its;
   its.charges_additions = cluster.options().charge_reductions;
   its.memory_bytes = std::numeric_limits<double>::infinity();
@@ -46,28 +49,31 @@ StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& mes
     const DeviceKind kind = kind_of(cluster, rank);
     if (std::ranges::find(its.kinds, kind) == its.kinds.end()) its.kinds.push_back(kind);
   }
-  const auto shift = [&](Dimension along, int places) { return messages.slowest(shifted(mesh, ranks, along, places)); };
-  const auto around = [&](Dimension along) {
-    const auto asked = along == Dimension::data ? rings : std::nullopt;
-    return around_rings(cluster, messages, mesh, ranks, along, asked);
+  const auto shift = [&](std::span<const Dimension> along, int places) {
+    return messages.slowest(shifted(mesh, ranks, along, places));
   };
   for (std::size_t k = 0; k < models::kinds_of_shares; ++k) {
     const Dimension along = dimension_of(static_cast<Among>(k));
     const int n = mesh.size(along);
     if (n == 1) continue;
-    its.rings[k] = around(along);
+    its.rings[k] = around_rings(cluster, messages, mesh, ranks, {&along, 1}, std::nullopt);
     for (int places = 1; places < n && along == Dimension::expert; ++places) {
-      const MessageCost cost = shift(along, places);
+      const MessageCost cost = shift({&along, 1}, places);
       its.exchanges[k].latency_s += cost.latency_s / (n - 1);
       its.exchanges[k].s_per_byte += cost.s_per_byte / (n - 1);
     }
   }
-  if (const int replicas = mesh.size(Dimension::data); replicas > 1) {
-    its.data_ring = around(Dimension::data);
-    its.data_pairs = slower(its.data_ring, shift(Dimension::data, replicas / 2));
-  }
+  const auto group = [&](const std::vector<Dimension>& along) -> SumGroup {
+    const auto members = static_cast<int>(mesh.group(ranks.front(), along).size());
+    if (members == 1) return {};
+    const MessageCost ring = around_rings(cluster, messages, mesh, ranks, along, traits.rings);
+    return {.members = members, .ring = ring, .pairs = slower(ring, shift(along, members / 2))};
+  };
+  its.workers = group(parallel.workers_along(traits));
+  its.sharers = group(parallel.sums_along(traits));
   if (mesh.size(Dimension::pipeline) > 1) {
-    Messages back = shifted(mesh, ranks, Dimension::pipeline, 1);
+    constexpr std::array pipeline{Dimension::pipeline};
+    Messages back = shifted(mesh, ranks, pipeline, 1);
     its.hop = messages.slowest(back);
     for (auto& [from, to] : back) std::swap(from, to);
     its.hop = slower(its.hop, messages.slowest(back));
@@ -93,13 +99,14 @@ double StageDevices::ring_sum_s(const MessageCost& ring, double numbers, int n, 
   return (n - 1) * (2.0 * ring.seconds(chunk * number_bytes) + additions_s(chunk, number_bytes));
 }
 
-double StageDevices::fastest_sum_s(double numbers, int n, double number_bytes) const {
-  const double around_s = ring_sum_s(data_ring, numbers, n, number_bytes);
+double StageDevices::fastest_sum_s(const SumGroup& group, double numbers, double number_bytes) const {
+  const int n = group.members;
+  const double around_s = ring_sum_s(group.ring, numbers, n, number_bytes);
   if (n == 1 || !std::has_single_bit(static_cast<unsigned>(n))) return around_s;
   const double rounds = std::log2(n), once = numbers * (n - 1) / n;  // halved and doubled: all of it but an n-th
-  const double halving_s = 2.0 * (rounds * data_pairs.latency_s + once * number_bytes * data_pairs.s_per_byte) +
+  const double halving_s = 2.0 * (rounds * group.pairs.latency_s + once * number_bytes * group.pairs.s_per_byte) +
                            additions_s(once, number_bytes);
-  const double doubling_s = rounds * (data_pairs.seconds(numbers * number_bytes) + additions_s(numbers, number_bytes));
+  const double doubling_s = rounds * (group.pairs.seconds(numbers * number_bytes) + additions_s(numbers, number_bytes));
   return std::min({around_s, halving_s, doubling_s});
 }
 
@@ -126,12 +133,13 @@ bool alike_in_passes(const StageDevices& a, const StageDevices& b) {
 }
 
 std::vector<StageDevices> devices_of_stages(const cluster::Cluster& cluster, ConcurrentMessages& messages,
-                                            const Mesh& mesh, std::optional<std::int64_t> rings) {
+                                            const Mesh& mesh, const Parallel& parallel,
+                                            const training::Traits& traits) {
   std::vector<std::vector<int>> ranks(static_cast<std::size_t>(mesh.size(Dimension::pipeline)));
   for (int rank = 0; rank < mesh.ranks(); ++rank)
     ranks[static_cast<std::size_t>(mesh.place(rank)[Dimension::pipeline])].push_back(rank);
   std::vector<StageDevices> all;
-  for (const std::vector<int>& its : ranks) all.push_back(devices_of(cluster, messages, mesh, its, rings));
+  for (const std::vector<int>& its : ranks) all.push_back(devices_of(cluster, messages, mesh, its, parallel, traits));
   return all;
 }
 

@@ -74,31 +74,35 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
   double shared_s = 0.0;
   for (std::size_t stage = stages; stage-- > 0;) {
     UnitTimes its;
-    double parameters = 0.0;
+    double parameters = 0.0, of_experts = 0.0;
     for (std::size_t piece = stage; piece + 1 < firsts.size(); piece += stages) {
       its += times.of(stage, firsts[piece], firsts[piece + 1]);
       parameters += times.parameters(firsts[piece], firsts[piece + 1]);
+      of_experts += times.of_experts(firsts[piece], firsts[piece + 1]);
     }
     shared_s += its.sums_s;
     const StageDevices& devices = times.devices(stage);
     const double bytes = times.whole().bytes.wire, pass_s = last_task_s(table.tasks[stage]);
-    const auto of = [&](double numbers) {
-      const int data = static_cast<int>(times.data());
-      return sums.fastest ? devices.fastest_sum_s(numbers, data, bytes)
-                          : sums.rings * devices.ring_sum_s(devices.data_ring, numbers, data, bytes);
+    const auto in_group = [&](const SumGroup& group, double numbers) {
+      return sums.fastest ? devices.fastest_sum_s(group, numbers, bytes)
+                          : sums.rings * devices.ring_sum_s(group.ring, numbers, group.members, bytes);
     };
-    double sum_s = of(parameters);
+    const auto of = [&](double part) {  // of the stage's gradient
+      const double experts_s = of_experts > 0.0 ? in_group(devices.workers, part * of_experts) : 0.0;
+      return in_group(devices.sharers, part * (parameters - of_experts)) + experts_s;
+    };
+    double sum_s = of(1.0);
     if (sums.bucket_bytes && *sums.bucket_bytes == 0.0) {
       sum_s = std::max(sum_s - pass_s, 0.0);
     } else if (sums.bucket_bytes) {
       const double buckets = std::max(1.0, std::floor(bytes * parameters / *sums.bucket_bytes));
-      sum_s = behind_pass_s(buckets, of(parameters / buckets), pass_s);
+      sum_s = behind_pass_s(buckets, of(1.0 / buckets), pass_s);
     }
     const double added_s =
         times.own_micro_batches() > 1 ? devices.additions_s(parameters, times.whole().bytes.gradient) : 0.0;
     const double made_s =
         table.tasks[stage].back().end + shared_s + (stage == 0 || stage + 1 == stages ? tied_s : 0.0) + added_s;
-    const double shards = sums.shards ? static_cast<double>(times.data()) : 1.0;
+    const double shards = sums.shards ? static_cast<double>(devices.workers.members) : 1.0;
     one_before_s = std::max(one_before_s, made_s + (sums.last_alone ? 0.0 : sum_s) - added_s);
     summed_s = std::max(summed_s, made_s + sum_s);
     updated_s = std::max(updated_s, made_s + sum_s + update_s(devices, times.whole(), parameters / shards));

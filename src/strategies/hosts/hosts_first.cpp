@@ -67,7 +67,7 @@ std::optional<Refusal> HostsFirst::refusal(const Circumstances& of) const {
                                "leave a host with {2} of them; expected a multiple of {0} workers",
                                devices_, of.workers, of.workers % devices_)};
   Circumstances inner = of;
-  inner.workers = workers_of(of.workers);
+  inner.workers = inner.replicas = workers_of(of.workers);
   return strategy_->refusal(inner);
 }
 

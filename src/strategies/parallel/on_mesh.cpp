@@ -32,7 +32,8 @@ void OnMesh::operator()(Worker& worker) const {
 }
 
 Traits OnMesh::traits(int P) const {
-  Traits traits = strategy_->traits(static_cast<int>(replicas(P)));
+  Traits traits = traits_on_mesh(*strategy_, parallel_, P);
+  const std::vector<training::Dimension> sums_along = parallel_.sums_along(traits);
   if (traits.workers) *traits.workers *= parallel_.ranks_a_replica();
   // Hops, keys and values, sums among tensor ranks and sums among replicas may be under way at one time.
   traits.many_to_many = true;
@@ -41,10 +42,14 @@ Traits OnMesh::traits(int P) const {
   traits.main_gradients = traits.gathers_units ? training::MainGradients::never : training::MainGradients::by_default;
   traits.recoveries = recoveries(traits);
   traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets != cluster::Meets::freely &&
-                        !parallel_.slices().active() && !parallel_.shares_by_speed();
+                        !parallel_.slices().active() && !parallel_.shares_by_speed() && sums_along.size() == 1;
   traits.numbers_follow_times = traits.numbers_follow_times || parallel_.slices().slack() > 0;
-  traits.cuts = [strategy = strategy_, parallel = parallel_](const training::MemoryTerms& whole) {
-    return training::MeshLayout{parallel.mesh(whole.workers), chunks_of_parts(*strategy, parallel, whole)};
+  traits.cuts = [strategy = strategy_, parallel = parallel_, workers_along = parallel_.workers_along(traits),
+                 sums_along](const training::MemoryTerms& whole) {
+    return training::MeshLayout{.mesh = parallel.mesh(whole.workers),
+                                .chunks = chunks_of_parts(*strategy, parallel, whole),
+                                .workers_along = workers_along,
+                                .sums_along = sums_along};
   };
   return traits;
 }
@@ -59,7 +64,7 @@ std::vector<cluster::Recovery> OnMesh::recoveries(const Traits& traits) const {
 }
 
 std::vector<std::string> OnMesh::warnings(std::int64_t P, std::uint64_t seed) const {
-  std::vector<std::string> all = strategy_->warnings(replicas(P), seed);
+  std::vector<std::string> all = strategy_->warnings(workers_on_mesh(*strategy_, parallel_, P), seed);
   if (!warning_.empty()) all.push_back(warning_);
   return all;
 }
@@ -74,6 +79,14 @@ std::vector<record::MemoryParts> OnMesh::memory_of_stages(const training::Memory
 
 std::vector<std::vector<record::MemoryParts>> OnMesh::memory_of_tensor_ranks(const training::MemoryTerms& terms) const {
   return strategies::memory_of_tensor_ranks(*strategy_, parallel_, terms);
+}
+
+std::int64_t workers_on_mesh(const Strategy& strategy, const Parallel& parallel, std::int64_t ranks) {
+  return parallel.workers(ranks, strategy.traits(static_cast<int>(ranks / parallel.ranks_a_replica())));
+}
+
+Traits traits_on_mesh(const Strategy& strategy, const Parallel& parallel, std::int64_t ranks) {
+  return strategy.traits(static_cast<int>(workers_on_mesh(strategy, parallel, ranks)));
 }
 
 std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,

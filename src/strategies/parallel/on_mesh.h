@@ -1,7 +1,10 @@
 /// A strategy among the ranks of a mesh that hold the same part of a model.
 ///
 /// The strategy is any that works in lockstep on replicas: it sees a communicator of the ranks with its own part, that
-/// part as its model, and a gradient that the ranks of its replica make together.
+/// part as its model, and a gradient that the ranks of its replica make together. Ranks that share sequences hold the
+/// same parameters, each with a gradient of its own tokens: a strategy that sums all gradients has them as workers too,
+/// so that it makes one sum over data x context, and shards parameters among as many, as Megatron-LM and torchtitan do.
+/// For others the ranks of a replica sum them first.
 #pragma once
 
 #include <memory>
@@ -35,7 +38,6 @@ class OnMesh final : public Strategy {
   const std::shared_ptr<const Strategy>& strategy() const { return strategy_; }
 
  private:
-  /// The strategy's ranks: those with one part, of P.
   std::int64_t replicas(std::int64_t P) const { return P / parallel_.ranks_a_replica(); }
   std::vector<cluster::Recovery> recoveries(const Traits& traits) const;
   std::optional<Refusal> model_refusal(const Circumstances& circumstances) const;
@@ -50,6 +52,10 @@ class OnMesh final : public Strategy {
   std::string warning_;
   mutable std::optional<PipelineTable> table_;  ///< made by the first rank; the same for all
 };
+
+/// The workers of a strategy on the mesh of so many ranks, and its traits with as many.
+std::int64_t workers_on_mesh(const Strategy& strategy, const Parallel& parallel, std::int64_t ranks);
+Traits traits_on_mesh(const Strategy& strategy, const Parallel& parallel, std::int64_t ranks);
 
 /// The strategy among the ranks of the mesh; itself if the model is not cut.
 std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,

@@ -78,7 +78,7 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
         fmt::format("the partition leaves to chance how many rows a replica has, which the {} ranks of expert "
                     "share in equal parts; take partition = \"iid\", \"contiguous\" or \"by_label\"",
                     parallel_.expert)};
-  const std::int64_t accumulated = strategy_->traits(static_cast<int>(replicas(of.workers))).micro_batches;
+  const std::int64_t accumulated = traits_on_mesh(*strategy_, parallel_, of.workers).micro_batches;
   // Shares by speed are dealt in whole micro-batches, whatever the number of replicas.
   const std::int64_t alike = of.shares_by_speed ? 1 : replicas(of.workers);
   if (const std::string why = uneven_batch(of.batch, alike, accumulated, parallel_); !why.empty())
@@ -87,7 +87,7 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
 }
 
 std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
-  const Traits traits = strategy_->traits(static_cast<int>(replicas(of.workers)));
+  const Traits traits = traits_on_mesh(*strategy_, parallel_, of.workers);
   if (!traits.lockstep() || traits.servers > 0 || traits.holder != Holder::workers || !traits.optimizes)
     return Refusal{
         "kind",
@@ -142,7 +142,8 @@ std::optional<Refusal> OnMesh::refusal(const Circumstances& circumstances) const
   if (auto why = strategy_refusal(circumstances)) return why;
   if (auto why = slices_refusal(circumstances)) return why;
   Circumstances inner = circumstances;
-  inner.workers = replicas(circumstances.workers);
+  inner.workers = workers_on_mesh(*strategy_, parallel_, circumstances.workers);
+  inner.replicas = replicas(circumstances.workers);
   inner.micro_batches_of_mesh = parallel_.micro_batch_count();
   return strategy_->refusal(inner);
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "training/program.h"
+
 namespace simgrad::strategies {
 
 using base::Bounds;
@@ -124,6 +126,22 @@ models::Shares Parallel::shares() const {
           .context = static_cast<int>(context),
           .expert = static_cast<int>(expert),
           .by_weights = shares_by_speed()};
+}
+
+std::vector<training::Dimension> Parallel::workers_along(const training::Traits& traits) const {
+  std::vector<training::Dimension> all{training::Dimension::data};
+  if (traits.sums != training::Traits::Sums::replicas && context > 1) all.push_back(training::Dimension::context);
+  return all;
+}
+
+std::vector<training::Dimension> Parallel::sums_along(const training::Traits& traits) const {
+  std::vector<training::Dimension> all = workers_along(traits);
+  if (traits.sums == training::Traits::Sums::sharers && expert > 1) all.push_back(training::Dimension::expert);
+  return all;
+}
+
+std::int64_t Parallel::workers(std::int64_t ranks, const training::Traits& traits) const {
+  return ranks / ranks_a_replica() * (traits.sums == training::Traits::Sums::replicas ? 1 : context);
 }
 
 training::Mesh Parallel::mesh(std::int64_t ranks) const {

@@ -13,6 +13,10 @@
 #include "strategies/parallel/schedules/schedule.h"
 #include "training/parts/mesh.h"
 
+namespace simgrad::training {
+struct Traits;
+}
+
 namespace simgrad::strategies {
 
 /// How layers are dealt to the stages of a pipeline.
@@ -96,6 +100,12 @@ struct Parallel : base::Described {
   bool shares_by_speed() const { return tensor > 1 && !powers.empty(); }
   /// Ranks that train one replica together.
   std::int64_t ranks_a_replica() const { return tensor * pipeline * context * expert; }
+  /// The dimensions along which ranks are workers of a strategy with these traits: they train the same parameters.
+  std::vector<training::Dimension> workers_along(const training::Traits& traits) const;
+  /// Those along which it sums gradients: experts have workers of their own.
+  std::vector<training::Dimension> sums_along(const training::Traits& traits) const;
+  /// The number of its workers on the mesh of so many ranks.
+  std::int64_t workers(std::int64_t ranks, const training::Traits& traits) const;
   /// An update's micro-batches on a rank.
   std::int64_t micro_batch_count() const;
   PipelineShape shape() const;

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "collectives/butterfly.h"
 #include "collectives/ring.h"
-#include "training/learning/clipping.h"
 #include "training/learning/learning.h"
 #include "training/parts/along_scope.h"
 
@@ -14,6 +12,7 @@ namespace simgrad::strategies {
 using cluster::Communicator;
 using models::Among;
 using models::ParameterStretch;
+using training::Dimension;
 
 namespace {
 
@@ -32,6 +31,11 @@ bool overlaps(const ParameterStretch& stretch, const models::Layer& layer) {
 
 ReplicaGradient::ReplicaGradient(const Worker& worker, const Communicator& stages, const SharingRanks& sharing)
     : worker_(worker), stages_(stages), sharing_(sharing) {
+  for (const Among among : {Among::tensor, Among::context, Among::expert}) {
+    if (!sharing.among(among)) continue;
+    if (!worker.workers_along(dimension_of(among))) with_other_norms_.push_back(among);
+    if (!worker.sums_along(dimension_of(among))) summed_here_.push_back(among);
+  }
   if (stages.size() > 1) tied_ = tied_group(worker, stages_);
 }
 
@@ -41,6 +45,7 @@ void ReplicaGradient::begin(bool followed, const Worker::LayerReady& ready) {
 }
 
 Tensor ReplicaGradient::finish() {
+  if (!ready_) sum_shared();
   sum_tied();
   Tensor g = gradient_->whole();
   gradient_.reset();
@@ -51,7 +56,8 @@ void ReplicaGradient::add(std::size_t chunk, std::size_t segment, const Tensor& 
   if (g) gradient_->add(chunk, segment, g);
   if (!completes) return;
   const models::PlacedChunk& its = worker_.part().chunks()[chunk];
-  for (const Among among : {Among::tensor, Among::context, Among::expert}) sum_partial(chunk, segment, among);
+  for (const Among among : summed_here_)
+    if (ready_ || among == Among::tensor) sum_partial(chunk, segment, among);
   if (cache_) agree(chunk, segment);
   if (!ready_) return;
   const std::vector<models::Layer>& layers = worker_.learning().layers();
@@ -85,28 +91,12 @@ void ReplicaGradient::replace(const std::vector<ParameterStretch>& stretches, co
   }
 }
 
-/// Sums the gradients of a segment's own parameters of which each of the ranks that share it has a part.
-void ReplicaGradient::sum_partial(std::size_t chunk, std::size_t segment, Among among) {
-  const Communicator* const comm = sharing_.among(among);
-  if (!comm) return;
-  const std::vector<ParameterStretch> stretches = common_stretches(chunk, segment, worker_.part().partial(among));
-  if (stretches.empty()) return;
-  const training::AlongScope timed(worker_.mesh_time(), *comm, dimension_of(among));
-  replace(stretches, collectives::Ring()(*comm, joined(stretches)));
-}
-
-/// Takes one gradient on all tensor ranks for a segment's own parameters that all of them hold.
-void ReplicaGradient::agree(std::size_t chunk, std::size_t segment) {
-  const auto stretches = common_stretches(chunk, segment, worker_.part().replicated(Among::tensor));
-  if (!stretches.empty()) replace(stretches, cache_->agreed({chunk, segment}, joined(stretches)));
-}
-
 /// Sums the gradients of tied parameters, which two stages have, and reports their layers.
 void ReplicaGradient::sum_tied() {
   if (!tied_) return;
   const ParameterStretch tied = worker_.part().tied();
   {
-    const training::AlongScope timed(worker_.mesh_time(), *tied_, training::Dimension::pipeline);
+    const training::AlongScope timed(worker_.mesh_time(), *tied_, Dimension::pipeline);
     gradient_->replace(tied, collectives::Ring()(*tied_, gradient_->stretch(tied)));
   }
   if (!ready_) return;
@@ -114,32 +104,6 @@ void ReplicaGradient::sum_tied() {
   const Tensor g = gradient_->whole();
   for (std::size_t i = layers.size(); i-- > 0;)
     if (overlaps(tied, layers[i])) (*ready_)(g, layers[i]);
-}
-
-Tensor ReplicaGradient::squares(const Tensor& g, const Tensor& of_shards) const {
-  const training::AlongScope timed(worker_.mesh_time(), worker_.comm());
-  const Communicator stages = stages_.unrounded();
-  Tensor sum = of_shards ? of_shards : training::sum_of_squares(g, counted_elsewhere());
-  const collectives::RecursiveDoubling doubling;
-  for (const Among among : {Among::tensor, Among::context, Among::expert})
-    if (const Communicator* const comm = sharing_.among(among)) sum = doubling(comm->unrounded(), sum);
-  return stages.size() > 1 ? doubling(stages, sum) : sum;
-}
-
-/// Numbers that other ranks of the replica count: replicated ones, and a copy.
-std::vector<ParameterStretch> ReplicaGradient::counted_elsewhere() const {
-  std::vector<ParameterStretch> elsewhere;
-  const auto counted_by_first = [&](int rank, Among among) {
-    const std::vector<ParameterStretch>& all = worker_.part().replicated(among);
-    if (rank > 0) elsewhere.insert(elsewhere.end(), all.begin(), all.end());
-  };
-  const models::Chunk& chunk = worker_.part().chunks().front().chunk;
-  counted_by_first(chunk.tensor_rank, Among::tensor);
-  counted_by_first(chunk.context_rank, Among::context);
-  counted_by_first(chunk.expert_rank, Among::expert);
-  if (worker_.part().holds_copy()) elsewhere.push_back(worker_.part().tied());
-  std::ranges::sort(elsewhere, {}, &ParameterStretch::first);
-  return elsewhere;
 }
 
 }  // namespace simgrad::strategies

@@ -22,11 +22,13 @@ class ReplicaGradient {
   void begin(bool followed, const Worker::LayerReady& ready);
   /// Adds a micro-batch's gradient of a segment; nothing: only lengths are seen.  completes: it is the last one, or is
   /// taken by itself.
-  /// Virtual time: of sums over the ranks that share units, of parameters of which each has a part of the gradient.
+  /// Virtual time: of sums over the tensor ranks, of parameters of which each has a part of the gradient; likewise over
+  /// ranks along context and expert, where the strategy asks for layers as they are ready and does not sum over them.
   void add(std::size_t chunk, std::size_t segment, const Tensor& g, bool completes);
   /// Drops what has been added of a segment, once it is taken.
   void drop(std::size_t chunk, std::size_t segment) { gradient_->drop(chunk, segment); }
-  /// Returns the gradient of this rank's part.  Virtual time: of the sum of tied parameters, which two stages have.
+  /// Returns the gradient of this rank's part.  Virtual time: of the sum over the replica's ranks with the same
+  /// parameters, if there has been none, and of the sum of tied parameters, which two stages have.
   Tensor finish();
   /// Gradients of parameters that all tensor ranks hold are agreed upon in the cache. It outlives this object.
   void agree_in(SliceCache& cache) { cache_ = &cache; }
@@ -35,6 +37,8 @@ class ReplicaGradient {
   std::vector<models::ParameterStretch> counted_elsewhere() const;
 
  private:
+  void sum_shared();
+  void sum(const std::vector<models::ParameterStretch>& stretches, const std::vector<training::Dimension>& along);
   void sum_partial(std::size_t chunk, std::size_t segment, models::Among among);
   void agree(std::size_t chunk, std::size_t segment);
   void replace(const std::vector<models::ParameterStretch>& stretches, const Tensor& g);
@@ -46,6 +50,8 @@ class ReplicaGradient {
   const Worker& worker_;
   cluster::Communicator stages_;
   const SharingRanks& sharing_;
+  std::vector<models::Among> summed_here_;       ///< over whose ranks the strategy does not sum, but this object
+  std::vector<models::Among> with_other_norms_;  ///< whose ranks have other parameters, or gradients of a replica
   SliceCache* cache_ = nullptr;
   std::optional<cluster::Communicator> tied_;  ///< the two ranks that hold tied parameters, if this does
   const Worker::LayerReady* ready_ = nullptr;

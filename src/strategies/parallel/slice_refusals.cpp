@@ -83,7 +83,7 @@ std::optional<Refusal> OnMesh::slices_refusal(const Circumstances& of) const {
   if (!parallel_.slices().active()) return {};
   if (auto why = length_refusal(of)) return why;
   const char* const key = parallel_.refresh_every > 1 ? "parallel.refresh_every" : "parallel.staleness";
-  if (strategy_->traits(static_cast<int>(replicas(of.workers))).gathers_units)
+  if (traits_on_mesh(*strategy_, parallel_, of.workers).gathers_units)
     return Refusal{key,
                    "slices of the model go on by themselves between two refreshes, but this strategy gathers the "
                    "parameters of every unit for each pass; take allreduce, or zero with stage 1 or 2"};

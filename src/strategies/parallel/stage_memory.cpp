@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/model_part.h"
+#include "strategies/parallel/on_mesh.h"
 #include "strategies/parallel/slice_cache.h"
 #include "strategies/parallel/stage_walk.h"
 
@@ -21,11 +22,12 @@ StageMemory::StageMemory(const Strategy& strategy, const Parallel& parallel, con
       terms_(terms),
       whole_(std::shared_ptr<const void>(), terms.model) {
   terms_.layers.clear();
-  terms_.workers = terms.workers / parallel.ranks_a_replica();
-  const std::int64_t own = strategy.traits(static_cast<int>(terms_.workers)).micro_batches;
-  const std::int64_t micro_batches = terms_.workers * parallel.micro_batch_count() * parallel.expert * own;
+  const std::int64_t replicas = terms.workers / parallel.ranks_a_replica();
+  const Traits traits = traits_on_mesh(strategy, parallel, terms.workers);
+  terms_.workers = parallel.workers(terms.workers, traits);
+  const std::int64_t micro_batches = replicas * parallel.micro_batch_count() * parallel.expert * traits.micro_batches;
   terms_.rows = (terms.batch + micro_batches - 1) / micro_batches;
-  rows_of_step_ = (terms.batch + terms_.workers - 1) / terms_.workers;
+  rows_of_step_ = (terms.batch + replicas - 1) / replicas;
 }
 
 MemoryParts StageMemory::of(int stage, const std::vector<models::Chunk>& chunks) const {

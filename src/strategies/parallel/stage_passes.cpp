@@ -50,8 +50,8 @@ void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, co
   completed_.assign(part().chunks().size(), 0);
   gradient_.begin(segments_.followed(), ready);
   if (cache_ && micro.part == 0)
-    cache_->begin(
-        step, worker_.learning().batches().rows({.step = step, .part = worker_.rank(), .parts = worker_.workers()}));
+    cache_->begin(step, worker_.learning().batches().rows(
+                            {.step = step, .part = worker_.replica(), .parts = worker_.replicas()}));
   if (visitor_) return;
   worker_.memory().raise(record::MemoryPart::parameters,
                          worker_.number_bytes().parameter * static_cast<double>(w.size()));

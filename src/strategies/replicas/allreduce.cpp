@@ -9,6 +9,7 @@
 #include "strategies/buckets/buckets.h"
 #include "strategies/circumstances.h"
 #include "strategies/micro_batches.h"
+#include "strategies/replicas/gradient_groups.h"
 #include "training/learning/learning.h"
 #include "training/worker.h"
 
@@ -17,21 +18,6 @@ namespace simgrad::strategies {
 using cluster::Communicator;
 using cluster::SideStream;
 using training::MicroBatch;
-
-namespace {
-
-/// Layers whose gradients travel together. They follow each other in the vector.
-struct Bucket {
-  std::int64_t first = 0, count = 0;
-
-  void add(const models::Layer& layer) {
-    first = count > 0 ? std::min(first, layer.first) : layer.first;
-    count += layer.count;
-  }
-  double bytes(double of_number) const { return of_number * static_cast<double>(count); }
-};
-
-}  // namespace
 
 void Allreduce::describe(base::Describer& d) {
   d.component("algorithm", algorithm, "how the sum is made");
@@ -48,6 +34,7 @@ void Allreduce::describe(base::Describer& d) {
 
 Traits Allreduce::traits(int) const {
   return {.many_to_many = algorithm->many_to_many() || scatters_codes(*compression, codes),
+          .sums = compression->exact() ? Traits::Sums::sharers : Traits::Sums::replicas,
           .meets = compression->exact() ? algorithm->meets() : cluster::Meets::freely,
           .rings = algorithm->rings_at_once(),
           .micro_batches = micro_batches,
@@ -86,6 +73,7 @@ void Allreduce::hold_buckets(Worker& worker, const State& state) const {
 void Allreduce::operator()(Worker& worker) const {
   if (overlaps(worker)) return in_buckets(worker);
   CompressedSum sum(*compression, *algorithm, worker, codes);
+  const GradientGroups groups(worker);
   State state = worker.start();
   hold_buckets(worker, state);
   while (worker.continues(state)) {
@@ -93,7 +81,9 @@ void Allreduce::operator()(Worker& worker) const {
     for (const MicroBatch micro : micro_batches_of(micro_batches)) {
       accumulate(worker, not_summed, worker.gradient(state.w, micro));
       if (no_sync && !micro.last()) continue;
-      accumulate(worker, g, sum(worker.comm(), std::exchange(not_summed, {})));
+      const Tensor parts = std::exchange(not_summed, {});
+      accumulate(worker, g,
+                 groups.summed(parts, [&](const Communicator& comm, const Tensor& x) { return sum(comm, x); }));
     }
     worker.update(state, g);
   }
@@ -101,9 +91,12 @@ void Allreduce::operator()(Worker& worker) const {
 
 void Allreduce::in_buckets(Worker& worker) const {
   CompressedSum bucket_sum(*compression, *algorithm, worker, codes);
-  SideStream beside(worker.comm());
-  const bool one_collective = bucket_sum.is_one_collective(worker.comm());
+  const GradientGroups groups(worker);
+  SideStream beside(groups.everyone());
+  const bool one_collective = bucket_sum.is_one_collective(groups.everyone());
   const double number_bytes = bytes_on_wire(worker.number_bytes(), *compression);
+  std::vector<GradientGroups::Among> among;
+  for (std::size_t group = 0; group < groups.count(); ++group) among.push_back(groups.among(group));
   collectives::Stretches of_buckets;
   State state = worker.start();
   hold_buckets(worker, state);
@@ -114,34 +107,38 @@ void Allreduce::in_buckets(Worker& worker) const {
         accumulate(worker, not_summed, worker.gradient(state.w, micro));
         continue;
       }
-      Bucket bucket;
-      const auto sum = [&](const Tensor& parts) {
-        Tensor part = not_summed ? values::slice(not_summed, bucket.first, bucket.count) : Tensor();
-        accumulate(worker, part, of_buckets.take(parts, {bucket.first, bucket.count}));
+      std::vector<GroupBucket> filling(groups.count()), summed;
+      const auto sum = [&](const Tensor& parts, std::size_t group) {
+        const GroupBucket& bucket = summed.emplace_back(std::exchange(filling[group], {}));
+        Tensor part;
+        if (not_summed)
+          part = numbers_of(bucket, [&](const Stretch& of) { return values::slice(not_summed, of.first, of.count); });
+        accumulate(worker, part, numbers_of(bucket, [&](const Stretch& of) { return of_buckets.take(parts, of); }));
         if (one_collective)
-          beside.start_collective([this, part](const Communicator& comm) { return (*algorithm)(comm, part); });
+          beside.start_collective(
+              [this, part, in = among[group]](const Communicator& comm) { return (*algorithm)(in(comm), part); });
         else
-          beside.start([&bucket_sum, part, first = bucket.first](const Communicator& comm) {
-            return bucket_sum(comm, part, first);
-          });
-        bucket = {};
+          beside.start([&bucket_sum, part, in = among[group], first = bucket.stretches().back().first](
+                           const Communicator& comm) { return bucket_sum(in(comm), part, first); });
       };
       // Each rank takes its own time to add earlier micro-batches.
       const auto ready_in = one_collective && !not_summed ? Worker::ReadyIn::any_actor : Worker::ReadyIn::own_actor;
       const Tensor all = worker.gradient(
           state.w,
           [&](const Tensor& parts, const models::Layer& layer) {
-            bucket.add(layer);
-            // Layers without parameters may stand in front of those of the last bucket.
-            const bool last = layer.first == 0 && bucket.count > 0;
-            if (last || bucket.bytes(number_bytes) >= *bucket_bytes) sum(parts);
+            const std::size_t its = groups.of(layer);
+            filling[its].add(layer);
+            if (number_bytes * static_cast<double>(filling[its].count()) >= *bucket_bytes) sum(parts, its);
+            // Layers without parameters may stand in front of those of the last buckets.
+            for (std::size_t group = 0; group < filling.size() && layer.first == 0; ++group)
+              if (filling[group].count() > 0) sum(parts, group);
           },
           micro, ready_in);
-      if (bucket.count > 0) sum(all);
-      std::vector<Tensor> summed = beside.wait_for_all();  // last layers first
-      std::reverse(summed.begin(), summed.end());
-      if (summed.empty()) summed.push_back(all);  // of a stage without parameters
-      accumulate(worker, g, values::concatenate(summed));
+      for (std::size_t group = 0; group < filling.size(); ++group)
+        if (filling[group].count() > 0) sum(all, group);
+      const std::vector<Tensor> sums = beside.wait_for_all();
+      // A stage without parameters has nothing to sum.
+      accumulate(worker, g, sums.empty() ? all : put_together(summed, sums));
     }
     worker.update(state, g);
   }

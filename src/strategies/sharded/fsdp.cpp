@@ -36,6 +36,7 @@ Traits Fsdp::traits(int P) const {
   Traits traits =
       sharded_traits(group(P), [](const training::Learning& learning) { return stretches_of(learning.units()); });
   traits.gathers_units = true;
+  traits.sums = Traits::Sums::workers;
   if (!shard_group) traits.meets = cluster::Meets::in_rings;
   traits.rings = rings;
   traits.micro_batches = micro_batches;

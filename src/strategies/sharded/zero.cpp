@@ -67,6 +67,7 @@ Traits Zero::traits(int P) const {
     return zero.stretches(learning.layers(), learning.number_bytes().wire);
   });
   traits.gathers_units = stage == 3;
+  traits.sums = Traits::Sums::workers;
   traits.meets = cluster::Meets::in_rings;
   traits.rings = rings;
   traits.micro_batches = micro_batches;

@@ -1,5 +1,9 @@
 #include "training/parts/mesh.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace simgrad::training {
 
 namespace {
@@ -50,6 +54,29 @@ std::vector<int> Mesh::group(int rank, Dimension along) const {
   MeshPlace place = this->place(rank);
   for (place[along] = 0; place[along] < size(along); ++place[along]) members.push_back(this->rank(place));
   return members;
+}
+
+std::vector<int> Mesh::group(int rank, std::span<const Dimension> along) const {
+  std::vector<int> members{rank};
+  for (const Dimension dimension : along) {
+    std::vector<int> all;
+    for (const int member : members) std::ranges::copy(group(member, dimension), std::back_inserter(all));
+    members = std::move(all);
+  }
+  std::ranges::sort(members);
+  return members;
+}
+
+int Mesh::shifted(int rank, std::span<const Dimension> along, int places) const {
+  MeshPlace place = this->place(rank);
+  // A group's ranks ascend as a number does whose digits are their places, the innermost dimension's the lowest.
+  for (const Dimension dimension : order_) {
+    if (std::ranges::find(along, dimension) == along.end()) continue;
+    const int sum = place[dimension] + places;
+    place[dimension] = sum % size(dimension);
+    places = sum / size(dimension);
+  }
+  return this->rank(place);
 }
 
 int Mesh::part(int rank) const {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,10 @@ class Mesh {
   int rank(const MeshPlace& place) const;
   /// The ranks that differ from this one along that dimension alone, in the dimension's order.
   std::vector<int> group(int rank, Dimension along) const;
+  /// The ranks that differ from this one along some of these dimensions and no other, ascending.
+  std::vector<int> group(int rank, std::span<const Dimension> along) const;
+  /// The rank so many places behind this one in that group, behind whose last one is the first.
+  int shifted(int rank, std::span<const Dimension> along, int places) const;
 
   /// The number of different parts of the model, and the part of a rank: ranks of one data group have the same.
   int parts() const { return ranks() / size(Dimension::data); }

@@ -31,11 +31,12 @@ ModelParts::ModelParts(const Learning& whole, MeshLayout layout) : whole_(whole)
     auto model = std::make_shared<const models::ModelPart>(whole.shared_model(), whole.problem(),
                                                            layout_.chunks[static_cast<std::size_t>(part)]);
     const int first = layout_.mesh.first_rank_of_part(part);
-    parts_.push_back({.model = model,
-                      .learning = whole.of_part(model),
-                      .ranks = std::make_shared<const std::vector<int>>(layout_.mesh.group(first, Dimension::data)),
-                      .stretches = places ? std::make_shared<const std::vector<ParameterStretch>>(model->stretches())
-                                          : Stretches()});
+    parts_.push_back(
+        {.model = model,
+         .learning = whole.of_part(model),
+         .ranks = std::make_shared<const std::vector<int>>(layout_.mesh.group(first, layout_.workers_along)),
+         .stretches =
+             places ? std::make_shared<const std::vector<ParameterStretch>>(model->stretches()) : Stretches()});
   }
 }
 

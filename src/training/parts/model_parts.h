@@ -1,6 +1,7 @@
 /// The parts of a cut model: which rank trains which, and how the whole is put together from them.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -16,6 +17,9 @@ namespace simgrad::training {
 struct MeshLayout {
   Mesh mesh;
   std::vector<std::vector<models::Chunk>> chunks;  ///< by part
+  /// The dimensions along which ranks are workers of a strategy, and train the same parameters; and those along which
+  /// it sums gradients.
+  std::vector<Dimension> workers_along{Dimension::data}, sums_along{Dimension::data};
 };
 
 class ModelParts {
@@ -29,7 +33,11 @@ class ModelParts {
   const models::ModelPart& model(int rank) const { return *part(rank).model; }
   /// Whether all tensor ranks of a chunk hold as many parameters: of a padded vocabulary, the last ones hold fewer.
   bool tensor_ranks_are_alike() const;
-  /// The ranks that hold the same part, ascending by their place in the mesh; one list for all of them.
+  /// Whether ranks that differ along that dimension are workers that train the same parameters; and whether the
+  /// strategy sums gradients over them.
+  bool workers_along(Dimension dimension) const { return contains(layout_.workers_along, dimension); }
+  bool sums_along(Dimension dimension) const { return contains(layout_.sums_along, dimension); }
+  /// The ranks that train the same parameters, ascending; one list for all of them.
   const std::shared_ptr<const std::vector<int>>& data_group(int rank) const { return part(rank).ranks; }
 
   /// The part of that rank.  w: the whole model's parameters.
@@ -47,6 +55,9 @@ class ModelParts {
     std::shared_ptr<const std::vector<int>> ranks;
     std::shared_ptr<const std::vector<models::ParameterStretch>> stretches;  ///< null in a run of times alone
   };
+  static bool contains(const std::vector<Dimension>& all, Dimension dimension) {
+    return std::ranges::find(all, dimension) != all.end();
+  }
   const Part& part(int rank) const { return parts_[static_cast<std::size_t>(layout_.mesh.part(rank))]; }
 
   const Learning& whole_;

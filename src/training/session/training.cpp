@@ -316,16 +316,19 @@ void Training::fill_mesh() {
     if (mesh.size(Dimension::context) > 1) use.context = place[Dimension::context];
     if (mesh.size(Dimension::expert) > 1) use.expert = place[Dimension::expert];
     use.data = place[Dimension::data];
-    if (mesh.size(Dimension::data) > 1) use.data_s = tally_.mesh_time(rank).data_s(its.parts);
+    const bool sums = parts_->sums_along(Dimension::expert) && mesh.size(Dimension::expert) > 1;
+    if (sums || parts_->data_group(rank)->size() > 1) use.data_s = tally_.mesh_time(rank).data_s(its.parts);
     use.pipeline = place[Dimension::pipeline];
   }
   std::vector<std::string> names;
   for (std::size_t k = 0; k < dimensions_of_mesh; ++k) names.emplace_back(name(static_cast<Dimension>(k)));
   cluster::add_dimensions(record_, world_, names, [&mesh](int source, int target) {
     const MeshPlace from = mesh.place(source), to = mesh.place(target);
-    std::size_t k = 0;
-    while (k + 1 < dimensions_of_mesh && from[static_cast<Dimension>(k)] == to[static_cast<Dimension>(k)]) ++k;
-    return k;
+    std::vector<std::size_t> along;
+    for (std::size_t k = 0; k < dimensions_of_mesh; ++k)
+      if (from[static_cast<Dimension>(k)] != to[static_cast<Dimension>(k)]) along.push_back(k);
+    // Only sums of gradients go along several dimensions at once.
+    return along.size() == 1 ? along.front() : static_cast<std::size_t>(Dimension::data);
   });
 }
 
