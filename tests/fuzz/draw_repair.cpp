@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -294,6 +295,7 @@ bool repair(Json& tree, Dice& dice, const Aim& aim, const std::string& file) {
   constexpr int most_rounds = 60;
   for (int round = 0; round < most_rounds; ++round) {
     const std::string text = scenario::toml(tree);
+    std::filesystem::remove(file);  // to cut a file that is there waits for the disk on ext4 (auto_da_alloc)
     std::ofstream stream(file);
     stream << text;
     if (!stream.flush()) throw base::EnvironmentError(fmt::format("{}: cannot be written", file));

@@ -108,12 +108,13 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("ranks along context and expert are all simulated, for those along tensor and data that are like them") {
-  for (const bool experts : {false, true}) {
-    CAPTURE(experts);
-    MeshTrial trial = mesh_of(experts ? 1 : 2, 2, 2, in_buckets());
-    if (experts) trial.model = experts_trial(4, true).model;
-    (experts ? trial.parallel.expert : trial.parallel.context) = 2;
+TEST_CASE("ranks along context and expert are all simulated, for those along tensor that are like them") {
+  for (const auto& [context, expert] : {std::pair{2, 1}, {1, 2}, {2, 2}}) {
+    CAPTURE(context, expert);
+    MeshTrial trial = mesh_of(2, 2, 2, in_buckets());
+    if (expert > 1) trial.model = experts_trial(4, true).model;
+    trial.parallel.expert = expert;
+    trial.parallel.context = context;
     set_workers(trial, 2);
     const record::Record some = trial.run().record;
     trial.parallel.simulate = Simulate::all;
@@ -125,7 +126,7 @@ TEST_CASE("ranks along context and expert are all simulated, for those along ten
       CHECK(some.ranks[rank].mesh.expert == all.ranks[rank].mesh.expert);
       const auto seconds = [&](const record::Record& record) {
         const record::MeshUse& its = record.ranks[rank].mesh;
-        return experts ? *its.expert_s : *its.context_s;
+        return expert > 1 ? *its.expert_s : *its.context_s;
       };
       CHECK(seconds(some) == Approx(seconds(all)).epsilon(1e-9));
     }

@@ -42,7 +42,7 @@ Traits OnMesh::traits(int P) const {
   traits.main_gradients = traits.gathers_units ? training::MainGradients::never : training::MainGradients::by_default;
   traits.recoveries = recoveries(traits);
   traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets != cluster::Meets::freely &&
-                        !parallel_.slices().active() && !parallel_.shares_by_speed() && sums_along.size() == 1;
+                        !parallel_.slices().active() && !parallel_.shares_by_speed();
   traits.numbers_follow_times = traits.numbers_follow_times || parallel_.slices().slack() > 0;
   traits.cuts = [strategy = strategy_, parallel = parallel_, workers_along = parallel_.workers_along(traits),
                  sums_along](const training::MemoryTerms& whole) {

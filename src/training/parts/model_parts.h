@@ -37,6 +37,7 @@ class ModelParts {
   /// strategy sums gradients over them.
   bool workers_along(Dimension dimension) const { return contains(layout_.workers_along, dimension); }
   bool sums_along(Dimension dimension) const { return contains(layout_.sums_along, dimension); }
+  const std::vector<Dimension>& sums_along() const { return layout_.sums_along; }
   /// The ranks that train the same parameters, ascending; one list for all of them.
   const std::shared_ptr<const std::vector<int>>& data_group(int rank) const { return part(rank).ranks; }
 

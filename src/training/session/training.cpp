@@ -130,7 +130,8 @@ bool Training::all_are_alike() const {
 }
 
 void Training::let_ranks_stand_in() {
-  auto stand_ins = stand_ins_of(parts_->mesh(), world_, traits_.meets, traits_.rings);
+  auto stand_ins = stand_ins_of(parts_->mesh(), world_,
+                                {.along = parts_->sums_along(), .meets = traits_.meets, .rings = traits_.rings});
   if (!stand_ins) return;
   const int simulated = world_.workers() / stand_ins->times;
   tally_.note(fmt::format(
