@@ -123,14 +123,14 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"tensor_s", of_rank, "s", "time in collectives among the ranks that share products: transfers, sums and waiting"},
     {"context_s", of_rank, "s",
      "time in collectives among the ranks that share the tokens of sequences: what attention's work does not hide, and "
-     "sums of gradients; only where [parallel] has context ranks"},
+     "sums of gradients over a replica's ranks; only where [parallel] has context ranks"},
     {"expert_s", of_rank, "s",
-     "time in exchanges among the ranks that share experts or tables, and in sums of the other parameters' gradients; "
-     "only where [parallel] has expert ranks"},
+     "time in exchanges among the ranks that share experts or tables, and in sums of the other parameters' gradients "
+     "over a replica's ranks; only where [parallel] has expert ranks"},
     {"data_s", of_rank, "s",
-     "time in which a rank did nothing but the strategy's communication among the ranks with the same part of the "
-     "model (transfers, sums and waiting), without its idle time at the end of the run; only where a cut model has "
-     "replicas"},
+     "time in which a rank did nothing but the strategy's communication among the ranks with the same parameters: "
+     "replicas, and under allreduce, zero and fsdp the ranks along context, under allreduce along expert, too "
+     "(transfers, sums and waiting), without its idle time at the end of the run; only where there are several"},
     {"place_tensor", of_rank, "", "the rank's place among the ranks that share its products, from 0"},
     {"place_context", of_rank, "", "the rank's place among the ranks that share the tokens of sequences, from 0"},
     {"place_expert", of_rank, "", "the rank's place among the ranks that share experts or tables, from 0"},

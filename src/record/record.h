@@ -48,9 +48,10 @@ struct MeshUse {
   std::optional<double> bubble_s = {};        ///< waiting for another stage: activations, derivatives, tied gradients
   std::optional<double> hop_s = {};           ///< in their transfers, and in sums of tied gradients
   std::optional<double> tensor_s = {};        ///< in collectives among the ranks that share products
-  std::optional<double> context_s = {};       ///< likewise, tokens: keys and values, their derivatives, gradients
-  std::optional<double> expert_s = {};        ///< likewise, experts or tables: exchanges, gradients of all else
-  std::optional<double> data_s = {};          ///< the strategy, among its workers; null where a rank is the only one
+  std::optional<double> context_s =
+      {};                               ///< likewise, tokens: keys and values, their derivatives, a replica's gradients
+  std::optional<double> expert_s = {};  ///< likewise, experts or tables: exchanges, a replica's gradients of all else
+  std::optional<double> data_s = {};    ///< the strategy, among the ranks that it sums over; null where there is one
 };
 
 /// One rank's virtual time by activity, whose four parts add up to the run's time, and its traffic.

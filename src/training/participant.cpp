@@ -34,15 +34,17 @@ int rank_at(const Session& session, int position) {
   return (*session.generation().members())[static_cast<std::size_t>(position)];
 }
 
-/// The ranks among which a strategy trains: all, or those that have the same part of a cut model.
+/// The ranks among which a strategy trains: all, or those that train the same parameters of a cut model. These may also
+/// share a sequence's tokens, and exchange keys and values beside the strategy's sums, which have channels of their
+/// own.
 cluster::Communicator group_of(Session& session, int position) {
   const Generation& generation = session.generation();
   const ModelParts* const parts = session.parts();
   if (!parts) return {session.world(), generation.members(), position, generation.number()};
   const int rank = rank_at(session, position);
-  const std::shared_ptr<const std::vector<int>>& group = parts->data_group(rank);
+  const std::shared_ptr<const std::vector<int>>& group = parts->workers_with(rank);
   const auto at = std::ranges::lower_bound(*group, rank) - group->begin();
-  return {session.world(), group, static_cast<int>(at), generation.number()};
+  return cluster::Communicator(session.world(), group, static_cast<int>(at), generation.number()).on_own_channels();
 }
 
 /// A number of rows of each of a worker's devices, summed.  rows(share, shares): of one of all devices.

@@ -159,6 +159,36 @@ TEST_CASE("parameters and optimizer are sharded over as many ranks as data x con
   }
 }
 
+// Keys, values and tokens go between the same ranks as these sums, on channels of their own: whoever is early is not
+// taken for another.
+TEST_CASE("sums beside the exchanges of ranks that are not equally fast leave the parameters as they are") {
+  Share share;
+  for (const AnyStrategy& strategy :
+       {in_buckets(2000.0), AnyStrategy(zero(1)), AnyStrategy(zero(2)), AnyStrategy(fsdp(2, true))})
+    for (const auto& [context, expert, data] : {std::array{2, 1, 1}, {2, 1, 2}, {4, 1, 1}, {1, 2, 2}, {2, 2, 1}})
+      for (const bool messages : {false, true}) {
+        if (!share.next()) continue;
+        CAPTURE(context, expert, data, messages, strategy->traits(2).gathers_units, strategy->traits(2).state_shards);
+        MeshTrial trial = expert > 1 ? experts_trial(2, false) : transformer_trial(2, true);
+        trial.strategy = strategy;
+        trial.parallel = sharing(context, expert);
+        trial.workers = data * static_cast<int>(trial.parallel.ranks_a_replica());
+        trial.cluster.host_spec.speed_flops_per_s = 1e7;
+        const Outcome alike = trial.run();
+        trial.cluster.relative_speeds = {1.0, 0.5, 0.8, 0.3};
+        trial.cluster.relative_speeds.resize(static_cast<std::size_t>(trial.workers), 0.6);
+        if (messages) trial.cluster.collectives = cluster::Collectives::messages;
+        const Outcome unlike = trial.run();
+        REQUIRE(alike.record.error.empty());
+        REQUIRE(unlike.record.error.empty());
+        CHECK(unlike.final_parameters() == alike.final_parameters());
+        // Times alone take as long.
+        trial.data = {};
+        trial.training.numbers = false;
+        CHECK(trial.run().record.simulated_s == Approx(unlike.record.simulated_s).epsilon(1e-9));
+      }
+}
+
 // Under "wait" the rank that is back gets its state from any rank with the same parameters, be it of its own replica.
 TEST_CASE("ranks that share sequences go on after a crash with the parameters of an undisturbed run") {
   using cluster::Recovery;

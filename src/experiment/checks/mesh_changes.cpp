@@ -118,9 +118,10 @@ class MeshSearch {
   }
 
   void sharded() {
-    const bool divides = terms_.workers > strategy_.parallel().ranks_a_replica();
-    if (!divides || !dynamic_cast<const strategies::Allreduce*>(strategy_.strategy().get())) return;
-    fits(OnMesh(std::make_shared<strategies::Zero>(), strategy_.parallel()), terms_, "zero(stage=1)");
+    if (!dynamic_cast<const strategies::Allreduce*>(strategy_.strategy().get())) return;
+    const auto zero = std::make_shared<strategies::Zero>();
+    if (strategies::workers_on_mesh(*zero, strategy_.parallel(), terms_.workers) == 1) return;
+    fits(OnMesh(zero, strategy_.parallel()), terms_, "zero(stage=1)");
   }
 
   const OnMesh& strategy_;

@@ -33,7 +33,8 @@ LayoutTimes LayoutPredictor::times_of_layout(const Parallel& parallel) {
   const auto [at, fresh] =
       units_.try_emplace({parallel.tensor, parallel.sequence_parallel, parallel.context, parallel.expert, whole});
   if (fresh)
-    at->second = units_shared(*whole_.model, *whole_.problem, parallel.shares(), whole, parallel.sums_along(traits));
+    at->second = units_shared(*whole_.model, *whole_.problem, parallel.shares(), whole,
+                              summed_behind_passes(strategy_, parallel, traits));
   return {parallel, traits, at->second, whole_, messages_};
 }
 

@@ -29,7 +29,7 @@ class LayoutTimes {
   /// The times of the units first .. end - 1 on that stage.
   UnitTimes of(std::size_t stage, std::int64_t first, std::int64_t end) const;
   double parameters(std::int64_t first, std::int64_t end) const;
-  /// Those of them that expert ranks have not in common, where the strategy sums over these.
+  /// Those of them that expert ranks have not in common, where sums along `expert` follow the passes.
   double of_experts(std::int64_t first, std::int64_t end) const;
   /// The time of the hop behind a piece of that stage whose last unit is end - 1, tensor ranks' gathering of parts
   /// included.

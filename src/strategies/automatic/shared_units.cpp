@@ -50,9 +50,9 @@ std::vector<SharedUnit> units_shared(const models::Model& model, const models::P
         whole && unit + 1 == count ? cut->tied(problem, chunk) : models::ParameterStretch();
     for (const models::Layer& layer : its.layers) its.parameters += layer.count;
     its.parameters -= copy.count;
-    if (std::ranges::count(sums_along, training::Dimension::expert) > 0) {
+    if (shares.expert > 1 && std::ranges::count(sums_along, training::Dimension::expert) > 0) {
       its.of_experts = its.parameters;
-      for (const models::ParameterStretch& stretch : cut->replicated(problem, chunk, Among::expert))
+      for (const models::ParameterStretch& stretch : cut->partial(problem, chunk, Among::expert))
         its.of_experts -= stretch.count - common(stretch, copy).count;
     }
     for (std::size_t k = 0; k < models::kinds_of_shares; ++k) {

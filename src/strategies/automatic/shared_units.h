@@ -18,13 +18,14 @@ struct SharedUnit {
   std::vector<models::Layer> layers;
   std::vector<models::Segment> segments;
   std::int64_t parameters = 0;
-  std::int64_t of_experts = 0;  ///< those that expert ranks have not in common, where the strategy sums over these
-  bool passes_on = true;        ///< whether other units are behind it
+  std::int64_t of_experts =
+      0;                  ///< those that expert ranks have not in common, where sums along `expert` follow the passes
+  bool passes_on = true;  ///< whether other units are behind it
   /// By kind of sharing: numbers of each segment's gradient that are added up over these ranks for each gradient.
   std::array<std::vector<double>, models::kinds_of_shares> partial;
 };
 /// whole: whether one stage has all units, so that the last one has no copy of a matrix tied to the first one's.
-/// sums_along: the dimensions along which the strategy sums gradients itself.
+/// sums_along: the dimensions along which gradients are not summed within the passes.
 std::vector<SharedUnit> units_shared(const models::Model& model, const models::Problem& problem,
                                      const models::Shares& shares, bool whole,
                                      std::span<const training::Dimension> sums_along);

@@ -63,14 +63,16 @@ StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& mes
       its.exchanges[k].s_per_byte += cost.s_per_byte / (n - 1);
     }
   }
-  const auto group = [&](const std::vector<Dimension>& along) -> SumGroup {
+  const auto group = [&](const std::vector<Dimension>& along, std::optional<std::int64_t> rings) -> SumGroup {
     const auto members = static_cast<int>(mesh.group(ranks.front(), along).size());
     if (members == 1) return {};
-    const MessageCost ring = around_rings(cluster, messages, mesh, ranks, along, traits.rings);
+    const MessageCost ring = around_rings(cluster, messages, mesh, ranks, along, rings);
     return {.members = members, .ring = ring, .pairs = slower(ring, shift(along, members / 2))};
   };
-  its.workers = group(parallel.workers_along(traits));
-  its.sharers = group(parallel.sums_along(traits));
+  its.workers = group(parallel.workers_along(traits), traits.rings);
+  its.sharers = group(parallel.sums_along(traits), traits.rings);
+  its.replica = group({Dimension::context, Dimension::expert}, std::nullopt);
+  its.context = group({Dimension::context}, std::nullopt);
   if (mesh.size(Dimension::pipeline) > 1) {
     constexpr std::array pipeline{Dimension::pipeline};
     Messages back = shifted(mesh, ranks, pipeline, 1);

@@ -40,9 +40,10 @@ struct StageDevices {
   std::array<MessageCost, models::kinds_of_shares> rings = {};      ///< to the next rank that shares units, by kind
   std::array<MessageCost, models::kinds_of_shares> exchanges = {};  ///< to each of the others in turn: the mean
   SumGroup workers = {};                                            ///< the ranks that train the same parameters
-  SumGroup sharers = {};      ///< and those that have other experts, where the strategy sums over both
-  MessageCost hop = {};       ///< to the next stage, or back: the slower one
-  double memory_bytes = 0.0;  ///< of the smallest device; infinite: not known
+  SumGroup sharers = {};                ///< and those that have other experts, where the strategy sums over both
+  SumGroup replica = {}, context = {};  ///< the ranks of a replica along context x expert; along context
+  MessageCost hop = {};                 ///< to the next stage, or back: the slower one
+  double memory_bytes = 0.0;            ///< of the smallest device; infinite: not known
   bool charges_additions = true;
 
   /// Seconds of so many additions, where these cost anything.

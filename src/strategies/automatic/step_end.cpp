@@ -22,6 +22,7 @@ struct Sums {
   bool last_alone = false;  ///< whether only the last of the strategy's own micro-batches ends with a sum
   bool shards = false;      ///< whether a rank updates a d-th of its part
   bool fastest = false;     ///< whether each sum takes the fastest algorithm
+  bool by_layers = true;    ///< whether it takes gradients layer by layer
 };
 
 Sums sums_of(const Strategy& strategy) {
@@ -38,7 +39,7 @@ Sums sums_of(const Strategy& strategy) {
             .bucket_bytes = its->prefetch ? std::optional(0.0) : std::nullopt,
             .last_alone = its->no_sync,
             .shards = true};
-  return {};
+  return {.bucket_bytes = {}, .by_layers = false};
 }
 
 double update_s(const StageDevices& stage, const training::MemoryTerms& terms, double parameters) {
@@ -51,6 +52,14 @@ double update_s(const StageDevices& stage, const training::MemoryTerms& terms, d
   return stage.charges_additions ? slowest : 0.0;
 }
 
+/// A sum of a part's gradient within a replica, and one of that of experts.
+double sum_in_replica_s(const StageDevices& stage, double parameters, double of_experts, double number_bytes) {
+  const auto sum_s = [&](const SumGroup& group, double numbers) {
+    return numbers > 0.0 ? stage.ring_sum_s(group.ring, numbers, group.members, number_bytes) : 0.0;
+  };
+  return sum_s(stage.replica, parameters - of_experts) + sum_s(stage.context, of_experts);
+}
+
 /// The time by which sums end behind a backward pass that makes their buckets one after the other. The last bucket is
 /// summed behind it.
 double behind_pass_s(double buckets, double bucket_s, double pass_s) {
@@ -61,6 +70,13 @@ double behind_pass_s(double buckets, double bucket_s, double pass_s) {
 double last_task_s(const std::vector<TimedTask>& tasks) { return tasks.back().end - tasks.back().start; }
 
 }  // namespace
+
+std::vector<training::Dimension> summed_behind_passes(const Strategy& strategy, const Parallel& parallel,
+                                                      const Traits& traits) {
+  if (traits.sums == Traits::Sums::replicas && !sums_of(strategy).by_layers)
+    return {training::Dimension::context, training::Dimension::expert};
+  return parallel.sums_along(traits);
+}
 
 StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const TimedTable& table,
                     const std::vector<std::int64_t>& firsts) {
@@ -100,8 +116,9 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
     }
     const double added_s =
         times.own_micro_batches() > 1 ? devices.additions_s(parameters, times.whole().bytes.gradient) : 0.0;
-    const double made_s =
-        table.tasks[stage].back().end + shared_s + (stage == 0 || stage + 1 == stages ? tied_s : 0.0) + added_s;
+    const double replica_s = sums.by_layers ? 0.0 : sum_in_replica_s(devices, parameters, of_experts, bytes);
+    const double made_s = table.tasks[stage].back().end + shared_s + replica_s +
+                          (stage == 0 || stage + 1 == stages ? tied_s : 0.0) + added_s;
     const double shards = sums.shards ? static_cast<double>(devices.workers.members) : 1.0;
     one_before_s = std::max(one_before_s, made_s + (sums.last_alone ? 0.0 : sum_s) - added_s);
     summed_s = std::max(summed_s, made_s + sum_s);

@@ -16,6 +16,11 @@ struct StepEnd {
   double update_s = 0.0;
 };
 
+/// The dimensions along which a layout's gradients are not summed layer by layer within the passes, but by the strategy
+/// or once by the ranks of a replica.
+std::vector<training::Dimension> summed_behind_passes(const Strategy& strategy, const Parallel& parallel,
+                                                      const Traits& traits);
+
 /// table: the stages' tasks with their times.  firsts: the first unit of each piece, then the number of units.
 StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const TimedTable& table,
                     const std::vector<std::int64_t>& firsts);

@@ -26,9 +26,9 @@ constexpr std::array balances{
 
 constexpr std::array simulated{
     base::Choice{"one_of_alike",
-                 "in a run of times alone, one rank for those that share its products or have its part, if all hosts "
-                 "are equal and no "
-                 "two of their messages meet on a link: times, bytes and memory are those of all"},
+                 "in a run of times alone, one rank for those that share its products or, unless sums of gradients go "
+                 "along context or expert, have its part, if all hosts are equal and no two of their messages meet on "
+                 "a link: times, bytes and memory are those of all"},
     base::Choice{"all", "every rank"}};
 
 constexpr std::array tensor_shares_by{
@@ -141,7 +141,9 @@ std::vector<training::Dimension> Parallel::sums_along(const training::Traits& tr
 }
 
 std::int64_t Parallel::workers(std::int64_t ranks, const training::Traits& traits) const {
-  return ranks / ranks_a_replica() * (traits.sums == training::Traits::Sums::replicas ? 1 : context);
+  std::int64_t workers = 1;
+  for (const training::Dimension dimension : workers_along(traits)) workers *= mesh(ranks).size(dimension);
+  return workers;
 }
 
 training::Mesh Parallel::mesh(std::int64_t ranks) const {

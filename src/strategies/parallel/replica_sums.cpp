@@ -90,7 +90,8 @@ Tensor ReplicaGradient::squares(const Tensor& g, const Tensor& of_shards) const 
   return stages.size() > 1 ? doubling(stages, sum) : sum;
 }
 
-/// Numbers that other ranks of the replica count: replicated ones, and a copy.
+/// Numbers that other ranks of the replica count: those that these hold, too, and a copy. Ranks that are workers of the
+/// same parameters count for themselves.
 std::vector<ParameterStretch> ReplicaGradient::counted_elsewhere() const {
   std::vector<ParameterStretch> elsewhere;
   const models::Chunk& chunk = worker_.part().chunks().front().chunk;

@@ -92,10 +92,10 @@ void Allreduce::operator()(Worker& worker) const {
 void Allreduce::in_buckets(Worker& worker) const {
   CompressedSum bucket_sum(*compression, *algorithm, worker, codes);
   const GradientGroups groups(worker);
-  SideStream beside(groups.everyone());
-  const bool one_collective = bucket_sum.is_one_collective(groups.everyone());
+  SideStream beside(groups.sharers());
+  const bool one_collective = bucket_sum.is_one_collective(groups.sharers());
   const double number_bytes = bytes_on_wire(worker.number_bytes(), *compression);
-  std::vector<GradientGroups::Among> among;
+  std::vector<GradientGroups::Find> among;
   for (std::size_t group = 0; group < groups.count(); ++group) among.push_back(groups.among(group));
   collectives::Stretches of_buckets;
   State state = worker.start();

@@ -21,13 +21,14 @@ bool sums_over_experts(const Worker& worker) {
   return worker.on_mesh() && worker.mesh().size(Dimension::expert) > 1 && worker.sums_along(Dimension::expert);
 }
 
-Communicator sharers(const Worker& worker) {
+Communicator sharers_of(const Worker& worker) {
   if (!sums_over_experts(worker)) return worker.comm();
   std::vector<Dimension> along;
   for (const Dimension dimension : {Dimension::data, Dimension::context, Dimension::expert})
     if (worker.sums_along(dimension)) along.push_back(dimension);
   const Communicator all = worker.everyone();
-  return all.subgroup(worker.mesh().group(all.rank(), along));
+  // The same ranks send tokens to each other's experts, beside these sums.
+  return all.subgroup(worker.mesh().group(all.rank(), along)).on_own_channels();
 }
 
 }  // namespace
@@ -41,14 +42,14 @@ void GroupBucket::add(const models::Layer& layer) {
 }
 
 GradientGroups::GradientGroups(const Worker& worker)
-    : worker_(worker), everyone_(sharers(worker)), whole_(sums_over_experts(worker) ? 2 : 1) {
+    : worker_(worker), sharers_(sharers_of(worker)), whole_(sums_over_experts(worker) ? 2 : 1) {
   const std::vector<models::Layer>& layers = worker.learning().layers();
   for (std::size_t i = layers.size(); i-- > 0;) whole_[of(layers[i])].add(layers[i]);
   const Communicator& with_its_experts = worker.comm();
-  for (int member = 0; member < everyone_.size(); ++member) {  // both ascend
+  for (int member = 0; member < sharers_.size(); ++member) {  // both ascend
     const auto place = static_cast<int>(own_.size());
     if (place == with_its_experts.size()) break;
-    if (with_its_experts.world_rank(place) == everyone_.world_rank(member)) own_.push_back(member);
+    if (with_its_experts.world_rank(place) == sharers_.world_rank(member)) own_.push_back(member);
   }
   for (std::size_t group = 0; group < count(); ++group) among_.push_back(among(group));
 }
@@ -56,29 +57,29 @@ GradientGroups::GradientGroups(const Worker& worker)
 std::size_t GradientGroups::of(const models::Layer& layer) const {
   if (count() == 1 || layer.count == 0) return 0;
   const auto has = [&](const models::ParameterStretch& stretch) {
-    return stretch.first <= layer.first && layer.first < stretch.first + stretch.count;
+    return stretch.first <= layer.first && layer.first + layer.count <= stretch.first + stretch.count;
   };
-  return std::ranges::any_of(worker_.part().replicated(models::Among::expert), has) ? 0 : 1;
+  return std::ranges::any_of(worker_.part().partial(models::Among::expert), has) ? 0 : 1;
 }
 
-GradientGroups::Among GradientGroups::among(std::size_t group) const {
-  if (group == 0) return [](const Communicator& everyone) -> const Communicator& { return everyone; };
-  return [own = own_, known = std::make_shared<std::optional<Communicator>>()](
-             const Communicator& everyone) -> const Communicator& {
-    if (!*known) known->emplace(everyone.subgroup(own));
+GradientGroups::Find GradientGroups::among(std::size_t group) const {
+  if (group == 0) return [](const Communicator& sharers) -> const Communicator& { return sharers; };
+  return [own = own_,
+          known = std::make_shared<std::optional<Communicator>>()](const Communicator& sharers) -> const Communicator& {
+    if (!*known) known->emplace(sharers.subgroup(own));
     return **known;
   };
 }
 
 Tensor GradientGroups::summed(const Tensor& g, const Sum& sum) const {
-  if (count() == 1 || g.size() == 0) return sum(everyone_, g);
+  if (count() == 1 || g.size() == 0) return sum(sharers_, g);
   std::vector<GroupBucket> buckets;
   std::vector<Tensor> sums;
   for (std::size_t group = 0; group < count(); ++group) {
     if (whole_[group].count() == 0) continue;
     buckets.push_back(whole_[group]);
     const auto numbers_at = [&](const Stretch& stretch) { return values::slice(g, stretch.first, stretch.count); };
-    sums.push_back(sum(among_[group](everyone_), numbers_of(whole_[group], numbers_at)));
+    sums.push_back(sum(among_[group](sharers_), numbers_of(whole_[group], numbers_at)));
   }
   return put_together(buckets, sums);
 }

@@ -35,14 +35,14 @@ class GradientGroups {
   explicit GradientGroups(const Worker& worker);
 
   /// All ranks that have some of this one's parameters.
-  const cluster::Communicator& everyone() const { return everyone_; }
+  const cluster::Communicator& sharers() const { return sharers_; }
   /// The number of groups: 1 where all parameters have the same ranks.
   std::size_t count() const { return whole_.size(); }
-  /// The group of a layer's parameters; 0 is everyone().
+  /// The group of a layer's parameters; 0 is sharers().
   std::size_t of(const models::Layer& layer) const;
-  /// Finds a group's communicator in that of everyone(), as the calling actor has it: the same actor in each call.
-  using Among = std::function<const cluster::Communicator&(const cluster::Communicator& everyone)>;
-  Among among(std::size_t group) const;
+  /// Finds a group's communicator in that of sharers(), as the calling actor has it: the same actor in each call.
+  using Find = std::function<const cluster::Communicator&(const cluster::Communicator& sharers)>;
+  Find among(std::size_t group) const;
 
   /// The sum of a whole gradient, group by group.  sum: of a vector over a communicator.
   using Sum = std::function<Tensor(const cluster::Communicator& comm, const Tensor& x)>;
@@ -50,10 +50,10 @@ class GradientGroups {
 
  private:
   const Worker& worker_;
-  cluster::Communicator everyone_;
-  std::vector<int> own_;            ///< the places in everyone() of the ranks with this one's experts
+  cluster::Communicator sharers_;
+  std::vector<int> own_;            ///< the places in sharers() of the ranks with this one's experts
   std::vector<GroupBucket> whole_;  ///< by group: all of its layers
-  std::vector<Among> among_;        ///< of the worker's own actor
+  std::vector<Find> among_;         ///< of the worker's own actor
 };
 
 /// A bucket's numbers, out of those of the whole gradient.

@@ -60,7 +60,8 @@ class Mesh {
   /// The rank so many places behind this one in that group, behind whose last one is the first.
   int shifted(int rank, std::span<const Dimension> along, int places) const;
 
-  /// The number of different parts of the model, and the part of a rank: ranks of one data group have the same.
+  /// The number of different parts of the model, and the part of a rank: ranks that differ along data alone have the
+  /// same.
   int parts() const { return ranks() / size(Dimension::data); }
   int part(int rank) const;
   /// The first rank of the data group that has that part, and its place.

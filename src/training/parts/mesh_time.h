@@ -7,8 +7,8 @@
 
 namespace simgrad::training {
 
-/// The strategy does not name the ranks that it communicates with. Its time among the ranks with the same part is
-/// therefore all communication, sums and waiting until the rank's work has ended, without `elsewhere`.
+/// The strategy does not name the ranks that it communicates with. Its time among the ranks that it sums over
+/// is therefore all communication, sums and waiting until the rank's work has ended, without `elsewhere`.
 struct MeshTime {
   record::MeshUse use = {};                      ///< without data_s
   record::TimeParts elsewhere = {};              ///< among other ranks of the replica, and idle after an earlier end
@@ -17,7 +17,7 @@ struct MeshTime {
   /// The rank's work has ended, or begins anew after a failure.  now: the rank's time until then.
   void end(const record::TimeParts& now) { at_end = now; }
   void start_again(const record::TimeParts& now);
-  /// Seconds among the ranks with the same part.  all: of the rank until the end of the run.
+  /// Seconds of the strategy.  all: of the rank until the end of the run.
   double data_s(const record::TimeParts& all) const;
 };
 

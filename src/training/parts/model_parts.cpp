@@ -91,9 +91,13 @@ Tensor ModelParts::whole(std::span<const Tensor> states, const OfPart& of_part) 
 }
 
 std::vector<Tensor> ModelParts::replicas(std::span<const Tensor> states) const {
-  const std::size_t count = parts_.front().ranks->size();
+  // Of ranks that share sequences one is looked at: they hold the same.
+  const std::vector<int>& ranks = *parts_.front().ranks;
+  std::vector<std::size_t> replicas;
+  for (std::size_t k = 0; k < ranks.size(); ++k)
+    if (mesh().place(ranks[k])[Dimension::context] == 0) replicas.push_back(k);
   std::vector<Tensor> all;
-  for (std::size_t k = 0; count > 1 && k < count; ++k)
+  for (const std::size_t k : replicas.size() > 1 ? replicas : std::vector<std::size_t>())
     all.push_back(whole(states, [k](const std::vector<Tensor>& group, const Learning&) { return group[k]; }));
   return all;
 }

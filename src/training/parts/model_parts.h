@@ -39,7 +39,7 @@ class ModelParts {
   bool sums_along(Dimension dimension) const { return contains(layout_.sums_along, dimension); }
   const std::vector<Dimension>& sums_along() const { return layout_.sums_along; }
   /// The ranks that train the same parameters, ascending; one list for all of them.
-  const std::shared_ptr<const std::vector<int>>& data_group(int rank) const { return part(rank).ranks; }
+  const std::shared_ptr<const std::vector<int>>& workers_with(int rank) const { return part(rank).ranks; }
 
   /// The part of that rank.  w: the whole model's parameters.
   values::Tensor of_whole(int rank, const values::Tensor& w) const;

@@ -137,7 +137,7 @@ std::optional<int> Generation::stand_in_for(int rank, const Snapshots::States& k
   if (kept.empty()) return {};
   if (kept.contains(rank)) return rank;
   if (!terms_.parts) return kept.begin()->first;  // replicas are alike, and workers of a server have no state
-  const std::vector<int>& with_its_part = *terms_.parts->data_group(rank);
+  const std::vector<int>& with_its_part = *terms_.parts->workers_with(rank);
   const auto found = std::ranges::find_if(with_its_part, [&](int other) { return kept.contains(other); });
   return found == with_its_part.end() ? std::optional<int>() : *found;
 }

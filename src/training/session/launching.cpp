@@ -29,7 +29,7 @@ bool Training::enough(const Snapshots& memories) const {
   if (!parts_) return !memories.states().empty();
   if (traits_.state_shards > 1) return memories.whole();
   for (int part = 0; part < parts_->mesh().parts(); ++part) {
-    const std::vector<int>& with_it = *parts_->data_group(parts_->mesh().first_rank_of_part(part));
+    const std::vector<int>& with_it = *parts_->workers_with(parts_->mesh().first_rank_of_part(part));
     if (std::ranges::none_of(with_it, [&](int rank) { return memories.states().contains(rank); })) return false;
   }
   return true;

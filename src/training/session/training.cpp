@@ -201,7 +201,7 @@ bool Training::report(int rank, const State& state) {
 /// The share of its state that a rank writes: equal replicas are written once, on a mesh by all that have the part.
 double Training::share_of_checkpoint(int rank) const {
   if (holder() != Holder::workers || traits_.replicas_differ) return 1.0;
-  if (parts_) return 1.0 / static_cast<double>(parts_->data_group(rank)->size());
+  if (parts_) return 1.0 / static_cast<double>(parts_->workers_with(rank)->size());
   return generation_->place(rank) == 0 ? 1.0 : 0.0;
 }
 
@@ -318,7 +318,7 @@ void Training::fill_mesh() {
     if (mesh.size(Dimension::expert) > 1) use.expert = place[Dimension::expert];
     use.data = place[Dimension::data];
     const bool sums = parts_->sums_along(Dimension::expert) && mesh.size(Dimension::expert) > 1;
-    if (sums || parts_->data_group(rank)->size() > 1) use.data_s = tally_.mesh_time(rank).data_s(its.parts);
+    if (sums || parts_->workers_with(rank)->size() > 1) use.data_s = tally_.mesh_time(rank).data_s(its.parts);
     use.pipeline = place[Dimension::pipeline];
   }
   std::vector<std::string> names;
@@ -328,7 +328,7 @@ void Training::fill_mesh() {
     std::vector<std::size_t> along;
     for (std::size_t k = 0; k < dimensions_of_mesh; ++k)
       if (from[static_cast<Dimension>(k)] != to[static_cast<Dimension>(k)]) along.push_back(k);
-    // Only sums of gradients go along several dimensions at once.
+    // A sum of gradients over several dimensions has such messages, and some along each of them alone.
     return along.size() == 1 ? along.front() : static_cast<std::size_t>(Dimension::data);
   });
 }
