@@ -70,6 +70,15 @@ inline double by_formula(const MeshTrial& trial) {
   return strategies::on_mesh(trial.strategy, trial.parallel)->memory(memory_terms(trial)).sum();
 }
 
+/// The bytes of all messages that the trial's ranks send.
+inline double bytes_sent(const MeshTrial& trial) {
+  const record::Record record = trial.run().record;
+  REQUIRE(record.error.empty());
+  double sum = 0.0;
+  for (const record::RankUse& use : record.ranks) sum += static_cast<double>(use.bytes_sent);
+  return sum;
+}
+
 inline double held(const MeshTrial& trial) { return peak_memory(trial.run().record); }
 
 // The transformers of these tests: tokens of a sequence, width, heads, width of the feed-forward part.

@@ -103,18 +103,6 @@ TEST_CASE("the formula of memory in bfloat16 is what the fullest rank holds, wha
       }
 }
 
-namespace {
-
-double bytes_sent(const MeshTrial& trial) {
-  const record::Record record = trial.run().record;
-  REQUIRE(record.error.empty());
-  double sum = 0.0;
-  for (const record::RankUse& use : record.ranks) sum += static_cast<double>(use.bytes_sent);
-  return sum;
-}
-
-}  // namespace
-
 // A micro-batch gathers and reduces all units, so that two send twice the bytes; with no_sync the first one's gradient
 // stays, of which (P-1)/P would leave each rank.
 TEST_CASE("on a mesh every micro-batch sends its gradients, or the last one alone with no_sync") {

@@ -204,18 +204,6 @@ TEST_CASE("with no_sync each unit's gradient is in memory from its first backwar
   }
 }
 
-namespace {
-
-double bytes_sent(const MeshTrial& trial) {
-  const record::Record record = trial.run().record;
-  REQUIRE(record.error.empty());
-  double sum = 0.0;
-  for (const record::RankUse& use : record.ranks) sum += static_cast<double>(use.bytes_sent);
-  return sum;
-}
-
-}  // namespace
-
 // Forwards and backwards the matrix is gathered for the embedding and for the head, tied or not. Where the head has its
 // own, that one's gradient is reduced, too: (P-1)/P of its bytes leave each rank.
 TEST_CASE("a tied embedding is gathered for the head, too, and its gradient is reduced once") {

@@ -34,7 +34,7 @@ class Storage::SharedDisk {
     const Reading reading(*this, bytes, *end);
     end->acquire();
   }
-  /// Likewise, or until woken is released by another. Returns whether all has been read.
+  /// Blocks like read(), but another actor may end it early by releasing woken. Returns whether all has been read.
   bool read_unless(double bytes, sg4::Semaphore& woken) {
     let_time_pass();
     const Reading reading(*this, bytes, woken);

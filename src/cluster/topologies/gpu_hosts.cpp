@@ -1,32 +1,31 @@
 #include "cluster/topologies/gpu_hosts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace simgrad::cluster {
 
 using base::Bounds;
-using base::Unit;
 
 namespace {
 
 /// Numbers the nodes behind the devices: the switches of the hosts, the NICs of each, the network.
 struct Nodes {
-  Nodes(const GpuHosts& kind, const Blueprint& blueprint)
-      : devices(static_cast<int>(kind.devices)),
-        nics(static_cast<int>(kind.nics)),
+  Nodes(const GpuHosts& its, const Blueprint& blueprint)
+      : kind(its),
+        devices(static_cast<int>(its.devices)),
+        nics(static_cast<int>(its.nics)),
         ranks(blueprint.hosts),
         workers(std::min(blueprint.workers, blueprint.hosts)),
         boxes((workers + devices - 1) / devices) {}
 
-  int box(int device) const { return device / devices; }
+  int box(int device) const { return kind.locality(device, workers); }
   int inside(int device) const { return ranks + box(device); }
   int nic(int device) const {
-    return device < workers ? ranks + boxes + box(device) * nics + device % devices % nics : device;
+    return device < workers ? ranks + boxes + box(device) * nics + kind.nic(device, workers) : device;
   }
   int network() const { return ranks + boxes + boxes * nics; }
 
+  const GpuHosts& kind;
   int devices, nics, ranks, workers, boxes;
 };
 
@@ -38,19 +37,8 @@ void GpuHosts::describe(base::Describer& d) {
       "nics", nics,
       "NICs of each host; device i takes NIC i mod nics; left out: those of cluster.device in the catalogue, else 1",
       Bounds::between(1, most_hosts));
-  d.quantity("nvlink_bandwidth", nvlink_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "bandwidth of each device, each direction, to the others of its host",
-             Bounds{.least = 0.0, .most = 1e15, .positive = true});
-  d.quantity("nvlink_latency", nvlink_latency_s, Unit::seconds, "one way, between devices of a host",
-             Bounds::between(0, 1e6));
-  if (nics > devices)
-    d.refuse("nics", fmt::format("{} NICs for {} devices; expected at most one a device", nics, devices));
-}
-
-int GpuHosts::locality(int host, int workers) const { return host < workers ? host / static_cast<int>(devices) : host; }
-
-int GpuHosts::nic(int host, int workers) const {
-  return host < workers ? host % static_cast<int>(devices) % static_cast<int>(nics) : 0;
+  describe_nvlink(d);
+  refuse_idle_nics(d);
 }
 
 std::vector<Cable> GpuHosts::cables(const Blueprint& blueprint) const {

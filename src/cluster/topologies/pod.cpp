@@ -32,9 +32,9 @@ class PodNodes {
     return (hosts + per_group - 1) / per_group * (pod_.rails ? nics_ : 1);
   }
 
-  int host(int rank) const { return rank < workers_ ? rank / devices_ : gpu_hosts_ + rank - workers_; }
+  int host(int rank) const { return rank < workers_ ? pod_.locality(rank, workers_) : gpu_hosts_ + rank - workers_; }
   /// The number of a rank's NIC in its host; a server's on the rail that it is dealt.
-  int rail(int rank) const { return rank < workers_ ? rank % devices_ % nics_ : (rank - workers_) % nics_; }
+  int rail(int rank) const { return rank < workers_ ? pod_.nic(rank, workers_) : (rank - workers_) % nics_; }
   int inside(int rank) const { return ranks_ + host(rank); }
   int nic(int rank) const {
     return rank < workers_ ? nic_of(host(rank), rail(rank)) : rank;  // a server and its NIC are one node
@@ -65,7 +65,6 @@ class PodNodes {
 }  // namespace
 
 void Pod::describe(base::Describer& d) {
-  constexpr Bounds bandwidths{.least = 0.0, .most = 1e15, .positive = true};
   constexpr std::int64_t most_devices = 1'024;
   d.integer("devices", devices, "GPUs of each host, workers in order, each at cluster.speed",
             Bounds::between(1, most_devices));
@@ -86,14 +85,10 @@ void Pod::describe(base::Describer& d) {
             Bounds::between(1, most_hosts));
   d.quantity("link_latency", link_latency_s, Unit::seconds,
              "one way, between leaf and spine; default half of cluster.latency", Bounds::between(0, 1e6));
-  d.quantity("nvlink_bandwidth", nvlink_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "bandwidth of each device, each direction, to the others of its host", bandwidths);
-  d.quantity("nvlink_latency", nvlink_latency_s, Unit::seconds, "one way, between devices of a host",
-             Bounds::between(0, 1e6));
+  describe_nvlink(d);
   d.choice("routing", routing, routings, "the spine switch that a message crosses");
   d.flag("pxn", pxn, "whether a message to another rail goes by NVLink to a device on that rail first");
-  if (nics > devices)
-    d.refuse("nics", fmt::format("{} NICs for {} devices; expected at most one a device", nics, devices));
+  refuse_idle_nics(d);
   if (pxn && !rails)
     d.refuse("pxn", "pxn = true takes the receiver's rail, but rails = false; leave it out, or set rails = true");
 }
@@ -125,12 +120,6 @@ std::string Pod::unfilled(int hosts, int workers) const {
   const std::int64_t all = nodes.gpu_hosts() + nodes.ranks() - nodes.workers(), last = all % hosts_per_group;
   if (all < hosts_per_group || last == 0) return {};
   return fmt::format("the last group has {} of {} hosts, and the spine links of a full group", last, hosts_per_group);
-}
-
-int Pod::locality(int host, int workers) const { return host < workers ? host / static_cast<int>(devices) : host; }
-
-int Pod::nic(int host, int workers) const {
-  return host < workers ? host % static_cast<int>(devices) % static_cast<int>(nics) : 0;
 }
 
 std::vector<std::string> Pod::hashed_links() const {

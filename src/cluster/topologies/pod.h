@@ -6,8 +6,8 @@
 
 #include <optional>
 
+#include "cluster/topologies/device_hosts.h"
 #include "cluster/topologies/routing.h"
-#include "cluster/topologies/wired.h"
 
 namespace simgrad::cluster {
 
@@ -24,7 +24,7 @@ namespace simgrad::cluster {
 /// own host on the receiver's rail (as NCCL's PXN does), and only then to the NIC.
 ///
 /// Servers are hosts of one device and one NIC behind the workers' hosts, on rail (number of the server) mod nics.
-struct Pod : Wired {
+struct Pod : DeviceHosts {
   static constexpr base::About about{
       .kind = "pod",
       .summary =
@@ -34,29 +34,19 @@ struct Pod : Wired {
           "link_latency more across a spine; bisection bandwidth (NICs / 2) bandwidth / oversubscription, groups even",
       .source = "NVIDIA DGX SuperPOD Reference Architecture, 2023"};
 
-  std::int64_t devices = 8;
-  std::int64_t nics = 8;
   std::int64_t hosts_per_group = 32;
   bool rails = true;
   double oversubscription = 1.0;
   std::optional<std::int64_t> spines;    ///< none: as many as make a link upwards no slower than a NIC
   std::optional<double> link_latency_s;  ///< one way, between leaf and spine; none: half of cluster.latency
-  double nvlink_bandwidth_bytes_per_s = 450e9;
-  double nvlink_latency_s = 2e-6;
   Routing routing = Routing::destination;
   bool pxn = false;
 
+  Pod() : DeviceHosts(8, 450e9) {}
   void describe(base::Describer& d) override;
   std::string refusal(const HostSpec& machine, std::int64_t hosts) const override;
   std::string workers_refusal(std::int64_t workers) const override;
   std::string unfilled(int hosts, int workers) const override;
-  void set_device_bandwidth(double bytes_per_s) override { nvlink_bandwidth_bytes_per_s = bytes_per_s; }
-  bool has_localities() const override { return true; }
-  int locality(int host, int workers) const override;
-  bool inside_host(int from, int to, int workers) const override {
-    return locality(from, workers) == locality(to, workers);
-  }
-  int nic(int host, int workers) const override;
   double longest_latency_s(const HostSpec& machine, std::int64_t) const override {
     return nvlink_latency_s + machine.latency_s + 2.0 * link_latency_s.value_or(machine.latency_s / 2.0);
   }

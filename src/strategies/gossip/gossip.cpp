@@ -18,7 +18,7 @@ Traits Gossip::traits(int P) const {
   // A rank that comes back has no copies of its neighbours.
   if (payload() != CodedExchange::Payload::differences && !bucket_bytes && !one_peer)
     traits.recoveries = training::every_recovery();
-  // What others leave of a graph may have no turns.
+  // The ranks that remain after a loss may form a graph for which there is no cycle of turns.
   if (one_peer) traits.recoveries = {cluster::Recovery::restart, cluster::Recovery::wait};
   return traits;
 }

@@ -37,11 +37,11 @@ class Neighbourhood {
   };
   /// Sends x to this step's neighbours, and begins to receive theirs.
   Exchange start(const Tensor& x, std::int64_t step) const { return start(comm(), x, step); }
-  /// Likewise from the actor of that communicator.
+  /// Does the same from the actor of that communicator.
   Exchange start(const cluster::Communicator& comm, const cluster::Packet& x, std::int64_t step) const {
     return start(comm, x, step, row(step).neighbours, row(step).targets);
   }
-  /// Likewise, with other ranks than the step's neighbours.
+  /// Does the same with the given ranks instead of the step's neighbours.
   Exchange start(const cluster::Communicator& comm, const cluster::Packet& x, std::int64_t step,
                  std::span<const int> sources, std::span<const int> targets) const;
   /// The packet of each source, in their order; no tensor from one that was lost.  Virtual time: until all has come and

@@ -71,7 +71,8 @@ InputPipeline::InputPipeline(const cluster::Communicator& comm, RowSource* sourc
   if (source_ && source_->terms().prefetch > 0) beside_.emplace(comm_);
 }
 
-/// What is read now: a batch's rows, or those of its part that are not in memory; nothing if all are.
+/// The rows that are read now: those of the batch, or where rows are cached those of its part that are not in memory.
+/// Returns nothing where all of them are.
 std::optional<InputPipeline::Amount> InputPipeline::to_read(const RowsToRead& rows) {
   if (!source_) return {};
   const RowSource::Terms& terms = source_->terms();

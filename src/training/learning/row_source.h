@@ -56,7 +56,7 @@ class RowSource {
   const Terms& terms() const { return terms_; }
   /// Only where rows are cached.
   CachedRows& cached_by(int rank) { return cached_.at(rank); }
-  /// That rank's memory is lost.
+  /// The rank has lost its memory, and its rows with it.
   void lose(int rank) { cached_.at(rank) = {}; }
 
  private:
