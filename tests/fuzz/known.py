@@ -22,10 +22,6 @@ def hosts_fail_on_infiniband(case):
     return case.at("cluster.network_model") == "infiniband" and bool(case.at("cluster.failures"))
 
 
-def reads_rows_and_ends_by_time(case):
-    return "mapreduce" in case.strategies() and case.at("stop.time") is not None
-
-
 def pod_with_pxn(case):
     topology = case.at("cluster.topology")
     return isinstance(topology, dict) and topology.get("kind") == "pod" and bool(topology.get("pxn"))
@@ -47,7 +43,6 @@ KNOWN = {
     "infiniband and hosts that fail": (None, hosts_fail_on_infiniband, "lmm::Element"),
     "infiniband and named runs": ("named runs", hosts_fail_on_infiniband, "lmm::Element"),
     "waiting with threads": (None, launches_for_long, "ranks.csv differs"),
-    "a limit of time and rows from disk": ("one worker", reads_rows_and_ends_by_time, "mapreduce"),
     "pods with slow nvlink": (None, pod_with_pxn, "simulated_s is .* with computed collectives"),
     "bytes of fsdp": (None, gathers_a_tied_matrix, "bytes is .* with computed collectives"),
 }
