@@ -6,6 +6,7 @@
 #include "catch.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/communicator.h"
+#include "cluster/ranks/membership.h"
 #include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "simulation.h"
@@ -30,12 +31,21 @@ constexpr double crowded = 1.35;
 
 using Flow = std::pair<int, int>;  // from, to
 
-/// All flows of n bytes start at once on a star of five hosts; when each is received.
-std::vector<double> ends(const std::vector<Flow>& flows, double n) {
+/// What is unlike on the star.
+struct Unlike {
+  double slow_link = 1.0;  ///< the part of its bandwidth that the link of host 4 has
+  double crash_s = 0.0;    ///< when host 4 crashes; 0: never
+};
+
+/// All flows of n bytes start at once on a star of five hosts; when each is received, or 0 where it never is.
+std::vector<double> ends(const std::vector<Flow>& flows, double n, Unlike unlike = {}) {
   return tests::numbers_of_child([&] {
     cluster::Options options;
     options.host_spec = {.speed_flops_per_s = 1e9, .bandwidth_bytes_per_s = B, .latency_s = alpha};
     options.network_model = cluster::NetworkModel::infiniband;
+    options.slow_links.emplace_back();
+    options.slow_links.back().link = "nic-4";
+    options.slow_links.back().factor = unlike.slow_link;
     Cluster cluster(options, 5);
     World world(cluster, "flows", 5, 0);
     values::Dispatcher timing({.numbers = false, .label = {}});
@@ -56,6 +66,8 @@ std::vector<double> ends(const std::vector<Flow>& flows, double n) {
         }
         for (auto& send : sends) send.wait();
       });
+    world.ranks().on_peer_lost = [](int) {};
+    if (unlike.crash_s > 0.0) cluster.at(unlike.crash_s, [&] { world.membership().crash(4); });
     cluster.run();
     return times;
   });
@@ -102,6 +114,26 @@ TEST_CASE("when all send to all, four and more slow each other by a quarter beyo
     const double penalty = P >= 4 ? (P - 1) * out_penalty * crowded : P - 1;
     for (const double end : ends(flows, M)) CHECK(end == Approx(alpha + penalty * M / rate).epsilon(1e-9));
   }
+}
+
+TEST_CASE("a flow that fails under infiniband no longer slows down the others of its card") {
+  const double crash_s = alpha + M / rate;  // half of what two flows at once take
+  const std::vector<double> times = ends({{0, 1}, {0, 4}}, M, {.crash_s = crash_s});
+  CHECK(times[0] == Approx(crash_s + 0.5 * M / rate).epsilon(1e-9));
+  CHECK(times[1] == 0.0);
+}
+
+// The weights of the slow flows, 1.4e-6, are below SimGrid's precision of 1e-5, and they are alone on all of their
+// links once the fast ones have their shares. Both share the slow link nearly all the time.
+TEST_CASE("under infiniband flows may be a million million times as fast as others") {
+  constexpr double part = 1e-12;
+  const double n = 8e3;
+  const std::vector<double> times = ends({{0, 1}, {0, 2}, {0, 4}, {3, 4}, {3, 1}}, n, {.slow_link = part});
+  for (const std::size_t fast : {0, 1}) CHECK(times[fast] == Approx(alpha + 3 * out_penalty * n / rate).epsilon(1e-9));
+  CHECK(times[4] == Approx(alpha + 2 * in_penalty * n / rate).epsilon(1e-9));
+  for (const std::size_t slow : {2, 3}) CHECK(times[slow] == Approx(alpha + 2 * n / (part * rate)).epsilon(1e-9));
+  CHECK_THROWS_WITH(ends({{0, 1}}, n, {.slow_link = 1e-15}),
+                    Catch::Contains("network_model = \"infiniband\" weights flows by the latency and bandwidth"));
 }
 
 }  // namespace infiniband_test

@@ -18,10 +18,6 @@ LISTED = HERE.parent / "known_faults.toml"
 PREFIXES = ("relations: ", "fuzz: ")
 
 
-def hosts_fail_on_infiniband(case):
-    return case.at("cluster.network_model") == "infiniband" and bool(case.at("cluster.failures"))
-
-
 def pod_with_pxn(case):
     topology = case.at("cluster.topology")
     return isinstance(topology, dict) and topology.get("kind") == "pod" and bool(topology.get("pxn"))
@@ -40,8 +36,6 @@ def gathers_a_tied_matrix(case):
 # The name in known_faults.toml, its relation, the scenarios that may show it, and the pattern of its words if not all
 # words of the relation are meant. A fault of a run by itself has None for its relation, and a pattern.
 KNOWN = {
-    "infiniband and hosts that fail": (None, hosts_fail_on_infiniband, "lmm::Element"),
-    "infiniband and named runs": ("named runs", hosts_fail_on_infiniband, "lmm::Element"),
     "waiting with threads": (None, launches_for_long, "ranks.csv differs"),
     "pods with slow nvlink": (None, pod_with_pxn, "simulated_s is .* with computed collectives"),
     "bytes of fsdp": (None, gathers_a_tied_matrix, "bytes is .* with computed collectives"),

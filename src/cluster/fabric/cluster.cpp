@@ -17,6 +17,7 @@
 #include "cluster/fabric/simgrid_versions.h"
 #include "cluster/fabric/slow_links.h"
 #include "cluster/fabric/slow_start.h"
+#include "cluster/fabric/solver_precision.h"
 #include "cluster/fabric/stacks.h"
 #include "cluster/fabric/tenant.h"
 #include "cluster/failures/link_failures.h"
@@ -107,6 +108,7 @@ void Cluster::set_up_engine(int hosts, Sharing sharing, std::int64_t side_actors
   if (sharing == Sharing::of_changed_links_and_late_flows) share_links_of_late_flows();
   spare_hosts(*this);
   slow_down_links(options_);
+  fit_solver_precision(*this);
 }
 
 void Cluster::load_platform(int hosts) {

@@ -6,6 +6,7 @@
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #endif
 #include <memory>
+#include <simgrid/kernel/resource/Action.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/kernel/routing/StarZone.hpp>
@@ -18,6 +19,7 @@ namespace simgrad::cluster {
 
 namespace sg4 = simgrid::s4u;
 namespace routing = simgrid::kernel::routing;
+using simgrid::kernel::resource::Action;
 using simgrid::kernel::resource::StandardLinkImpl;
 
 namespace {
@@ -105,6 +107,23 @@ struct Revealed {
 template struct Revealed<&sg4::Activity_T<sg4::Comm>::on_start>;
 #endif
 
+/// Calls forget(flow) when a flow has failed: its host went down, or the actor at one of its ends was killed. SimGrid's
+/// model of InfiniBand forgets flows that finish, and no others: those that fail would slow down all later ones of
+/// their hosts, and keep their shares of the links, until SimGrid's solver ends in an assertion. So each of them
+/// finishes first.
+template <class Forget>
+void finish_failed_flows(const Forget& forget) {
+  sg4::Link::on_communication_state_change_cb([forget, finishes = false](auto& network_flow, Action::State) mutable {
+    auto& flow = reinterpret_cast<Action&>(network_flow);  // whose class SimGrid does not install
+    if (finishes || flow.get_state() != Action::State::FAILED) return;
+    forget(flow);
+    finishes = true;
+    flow.set_state(Action::State::FINISHED);
+    flow.set_state(Action::State::FAILED);
+    finishes = false;
+  });
+}
+
 }  // namespace
 
 void load_platform(const std::string& file) {
@@ -153,6 +172,9 @@ void count_transfers_once() {
     if (under_way->insert(transfer.get_impl()).second) model(transfer);
   });
   sg4::Comm::on_completion_cb([under_way](const sg4::Comm& transfer) { under_way->erase(transfer.get_impl()); });
+  finish_failed_flows([under_way](const Action& flow) { under_way->erase(flow.get_activity()); });
+#else
+  finish_failed_flows([](const Action&) {});
 #endif
 }
 

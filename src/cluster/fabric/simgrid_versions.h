@@ -14,10 +14,12 @@ namespace simgrad::cluster {
 
 #if SIMGRID_VERSION >= 33400
 inline constexpr const char* timing_precision_option = "precision/timing";
+inline constexpr const char* solver_precision_option = "precision/work-amount";
 inline constexpr const char* latency_factor_option = "network/latency-factor";
 inline constexpr const char* bandwidth_factor_option = "network/bandwidth-factor";
 #else
 inline constexpr const char* timing_precision_option = "surf/precision";
+inline constexpr const char* solver_precision_option = "maxmin/precision";
 inline constexpr const char* latency_factor_option = "smpi/lat-factor";
 inline constexpr const char* bandwidth_factor_option = "smpi/bw-factor";
 #endif
@@ -89,7 +91,8 @@ using FlowFactor = std::function<double(double bytes, const simgrid::s4u::Host* 
 void set_latency_factor(const FlowFactor& factor);
 void set_bandwidth_factor(const FlowFactor& factor);
 
-/// Lets SimGrid's model of InfiniBand count each transfer once. Call it when hosts are there.
+/// Lets SimGrid's model of InfiniBand count each transfer once, and until it is over, whether it finishes or fails.
+/// Call it when hosts are there.
 void count_transfers_once();
 
 inline simgrid::s4u::ActorPtr new_actor(const std::string& name, simgrid::s4u::Host* host,
