@@ -28,17 +28,11 @@ def launches_for_long(case):
     return isinstance(device, dict) and str(device.get("launch", "0s")) in ("1000s", "1000.0s")
 
 
-def gathers_a_tied_matrix(case):
-    sharded = any(s["kind"] == "fsdp" or s["kind"] == "zero" and s.get("stage", 3) == 3 for s in case.at("strategy", []))
-    return sharded and case.kind("model") == "transformer" and case.at("model.tied", True) and case.at("cluster.workers") > 2
-
-
 # The name in known_faults.toml, its relation, the scenarios that may show it, and the pattern of its words if not all
 # words of the relation are meant. A fault of a run by itself has None for its relation, and a pattern.
 KNOWN = {
     "waiting with threads": (None, launches_for_long, "ranks.csv differs"),
     "pods with slow nvlink": (None, pod_with_pxn, "simulated_s is .* with computed collectives"),
-    "bytes of fsdp": (None, gathers_a_tied_matrix, "bytes is .* with computed collectives"),
 }
 
 

@@ -205,26 +205,26 @@ TEST_CASE("with no_sync each unit's gradient is in memory from its first backwar
 }
 
 // Forwards and backwards the matrix is gathered for the embedding and for the head, tied or not. Where the head has its
-// own, that one's gradient is reduced, too: (P-1)/P of its bytes leave each rank.
+// own, that one's gradient is reduced, too: (P-1)/P of its bytes leave each rank. The head's other parameters travel in
+// the same format, whether the matrix goes with them or is one of them.
 TEST_CASE("a tied embedding is gathered for the head, too, and its gradient is reduced once") {
-  for (const int t : {1, 2})
-    for (const int data : {2, 4})
-      for (const std::int64_t limit : {1, 2, 3}) {
-        CAPTURE(t, data, limit);
-        const auto bytes = [&](bool tied) {
-          MeshTrial trial = large_head(fsdp(limit, true), data, "sgd", tied, t);
-          trial.steps = 1;
-          return bytes_sent(trial);
-        };
-        CHECK(bytes(false) - bytes(true) == 8 * long_vocabulary * h * (data - 1));
-        // Units that stay are gathered once, so that the matrix is gathered once and not twice.
-        const auto once = [&](bool tied) {
-          MeshTrial trial = large_head(fsdp(limit, false), data, "sgd", tied, t);
-          trial.steps = 1;
-          return bytes_sent(trial);
-        };
-        CHECK(once(false) - once(true) == 2 * 8 * long_vocabulary * h * (data - 1));
-      }
+  using training::Precision;
+  for (const auto& [precision, number_bytes] : {std::pair{Precision::float64, 8}, {Precision::bfloat16, 2}})
+    for (const int t : {1, 2})
+      for (const int data : {2, 4})
+        for (const std::int64_t limit : {1, 2, 3}) {
+          CAPTURE(number_bytes, t, data, limit);
+          const auto bytes = [&](bool tied, bool reshard_after_forward) {
+            MeshTrial trial = large_head(fsdp(limit, reshard_after_forward), data, "sgd", tied, t);
+            trial.training.precision = precision;
+            trial.steps = 1;
+            return bytes_sent(trial);
+          };
+          const double matrix = number_bytes * long_vocabulary * h * (data - 1);
+          CHECK(bytes(false, true) - bytes(true, true) == matrix);
+          // Units that stay are gathered once, so that the matrix is gathered once and not twice.
+          CHECK(bytes(false, false) - bytes(true, false) == 2 * matrix);
+        }
 }
 
 TEST_CASE("the formula of a cut model whose units are gathered is what its fullest rank holds, within 1 %") {

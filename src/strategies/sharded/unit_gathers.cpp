@@ -51,11 +51,13 @@ void UnitStream::gather_with_embedding(std::size_t visit, const Tensor& own, std
   const std::size_t u = visits_[visit];
   const bool anew = !visits_.visited(0);
   const TiedGather tied(options_.group, units_[u].count, embedding, anew);
-  const Tensor brought =
-      tied.brought(member_, own, anew ? own_.take(shard_, chunks_.front()) : beside_->gathered.front());
+  const Tensor shared = anew ? own_.take(shard_, chunks_.front()) : beside_->gathered.front();
   gather_tasks_[visit] = stream_.start_collective(
-      [beside = beside_, tied, brought, rings = options_.rings](const Communicator&) {
-        return collectives::all_gather(*beside->inside, brought, tied.lengths(), rings);
+      [beside = beside_, tied, own, shared, member = member_, rings = options_.rings](const Communicator&) {
+        const Communicator& inside = *beside->inside;
+        // Both in the format in which they travel: parts of two formats would go as they are.
+        const Tensor brought = tied.brought(member, inside.on_wire(own), inside.on_wire(shared));
+        return collectives::all_gather(inside, brought, tied.lengths(), rings);
       },
       [beside = beside_, tied, anew, u](const Tensor& all) {
         if (anew) beside->gathered.front() = tied.embedding(all);
