@@ -153,7 +153,7 @@ Tensor Worker::device_task_gradient(const Tensor& w, const TaskTurn& turn) {
   const int host = world.host(world_rank());
   const RankWork work(turn.layers, world.cluster().device(host), session().options().precision,
                       world.cluster().speed(host));
-  count_gradient(session(), world_rank(), work, count);
+  count_task_gradient(session(), world_rank(), work, count);
   if (turn.first)
     read_rows({.part = turn.part, .parts = turn.parts, .count = count, .share_of_row = turn.share_of_row});
   const double flops = turn.flops_a_row() * static_cast<double>(count), own = work.gradient(flops, count);

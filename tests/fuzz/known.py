@@ -23,15 +23,9 @@ def pod_with_pxn(case):
     return isinstance(topology, dict) and topology.get("kind") == "pod" and bool(topology.get("pxn"))
 
 
-def launches_for_long(case):
-    device = case.at("cluster.device")
-    return isinstance(device, dict) and str(device.get("launch", "0s")) in ("1000s", "1000.0s")
-
-
 # The name in known_faults.toml, its relation, the scenarios that may show it, and the pattern of its words if not all
 # words of the relation are meant. A fault of a run by itself has None for its relation, and a pattern.
 KNOWN = {
-    "waiting with threads": (None, launches_for_long, "ranks.csv differs"),
     "pods with slow nvlink": (None, pod_with_pxn, "simulated_s is .* with computed collectives"),
 }
 

@@ -26,9 +26,13 @@ GradientTimes as_recorded(const KindTimes& times) {
 void GradientKinds::add(int rank, const cluster::Device& device, const RankWork& work, std::int64_t rows) {
   const auto [known, is_new] = known_.try_emplace({&device, work.layers(), rows});
   if (is_new) known->second = work.by_kind(rows);
+  add(rank, known->second);
+}
+
+void GradientKinds::add(int rank, const KindTimes& times) {
   const auto place = static_cast<std::size_t>(rank);
   if (sums_.size() <= place) sums_.resize(place + 1);
-  sums_[place] += known->second;
+  sums_[place] += times;
 }
 
 void GradientKinds::repeat(const std::vector<int>& of) {
@@ -58,6 +62,12 @@ void count_gradient(Session& session, int rank, const RankWork& work, std::int64
   const cluster::World& world = session.world();
   if (const cluster::Device* const device = world.cluster().device(world.host(rank)))
     session.tally().gradient_kinds().add(rank, *device, work, rows);
+}
+
+/// A task's layers go with the actor of a rank that is lost, and others may take their place in memory.
+void count_task_gradient(Session& session, int rank, const RankWork& work, std::int64_t rows) {
+  const cluster::World& world = session.world();
+  if (world.cluster().device(world.host(rank))) session.tally().gradient_kinds().add(rank, work.by_kind(rows));
 }
 
 }  // namespace simgrad::training
