@@ -18,16 +18,9 @@ LISTED = HERE.parent / "known_faults.toml"
 PREFIXES = ("relations: ", "fuzz: ")
 
 
-def pod_with_pxn(case):
-    topology = case.at("cluster.topology")
-    return isinstance(topology, dict) and topology.get("kind") == "pod" and bool(topology.get("pxn"))
-
-
 # The name in known_faults.toml, its relation, the scenarios that may show it, and the pattern of its words if not all
 # words of the relation are meant. A fault of a run by itself has None for its relation, and a pattern.
-KNOWN = {
-    "pods with slow nvlink": (None, pod_with_pxn, "simulated_s is .* with computed collectives"),
-}
+KNOWN = {}
 
 
 def shows(known, case, fault):

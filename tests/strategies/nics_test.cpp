@@ -147,4 +147,23 @@ TEST_CASE("on a mesh the ranks with one part have a ring for each NIC that they 
   CHECK(trial.run().record.simulated_s > several_s);
 }
 
+// A rank's sum of a bucket, which goes beside its backward pass, is on its NVLink together with its sums with its
+// tensor rank.
+TEST_CASE("on NVLink sums of buckets beside those of tensor ranks take the times of messages") {
+  for (const std::int64_t bucket : {1000, 8000}) {
+    MeshTrial trial = transformer_trial(2, false);
+    auto strategy = around_a_ring<strategies::Allreduce>();
+    strategy->bucket_bytes = static_cast<double>(bucket);
+    trial.strategy = strategy;
+    trial.parallel.tensor = 2;
+    trial.workers = 4;
+    auto hosts = std::make_unique<cluster::GpuHosts>();
+    hosts->nvlink_bandwidth_bytes_per_s = 1e6;
+    trial.cluster.topology = base::Slot<cluster::Topology>(cluster::topologies(), std::move(hosts));
+    const double computed_s = trial.run().record.simulated_s;
+    trial.cluster.collectives = Collectives::messages;
+    CHECK(computed_s == Approx(trial.run().record.simulated_s).epsilon(1e-9));
+  }
+}
+
 }  // namespace nics_test

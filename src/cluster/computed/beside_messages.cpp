@@ -25,23 +25,66 @@ void BesideMessages::starts(UnderWay& message) {
     for (const bool side : {false, true}) compare(rank, present(rank, side), message);
 }
 
-void BesideMessages::enter(int rank, bool side, const CollectiveGroup& group,
+void BesideMessages::enter(std::size_t member, bool side, const CollectiveGroup& group,
                            const ComputedCollectives::Collective& collective) {
-  Present& its = present(rank, side) = {&group, &collective};
-  if (hosts_alone_ && present(rank, !side).collective) meet(rank, its);
+  const int rank = group.world_rank(member);
+  Present& its = present(rank, side) = {member, &group, &collective};
+  if (const Present& other = present(rank, !side); other.collective) meet(rank, its, other);
   for (const UnderWay* const message : under_way_.of(rank)) compare(rank, its, *message);
 }
 
-/// A collective beside one of the rank's other actor, where hosts alone have links; elsewhere ContentionCheck knows
-/// both.
-void BesideMessages::meet(int rank, const Present& present) {
-  const CollectiveGroup& group = *present.group;
-  if (group.members->size() < 2) return;
-  const int link = links_between(group.world_rank(0), group.world_rank(1)).front();
-  if (!leaves_out_) give_up_contended(world_, numbers_.name(link));
-  for (const PlannedPhase& phase : present.collective->plan->phases)
-    for (const PlannedPart& part : phase.parts)
-      add_left_out(rank, part.timing->alone_s(*part.costs, part.group->members->size()), link);
+namespace {
+
+/// Calls visit(part) for each part that a member has in a collective.
+template <class Visit>
+void each_part_of(const CollectivePlan& plan, std::size_t member, const Visit& visit) {
+  for (const PlannedPhase& phase : plan.phases)
+    if (const PlannedPhase::Place place = phase.place(member); place.part != PlannedPhase::nowhere)
+      visit(phase.parts[static_cast<std::size_t>(place.part)]);
+}
+
+}  // namespace
+
+/// A collective beside one of the rank's other actor. ContentionCheck takes both for one actor, whose transfers are
+/// apart.
+void BesideMessages::meet(int rank, const Present& present, const Present& other) {
+  if (present.group->members->size() < 2 || other.group->members->size() < 2) return;
+  const std::optional<int> link = shared_link(present, other);
+  if (!link) return;
+  if (!leaves_out_) give_up_contended(world_, numbers_.name(*link));
+  each_part_of(*present.collective->plan, present.member,
+               [&](const PlannedPart& part) { add_left_out(rank, alone_s(part), *link); });
+}
+
+double BesideMessages::alone_s(const PlannedPart& part) {
+  const auto [known, is_new] = alone_s_.try_emplace({part.costs, part.signature});
+  if (is_new) known->second = part.timing->alone_s(*part.costs, part.group->members->size());
+  return known->second;
+}
+
+/// The narrowest link on which both collectives of a rank are; nothing if there is none.
+std::optional<int> BesideMessages::shared_link(const Present& one, const Present& other) {
+  if (hosts_alone_) return links_between(one.group->world_rank(0), one.group->world_rank(1)).front();
+  std::optional<int> narrowest;
+  const auto consider = [&](std::optional<int> link) {
+    if (link && (!narrowest || numbers_.bandwidth(*link) < numbers_.bandwidth(*narrowest))) narrowest = link;
+  };
+  each_part_of(*one.collective->plan, one.member, [&](const PlannedPart& a) {
+    each_part_of(*other.collective->plan, other.member, [&](const PlannedPart& b) {
+      const auto [known, is_new] = shared_by_.try_emplace({a.costs, b.costs});
+      if (is_new) known->second = narrowest_of_both(links_of(a), links_of(b));
+      consider(known->second);
+    });
+  });
+  return narrowest;
+}
+
+std::optional<int> BesideMessages::narrowest_of_both(const Links& one, const Links& other) const {
+  std::optional<int> narrowest;
+  for (const int link : one)
+    if (other.contains(link) && (!narrowest || numbers_.bandwidth(link) < numbers_.bandwidth(*narrowest)))
+      narrowest = link;
+  return narrowest;
 }
 
 void BesideMessages::add_left_out(int rank, double seconds, int link) {

@@ -35,21 +35,26 @@ class BesideMessages {
 
   /// A message from one rank to another starts.  Errors: std::runtime_error; Cluster::contended_link() says where.
   void starts(UnderWay& message);
-  /// An actor enters a collective: its rank's main one, or its side actor.  Errors: as starts.
-  void enter(int rank, bool side, const CollectiveGroup& group, const ComputedCollectives::Collective& collective);
+  /// An actor of a member enters a collective: its rank's main one, or its side actor.  Errors: as starts.
+  void enter(std::size_t member, bool side, const CollectiveGroup& group,
+             const ComputedCollectives::Collective& collective);
   void leave(int rank, const ComputedCollectives::Collective& collective);
   /// All collectives are gone.
   void clear();
 
  private:
   struct Present {
+    std::size_t member = 0;  ///< the rank's number in the group
     const CollectiveGroup* group = nullptr;
     const ComputedCollectives::Collective* collective = nullptr;
   };
   using Links = std::unordered_set<int>;
 
   Present& present(int rank, bool side);
-  void meet(int rank, const Present& present);
+  void meet(int rank, const Present& present, const Present& other);
+  std::optional<int> shared_link(const Present& one, const Present& other);
+  std::optional<int> narrowest_of_both(const Links& one, const Links& other) const;
+  double alone_s(const PlannedPart& part);
   void compare(int rank, const Present& present, const UnderWay& message);
   std::optional<int> shared_link(const Present& present, int source, int target, int member);
   void add_left_out(int rank, double seconds, int link);
@@ -69,6 +74,9 @@ class BesideMessages {
   std::string left_out_on_;
   std::unordered_map<const AlphaBetaGamma*, Links> links_;   ///< of parts of collectives, by their costs
   std::map<std::pair<int, int>, std::vector<int>> between_;  ///< links of messages, by their ends
+  using TwoParts = std::pair<const AlphaBetaGamma*, const AlphaBetaGamma*>;
+  std::map<TwoParts, std::optional<int>> shared_by_;                         ///< the narrowest link that both use
+  std::map<std::pair<const AlphaBetaGamma*, std::string>, double> alone_s_;  ///< by costs and signature
 };
 
 }  // namespace simgrad::cluster
