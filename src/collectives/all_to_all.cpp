@@ -1,9 +1,12 @@
 #include "collectives/all_to_all.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/by_rank.h"
+#include "base/errors.h"
 #include "cluster/recording/work_scope.h"
 #include "collectives/timed_schedule.h"
 #include "values/shapes.h"
@@ -64,6 +67,26 @@ Tensor all_to_all(const cluster::Communicator& comm, const Tensor& vector) {
   const cluster::WorkScope work_scope(comm, record::Work::all_to_all);
   return run_collective(
       comm, [&] { return std::make_shared<Pairwise>(Extent(x), comm.size()); }, x);
+}
+
+std::vector<Tensor> all_to_all_v(const cluster::Communicator& comm, const std::vector<Tensor>& parts,
+                                 const Extent& even) {
+  const int P = comm.size();
+  base::check(std::cmp_equal(parts.size(), P), "there is a part for each member");
+  const cluster::WorkScope work_scope(comm, record::Work::all_to_all);
+  const auto pairs = std::make_shared<const Pairwise>(even, P);
+  std::vector<Tensor> received = parts;
+  record_call(
+      comm, pairs->name(), pairs->largest_input(), [&] { return timing_of(pairs, Combination::add); },
+      [&] {
+        for (int round = 0; round < pairs->rounds(); ++round) {
+          const Exchange now = pairs->exchange(round, comm.rank());
+          received[static_cast<std::size_t>(now.source)] =
+              comm.exchange(parts[static_cast<std::size_t>(now.target)], now.target, now.source).tensor;
+        }
+        return Tensor();
+      });
+  return received;
 }
 
 }  // namespace simgrad::collectives

@@ -5,7 +5,10 @@
 /// Cost: (P-1) (alpha + M/P beta).
 #pragma once
 
+#include <vector>
+
 #include "cluster/ranks/communicator.h"
+#include "collectives/split.h"
 #include "values/tensor.h"
 
 namespace simgrad::collectives {
@@ -13,5 +16,12 @@ namespace simgrad::collectives {
 /// x: P chunks as Split cuts them, chunk j for member j.  Returns chunk r of every member's x on member r, in the order
 /// of the members.  All x are equally long.
 values::Tensor all_to_all(const cluster::Communicator& comm, const values::Tensor& x);
+
+/// Likewise with parts of any lengths (MPI_Alltoallv), which only their senders know.  parts: one for each member.
+/// even: what a member brings where all parts are alike; all members know it, and the record counts calls under it.
+/// Returns the part for this member of each of them.  Virtual time: in each round the longer of a member's two
+/// messages.
+std::vector<values::Tensor> all_to_all_v(const cluster::Communicator& comm, const std::vector<values::Tensor>& parts,
+                                         const Extent& even);
 
 }  // namespace simgrad::collectives

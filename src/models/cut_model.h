@@ -112,6 +112,11 @@ struct Step {
   /// attention's own, which needs the keys and values of one rank after the other. The work on one of n parts begins
   /// when all have come.
   double beside = 0.0;
+  /// The numbers are, of each sample, how many of the rank's own tokens each expert takes.
+  bool counts_tokens = false;
+  /// The numbers stand at places of experts, in the order of samples and experts, so many places of so many numbers
+  /// for each of both. Only those of tokens travel, which stand first; 0: all numbers do.
+  std::int64_t places = 0;
   bool kept = false;               ///< forward: the backward steps read the numbers, after `then`
   std::vector<double> parts = {};  ///< gather: of a sample, the numbers of each rank, where they differ; empty: alike
 };

@@ -14,6 +14,19 @@ std::size_t class_number(double y, std::size_t classes) {
   return static_cast<std::size_t>(y);
 }
 
+Layer with_tokens(const Layer& layer, double tokens) {
+  base::check(layer.expert_tokens > 0.0, "the layer is one of experts");
+  const double factor = tokens / layer.expert_tokens;
+  Layer its = layer;
+  its.expert_tokens = tokens;
+  its.expert_elementwise *= factor;
+  its.elementwise += its.expert_elementwise - layer.expert_elementwise;
+  its.forward_flops *= factor;
+  its.backward_flops *= factor;
+  for (Product& product : its.products) product.m *= factor;
+  return its;
+}
+
 void Model::describe(base::Describer& d) {
   d.flag("bias", bias, "a constant feature, added as the last column; its weight is penalised like the others");
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));

@@ -139,11 +139,18 @@ struct Layer {
   /// begins. They are a tied head's embedding, or a copy of it.
   std::int64_t tied = 0;
 
+  // Of a layer of experts that take what a router sends them.
+  double expert_tokens = 0.0;       ///< that the layer's work of a sample counts; 0: its work does not follow a router
+  double expert_elementwise = 0.0;  ///< the part of `elementwise` that grows with them
+
   // Seconds of a sample on the scenario's hosts where they were measured, in place of flops; 0: they were not.
   double forward_s = 0.0;
   double backward_s = 0.0;
   double weights_s = 0.0;  ///< of backward_s, for the gradients of the parameters; 0: not measured apart
 };
+
+/// The layer where its experts take so many tokens of a sample.
+Layer with_tokens(const Layer& layer, double tokens);
 
 class CutModel;
 class KMeans;
@@ -175,6 +182,8 @@ class Model : public base::Described {
   /// The model as one of several tasks that share parameters.
   virtual const TaskModel* task_model() const { return nullptr; }
   virtual const SparseModel* sparse() const { return nullptr; }
+  /// Whether a router's choices decide how long the ranks of a cut model work, so that only numbers tell the times.
+  virtual bool times_follow_routing() const { return false; }
   /// Nothing where there are no experts.
   virtual std::optional<AssumedChoices> assumed_choices() const { return {}; }
   /// Where rows' tokens go at w, of each layer of experts; nothing without experts.

@@ -40,6 +40,7 @@ class Transformer final : public Model, public CutModel {
   double tokens_a_sample(const Problem&) const override { return static_cast<double>(options.sequence); }
   std::int64_t parameters(const Problem& problem) const override;
   std::vector<Layer> layers(const Problem& problem) const override;
+  bool times_follow_routing() const override { return models::times_follow_routing(options.shape(2)); }
   std::optional<AssumedChoices> assumed_choices() const override { return models::assumed_choices(options.shape(2)); }
   /// Matrices are N(0, 0.02), those that end on the residual stream over sqrt(2 layers); gains are 1, biases 0. Source:
   /// A. Radford et al., 2019.

@@ -36,6 +36,7 @@ enum class CutWork {
   products,           ///< from a norm's results to the second product
   add_to_residual,    ///< biases and the residual sum
   probabilities,      ///< the router's, of the rank's tokens
+  count_tokens,       ///< how many of the rank's tokens each expert takes, of each sequence
   route,              ///< the copies of the rank's tokens for every expert
   experts,            ///< from copies to results, or their terms of sums
   results,            ///< from such sums to results

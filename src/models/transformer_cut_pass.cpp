@@ -80,6 +80,8 @@ class CutPass {
         return keys_and_values(numbers_, block(), own_, all_normed());
       case CutWork::probabilities:
         return router_probabilities(numbers_, block().router, all_normed());
+      case CutWork::count_tokens:
+        return taken_tokens();
       case CutWork::route:
         return copies();
       case CutWork::experts:
@@ -241,6 +243,15 @@ class CutPass {
                                 : has(CutWork::probabilities) ? reals(made(CutWork::probabilities))
                                                               : reals(kept().front());
     return route(of_.shape, p, own_, CopyPlaces::by_sequence);
+  }
+  std::vector<Real> taken_tokens() {
+    const Routing<Real> routing = routed();
+    const std::int64_t experts = of_.shape.experts, choices = own_.count * of_.shape.top_k;  // of a sequence
+    std::vector<Real> taken(static_cast<std::size_t>(sequences_ * experts), Real{0});
+    for (std::size_t at = 0; at < routing.chosen.size(); ++at)
+      if (const auto& [expert, place] = routing.chosen[at]; place != nowhere)
+        taken[static_cast<std::size_t>(static_cast<std::int64_t>(at) / choices * experts + expert)] += Real{1};
+    return taken;
   }
   std::vector<Real> copies() { return copies_of(of_.shape, routed(), all_normed()); }
   /// Those that came from all ranks that share experts, or the rank's own; and up to the second products.

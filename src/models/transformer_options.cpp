@@ -55,6 +55,11 @@ void describe_experts(base::Describer& d, TransformerOptions& options) {
   d.number("capacity_factor", options.capacity_factor,
            "tokens of a sequence that an expert takes, over those of an even share; later ones are dropped",
            Bounds{.least = 0.0, .most = 1e6, .positive = true});
+  d.flag(
+      "pad_experts", options.pad_experts,
+      "experts compute and send their whole capacity, whatever came: static shapes, as in GShard and "
+      "DeepSpeed-MoE; else the tokens that they take, as in Megatron-LM, and on the ranks of a cut model the router's "
+      "choices decide how long each works");
   d.number("auxiliary_loss", options.auxiliary_loss,
            "the weight of the loss that grows with uneven shares of the experts (W. Fedus et al., 2021)",
            Bounds::at_least(0.0));
@@ -93,6 +98,7 @@ TransformerShape TransformerOptions::shape(std::int64_t vocabulary_of_data) cons
           .experts = experts,
           .top_k = top_k,
           .capacity_factor = capacity_factor,
+          .pad_experts = pad_experts,
           .auxiliary_loss = auxiliary_loss,
           .expert_every = expert_every,
           .expert_skew = expert_skew,
@@ -118,6 +124,7 @@ void TransformerOptions::take(const TransformerShape& shape) {
   experts = shape.experts;
   top_k = shape.top_k;
   capacity_factor = shape.capacity_factor;
+  pad_experts = shape.pad_experts;
   auxiliary_loss = shape.auxiliary_loss;
   expert_every = shape.expert_every;
   expert_skew = shape.expert_skew;

@@ -34,6 +34,7 @@ struct TransformerOptions {
   std::int64_t experts = 0;
   std::int64_t top_k = 2;
   double capacity_factor = 1.25;
+  bool pad_experts = false;
   double auxiliary_loss = 0.01;
   std::int64_t expert_every = 1;
   double expert_skew = 1.0;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "models/transformer_router.h"
+
 namespace simgrad::models {
 
 namespace {
@@ -147,8 +149,10 @@ class LayersOfTransformer {
     drop_out(layer, s_outside_ * h_);
   }
 
-  /// Copies of tokens that some experts take, a sample of this rank, if they were all experts.
+  /// Copies of tokens that some experts take, a sample of this rank, if they were all experts; or their places.
   double copies_taken(std::int64_t first, std::int64_t count) const {
+    if (shape_.pad_experts)
+      return static_cast<double>(shape_.experts * places_of_expert(shape_, shape_.sequence / chunk_.context));
     const std::vector<double> chosen = chosen_loads(shape_);
     double taken = 0.0;
     for (std::int64_t e = first; e < first + count; ++e)
@@ -174,10 +178,11 @@ class LayersOfTransformer {
                        .n = static_cast<double>(outputs),
                        .k = static_cast<double>(inputs),
                        .count = static_cast<double>(held)});
+      if (!shape_.pad_experts) layer.expert_tokens = rows;
       return layer;
     };
     Layer& in = add_experts("experts in", parts * own_.feed_forward.count, shape_.hidden);
-    in.elementwise = rows * (inner + f_);
+    in.elementwise = in.expert_elementwise = rows * (inner + f_);
     in.kept.numbers = rows * (h_ /* the copies */ + inner /* the activation's input */);
     Layer& out = add_experts("experts out", shape_.hidden, own_.feed_forward.count);
     out.elementwise = 2.0 * copies * h_ + s_ * h_ + 3.0 * s_outside_ * h_;  // the weighted sum, the residual sum
@@ -280,6 +285,10 @@ std::vector<double> chosen_loads(const TransformerShape& shape) {
   double load = shape.expert_skew;
   for (double& its : loads) its = std::exchange(load, load * below);
   return loads;
+}
+
+bool times_follow_routing(const TransformerShape& shape) {
+  return shape.experts > 0 && shape.layers >= shape.expert_every && !shape.pad_experts;
 }
 
 std::optional<AssumedChoices> assumed_choices(const TransformerShape& shape) {

@@ -51,6 +51,7 @@ struct TransformerShape {
   std::int64_t experts = 0;
   std::int64_t top_k = 2;  ///< experts of a token
   double capacity_factor = 1.25;
+  bool pad_experts = false;       ///< experts compute and send their whole capacity: places without tokens, too
   double auxiliary_loss = 0.01;   ///< the auxiliary loss's weight
   std::int64_t expert_every = 1;  ///< of so many blocks the last one has experts
 
@@ -108,6 +109,8 @@ std::int64_t parameters(const TransformerShape& shape);
 /// The choices of each expert over the mean, from the most chosen one on: they fall by one ratio, so that the first is
 /// expert_skew. Those above capacity_factor are dropped.
 std::vector<double> chosen_loads(const TransformerShape& shape);
+/// Whether there are experts that compute and send the tokens that they take, and no others.
+bool times_follow_routing(const TransformerShape& shape);
 /// Nothing without experts. Of each expert's choices those beyond its capacity are dropped.
 std::optional<AssumedChoices> assumed_choices(const TransformerShape& shape);
 /// The reason why no transformer has this shape, with what would do; or empty.

@@ -28,7 +28,7 @@ class StepsOfPart {
     return std::move(steps_);
   }
   /// Attention, or a feed-forward part.
-  std::vector<CutStep> block_part(bool attends, bool backward) {
+  std::vector<CutStep> block_part(bool attends, bool routes, bool backward) {
     const bool shares_keys = attends && chunk_.context > 1;
     if (backward) {
       gather(CutWork::derivatives, false);
@@ -42,6 +42,7 @@ class StepsOfPart {
     } else {
       gather(CutWork::normed, false);
       if (shares_keys) gather_keys(false);
+      if (routes) count_tokens();
       sum(CutWork::products, false);
       add(CutWork::add_to_residual, {.numbers = own_});
     }
@@ -62,6 +63,7 @@ class StepsOfPart {
                                      .numbers = tokens_ * static_cast<double>(shape_.experts),
                                      .layers = router_layers,
                                      .kept = true});
+      count_tokens();
       if (chunk_.expert > 1) add(CutWork::route, to_experts(router_layers, true));
       from_experts(CutWork::experts, CutWork::results, false);
       add(CutWork::combine, {.numbers = own_});
@@ -126,22 +128,40 @@ class StepsOfPart {
     const auto s = static_cast<double>(shape_.sequence), h = static_cast<double>(shape_.hidden);
     return 2.0 * s / (2.0 * s + h + 2.0 * static_cast<double>(shape_.kv_width()));
   }
+  /// Unless experts are padded, these decide what travels, and how long experts work.
+  void count_tokens() {
+    if (shape_.pad_experts) return;
+    add(CutWork::count_tokens,
+        {.numbers = static_cast<double>(shape_.experts), .layers = router_layers, .counts_tokens = true});
+  }
+  std::int64_t places_of_an_expert() const { return places_of_expert(shape_, shape_.sequence / chunk_.context); }
   /// Copies of all experts' places.
-  double copies() const {
-    const std::int64_t of_expert = places_of_expert(shape_, shape_.sequence / chunk_.context);
-    return static_cast<double>(shape_.experts * of_expert * shape_.hidden);
+  double copies() const { return static_cast<double>(shape_.experts * places_of_an_expert() * shape_.hidden); }
+  /// A step of such copies.
+  Step of_copies(std::size_t layers) const {
+    return {.among = Among::expert,
+            .numbers = copies(),
+            .layers = layers,
+            .places = shape_.pad_experts ? 0 : places_of_an_expert()};
   }
   Step to_experts(std::size_t layers, bool kept) const {
-    return {
-        .then = Step::Then::all_to_all, .among = Among::expert, .numbers = copies(), .layers = layers, .kept = kept};
+    Step step = of_copies(layers);
+    step.then = Step::Then::all_to_all;
+    step.kept = kept;
+    return step;
   }
   /// Experts' work, whose numbers are terms of sums if ranks share its products, and the way back.
   void from_experts(CutWork work, CutWork behind_sum, bool backward) {
     const std::size_t layers = backward ? expert_layers : Step::all_layers;
-    Step back{.among = Among::expert, .numbers = copies(), .layers = layers, .kept = !backward};
+    Step back = of_copies(layers);
+    back.kept = !backward;
     if (chunk_.expert > 1) back.then = Step::Then::all_to_all_back;
     if (chunk_.tensor > 1) {
-      add(work, {.then = Step::Then::sum, .numbers = copies(), .gradients = backward, .layers = layers});
+      Step terms = of_copies(layers);
+      terms.then = Step::Then::sum;
+      terms.among = Among::tensor;
+      terms.gradients = backward;
+      add(work, terms);
       add(behind_sum, back);
     } else {
       back.gradients = backward;
@@ -164,7 +184,7 @@ std::vector<CutStep> steps_of(const TransformerShape& shape, const Chunk& chunk,
   if (part == 2 * shape.layers + 1) return steps.head(backward);
   const bool routes = part % 2 == 0 && shape.has_experts(part / 2 - 1);
   if (routes && chunk.tensor * chunk.context * chunk.expert > 1) return steps.experts(backward);
-  return steps.block_part(part % 2 == 1, backward);
+  return steps.block_part(part % 2 == 1, routes, backward);
 }
 
 }  // namespace simgrad::models

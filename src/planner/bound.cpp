@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiment/plan/mesh_bound.h"
+#include "experiment/plan/numbers_key.h"
 #include "planner/variants.h"
 #include "training/learning/layer_times.h"
 #include "training/precision.h"
@@ -92,10 +93,13 @@ StepBound step_bound(const Candidate& candidate) {
   const Timed timed = timed_of(settings);
   const auto workers = static_cast<double>(std::max<std::int64_t>(candidate.run.workers, 1));
   StepBound bound;
-  bound.compute_s = serial_s(candidate, timed, workers) / workers;
-  const double mesh_s = random_times(candidate) ? 0.0
-                                                : experiment::mesh_step_s(candidate.run, candidate.strategy,
-                                                                          candidate.batch, timed.model, timed.problem);
+  // Tokens that experts drop take no time.
+  const bool unknown = settings.training.numbers && experiment::times_follow_numbers(candidate.run);
+  bound.compute_s = unknown ? 0.0 : serial_s(candidate, timed, workers) / workers;
+  const double mesh_s =
+      unknown || random_times(candidate)
+          ? 0.0
+          : experiment::mesh_step_s(candidate.run, candidate.strategy, candidate.batch, timed.model, timed.problem);
   bound.bubble_s = std::max(bound.compute_s * bubble_share(settings.parallel), mesh_s - bound.compute_s);
   if (!sums_whole_gradients(candidate) || period_of(candidate) > 1 || !alike_links(settings)) return bound;
   const auto& parallel = settings.parallel;

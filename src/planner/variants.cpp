@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "experiment/plan/identity.h"
+#include "experiment/plan/numbers_key.h"
 #include "experiment/plan/proxy.h"
 #include "experiment/plan/read_settings.h"
 
@@ -64,7 +65,8 @@ std::int64_t period_of(const Candidate& candidate) {
 std::optional<RunPlan> timing_run(const Candidate& candidate, double samples, std::uint64_t seed,
                                   const std::vector<std::string>& sets) {
   const Settings& settings = *candidate.settings;
-  if (settings.model.model->takes_sparse_rows()) return {};
+  const bool follows = settings.training.numbers && experiment::times_follow_numbers(candidate.run);
+  if (settings.model.model->takes_sparse_rows() || follows) return {};
   Document document = changed(candidate, sets);
   for (const char* key : of_numbers_alone) document.erase(key);
   document.set("training.numbers=false");

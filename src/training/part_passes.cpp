@@ -43,17 +43,31 @@ std::size_t PartPasses::layers(std::size_t chunk, std::size_t segment) const {
   return part_.chunks()[chunk].segments[segment].layers;
 }
 
+double PartPasses::expert_tokens(std::size_t chunk, std::size_t segment) const {
+  const std::size_t first = first_layer(chunk, segment);
+  const std::span<const models::Layer> its =
+      std::span(worker_.learning().layers()).subspan(first, layers(chunk, segment));
+  return std::ranges::max(its, {}, &models::Layer::expert_tokens).expert_tokens;
+}
+
+void PartPasses::take_tokens(std::size_t chunk, std::size_t segment, double tokens) {
+  const std::size_t first = first_layer(chunk, segment);
+  for (std::size_t i = first; i < first + layers(chunk, segment); ++i)
+    if (const models::Layer& its = worker_.learning().layers()[i]; its.expert_tokens > 0.0)
+      by_tokens_[i] = models::with_tokens(its, tokens / static_cast<double>(rows_));
+}
+
 /// The work of a layer in one direction, without what is computed again.
 PartPasses::Amount PartPasses::of_layer(std::size_t layer, bool backward, BackwardPiece piece) const {
-  const models::Layer& its = worker_.learning().layers()[layer];
+  const auto known = by_tokens_.find(layer);
+  const models::Layer& its = known != by_tokens_.end() ? known->second : worker_.learning().layers()[layer];
   const RankWork rank = worker_.work();
   const auto rows = static_cast<double>(rows_);
-  if (!backward) return {rank.forward(layer, rows_), its.forward_flops * rows};
+  if (!backward) return {rank.forward(its, rows_), its.forward_flops * rows};
   const Amount weights =
-      piece == BackwardPiece::whole ? Amount() : Amount{rank.weights(layer, rows_), weight_flops(its) * rows};
+      piece == BackwardPiece::whole ? Amount() : Amount{rank.weights(its, rows_), weight_flops(its) * rows};
   if (piece == BackwardPiece::weights) return weights;
-  return {rank.backward(layer, rows_) - rank.recomputed(layer, rows_) - weights.work,
-          its.backward_flops * rows - weights.flops};
+  return {rank.backward(its, rows_) - weights.work, its.backward_flops * rows - weights.flops};
 }
 
 void PartPasses::enter_forward(std::size_t chunk, std::size_t segment) {

@@ -39,6 +39,11 @@ class PartPasses {
   std::int64_t rows() const { return rows_; }
   /// Which rows of the training set they are.
   RowSet row_numbers() const;
+  /// The tokens of a sample that the rank's experts take in the segment where the router deals them evenly; 0: it has
+  /// no experts, or pads them.
+  double expert_tokens(std::size_t chunk, std::size_t segment) const;
+  /// The segment's experts take so many tokens of the micro-batch, and work in proportion from now on.
+  void take_tokens(std::size_t chunk, std::size_t segment, double tokens);
   /// The segment's activations are in memory from now on.
   void enter_forward(std::size_t chunk, std::size_t segment);
   /// The activations that are computed again are in memory, too.  Virtual time: of these, but of a unit as a whole
@@ -72,6 +77,7 @@ class PartPasses {
   std::int64_t rows_;
   double step_work_;
   PassMemory memory_;
+  std::map<std::size_t, models::Layer> by_tokens_ = {};  ///< layers of experts whose tokens are known
 };
 
 }  // namespace simgrad::training

@@ -173,6 +173,43 @@ TEST_CASE("all_to_all gives every member its chunk of everybody's vector, pair b
   });
 }
 
+TEST_CASE("parts of an all_to_all may have lengths that only their senders know: each pair takes the time of its own") {
+  const auto length = [](int source, int target) { return std::int64_t{1000} * ((3 * source + 5 * target) % 7); };
+  for (const auto way : {cluster::Collectives::messages, cluster::Collectives::automatic})
+    for (const int P : {2, 5, 6}) {
+      CAPTURE(static_cast<int>(way), P);
+      const auto outcome = Group{.P = P, .collectives = way}.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+        std::vector<Tensor> parts;
+        for (int t = 0; t < P; ++t) parts.push_back(contributed(dispatcher, comm.rank(), length(comm.rank(), t)));
+        return values::concatenate(collectives::all_to_all_v(comm, parts, 3000));
+      });
+      std::vector<double> end_s(static_cast<std::size_t>(P), 0.0);
+      std::int64_t bytes = 0;
+      for (int round = 1; round < P; ++round) {
+        const std::vector<double> before = end_s;
+        for (int r = 0; r < P; ++r)
+          for (const auto& [source, target] : {std::pair(r, (r + round) % P), std::pair((r + P - round) % P, r)}) {
+            const double both_s =
+                std::max(before[static_cast<std::size_t>(source)], before[static_cast<std::size_t>(target)]);
+            double& end = end_s[static_cast<std::size_t>(r)];
+            end = std::max(end, both_s + alpha + 8.0 * static_cast<double>(length(source, target)) / B);
+            bytes += source == r ? 8 * length(source, target) : 0;
+          }
+      }
+      CHECK(outcome.bytes == bytes);
+      for (int r = 0; r < P; ++r) {
+        const auto& member = outcome.members[static_cast<std::size_t>(r)];
+        std::vector<double> expected;
+        for (int s = 0; s < P; ++s) {
+          const std::vector<double> its = contribution(s, length(s, r));
+          expected.insert(expected.end(), its.begin(), its.end());
+        }
+        CHECK(member.result == expected);
+        CHECK(member.end_s == Approx(end_s[static_cast<std::size_t>(r)]).epsilon(1e-9));
+      }
+    }
+}
+
 TEST_CASE("these too are the same at the last arrival and message by message, whoever comes when") {
   for (const int P : {2, 5, 8, 13})
     for (const std::int64_t d : {P - 1, 1000}) {

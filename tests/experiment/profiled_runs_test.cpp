@@ -60,6 +60,24 @@ TEST_CASE("a run of times alone has the choices of experts that it assumes") {
   CHECK(skewed[1] == Approx(4.0).epsilon(1e-9));
 }
 
+TEST_CASE("a run of times alone says which choices of experts its times assume where numbers would decide") {
+  const auto says = [](const std::string& options, const std::string& parallel) {
+    const Plan plan = planned(cluster + rest + "[model]\nkind = \"transformer\"\nvocabulary = 50\nexperts = 4\n" +
+                              options + parallel + "[[strategy]]\nkind = \"allreduce\"\n");
+    return tests::numbers_of_child([&] {
+      const record::Record record = simulate(plan.runs.front(), nullptr, 0, nullptr);
+      return std::vector{static_cast<double>(std::ranges::count(
+          record.notes,
+          "times assume that the busiest expert is chosen 2.00 times as often as the mean (expert_skew); in a run with "
+          "numbers they follow the router's choices"))};
+    });
+  };
+  const std::string shared = "[parallel]\nexpert = 2\n", skew = "expert_skew = 2\n";
+  CHECK(says(skew, shared) == std::vector{1.0});
+  CHECK(says(skew + "pad_experts = true\n", shared) == std::vector{0.0});
+  CHECK(says(skew, "") == std::vector{0.0});
+}
+
 TEST_CASE("a step of a profiled model takes its flops and an allreduce of its parameters") {
   // Three steps on 4 workers: 2 images' flops / 1 TF, a ring of 25,557,032 numbers of 8 bytes, an update of 2 flops a
   // number.

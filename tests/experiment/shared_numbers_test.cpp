@@ -27,6 +27,29 @@ std::string of_kind(const std::string& kind, const std::string& options = "") {
 
 }  // namespace
 
+TEST_CASE(
+    "where a router decides how long ranks work, numbers decide about times; not if experts are padded, or whole") {
+  const auto planned_with = [](const std::string& model, const std::string& parallel) {
+    return planned(
+        "[cluster]\nworkers = 2\n[data]\nsource = \"markov\"\nvocabulary = 6\nsamples = 40\n[model]\nkind = "
+        "\"transformer\"\nlayers = 2\nhidden = 8\nheads = 2\nsequence = 4\n" +
+        model + "[training]\nbatch_size = 8\n[stop]\nsteps = 2\n" + parallel + ring_allreduce);
+  };
+  const std::string experts = "experts = 4\n", shared = "[parallel]\nexpert = 2\n",
+                    stages = "[parallel]\npipeline = 2\n";
+  for (const std::string& parallel : {shared, stages}) {
+    const Plan plan = planned_with(experts, parallel);
+    CHECK(times_follow_numbers(plan.runs.at(0)));
+    CHECK(numbers_key(plan.runs.at(0)).empty());
+  }
+  for (const auto& [model, parallel] : {std::pair(experts + "pad_experts = true\n", shared),
+                                        std::pair(experts, std::string()), std::pair(std::string(), stages)}) {
+    const Plan plan = planned_with(model, parallel);
+    CHECK_FALSE(times_follow_numbers(plan.runs.at(0)));
+    CHECK(numbers_key(plan.runs.at(0)).size() == 16);
+  }
+}
+
 TEST_CASE("networks, hosts, prices and the rules that end a run leave its numbers alone") {
   const std::string plain = key({});
   REQUIRE(plain.size() == 16);

@@ -91,6 +91,12 @@ def cut(case):
     return any(case.at(f"parallel.{name}", 1) > 1 for name in ("tensor", "pipeline", "context", "expert"))
 
 
+def follows_router(case):
+    """Whether numbers decide how long the ranks of a cut model work: experts that are not padded take what comes."""
+    return ((cut(case) or case.at("parallel.micro_batches", 1) > 1) and case.at("model.kind") == "transformer"
+            and case.at("model.experts", 0) > 0 and not case.at("model.pad_experts"))
+
+
 def steady(case):
     """No failure, and nothing that happens at a date of the clock rather than at a step."""
     failures = case.at("cluster.failures", {})
@@ -154,6 +160,7 @@ def without_numbers(case):
 @relation("numbers or none",
           lambda case: (has_steps(case) and case.at("training.numbers", True) and not case.at("stop.loss")
                         and case.kind("cluster.faulty") == "none"  # faulty workers need numbers
+                        and not follows_router(case)
                         and "hogwild" not in case.strategies()))  # its times are those of the keys in its rows
 def numbers_or_none(case):
     same(case.base(), case.changed(**without_numbers(case)), ("simulated_s", "bytes"), "without numbers")

@@ -171,7 +171,11 @@ TEST_CASE("a block of shared experts exchanges capacity copies of each expert tw
   REQUIRE(block.size() == 2);
   for (const Step& step : block[0].forward) CHECK(step.then == nothing);
   for (const bool backward : {false, true}) {
-    const std::vector<Step>& steps = backward ? block[1].backward : block[1].forward;
+    std::vector<Step> steps = backward ? block[1].backward : block[1].forward;
+    if (!backward) {  // how many tokens each expert takes, which decides what travels
+      CHECK((steps[0].counts_tokens && steps[0].then == nothing && steps[0].numbers == 4.0));
+      steps.erase(steps.begin());
+    }
     REQUIRE(steps.size() == 3);
     CHECK((steps[0].then == all_to_all && steps[1].then == all_to_all_back && steps[2].then == nothing));
     // The router and two layers of experts: tokens go out behind the router, their derivatives before the experts.
@@ -181,10 +185,16 @@ TEST_CASE("a block of shared experts exchanges capacity copies of each expert tw
       CHECK(steps[i].among == Among::expert);
       CHECK(steps[i].numbers == copies);
       CHECK(steps[i].kept == !backward);
+      CHECK(steps[i].places == 4);
     }
     CHECK(steps[2].numbers == 6.0 * 8);
     CHECK_FALSE(steps[2].kept);
   }
+  // Experts that are padded to their capacity need no counts.
+  shape.pad_experts = true;
+  for (const Step& step : segments(shape, {.first_unit = 2, .end_unit = 3, .expert = 2})[1].forward)
+    CHECK((!step.counts_tokens && step.places == 0));
+  shape.pad_experts = false;
   // Another block, and one expert rank, exchange nothing.
   for (const Chunk& chunk : {Chunk{.first_unit = 1, .end_unit = 2, .expert = 2}, Chunk{.first_unit = 2, .end_unit = 3}})
     for (const Segment& segment : segments(shape, chunk))

@@ -38,6 +38,24 @@ TEST_CASE("layers of experts by hand") {
   CHECK(out.kept.numbers == 4.0 * 2 * (5 + 6));
 }
 
+TEST_CASE("experts that are padded compute and keep their whole capacity, and others what they take") {
+  TransformerShape shape = small(8, 2, 1.25, 0.01).options.shape(7);
+  const Layer in = layers(shape)[4], router = layers(shape)[3];
+  CHECK((in.expert_tokens == 4.0 * 2 && router.expert_tokens == 0.0 && layers(shape)[5].expert_tokens == 4.0 * 2));
+  const Layer more = with_tokens(in, 12.0);  // in place of 8
+  CHECK((more.forward_flops == 1.5 * in.forward_flops && more.backward_flops == 1.5 * in.backward_flops));
+  CHECK((more.products[0].flops() == more.forward_flops && more.elementwise == 1.5 * in.elementwise));
+  const Layer out = layers(shape)[5];
+  CHECK(with_tokens(out, 12.0).elementwise == out.elementwise);  // own tokens' results are added up
+  CHECK(with_tokens(in, 0.0).forward_flops == 0.0);
+  shape.pad_experts = true;
+  const std::vector<Layer> padded = layers(shape);  // a capacity of ceil(1.25 x 4 x 2 / 8) = 2 tokens
+  CHECK((padded[4].expert_tokens == 0.0 && padded[4].products[0].m == 2.0));
+  CHECK(padded[4].forward_flops == 2.0 * in.forward_flops);
+  CHECK(padded[4].kept.numbers == 2.0 * in.kept.numbers);
+  CHECK((times_follow_routing(small(8, 2, 1.25, 0.01).options.shape(7)) && !times_follow_routing(shape)));
+}
+
 TEST_CASE(
     "a skew of experts gives the most chosen one that many times the mean, and drops what is above the capacity") {
   TransformerShape shape = small(3, 4, 1.0, 0.0).options.shape(7);

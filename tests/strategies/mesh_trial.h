@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,13 @@ namespace simgrad::tests {
 /// A model that notes at which parameters it is scored. It can be cut if the model in it can.
 class ScoredModel final : public models::Model {
  public:
-  explicit ScoredModel(std::shared_ptr<const models::Model> model) : model_(std::move(model)) { l2 = model_->l2; }
+  using Change = std::function<void(std::span<double> w)>;
+
+  /// change: of the initial values; empty: none.
+  explicit ScoredModel(std::shared_ptr<const models::Model> model, Change change = {})
+      : model_(std::move(model)), change_(std::move(change)) {
+    l2 = model_->l2;
+  }
 
   models::Predicts predicts() const override { return model_->predicts(); }
   const models::CutModel* cut() const override { return model_->cut(); }
@@ -31,6 +38,7 @@ class ScoredModel final : public models::Model {
   std::vector<models::Layer> layers(const models::Problem& problem) const override { return model_->layers(problem); }
   void initial_values(const models::Problem& problem, std::uint64_t seed, std::span<double> w) const override {
     model_->initial_values(problem, seed, w);
+    if (change_) change_(w);
   }
   void gradient(const models::Problem& problem, const models::Samples& rows, std::span<const double> w, double scale,
                 double penalty_scale, std::span<double> into) const override {
@@ -51,6 +59,7 @@ class ScoredModel final : public models::Model {
 
  private:
   std::shared_ptr<const models::Model> model_;
+  Change change_;
 };
 
 struct MeshTrial {
@@ -66,6 +75,7 @@ struct MeshTrial {
   cluster::Options cluster = ideal_star();
   training::Options training = {};
   int threads = 0;
+  ScoredModel::Change change = {};  ///< of the model's initial values
 
   Outcome run() const {
     return by_messages_where_they_meet(*this, [](const MeshTrial& trial) { return trial.run_here(); });
@@ -73,7 +83,7 @@ struct MeshTrial {
 
  private:
   Outcome run_here() const {
-    const auto scored = std::make_shared<ScoredModel>(model);
+    const auto scored = std::make_shared<ScoredModel>(model, change);
     values::Dispatcher dispatcher({.threads = threads, .numbers = training.numbers, .label = {}});
     const auto on_mesh = strategies::on_mesh(strategy, parallel);
     const training::Traits traits = on_mesh->traits(workers);

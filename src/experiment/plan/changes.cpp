@@ -7,6 +7,7 @@
 
 #include "experiment/plan/changed_options.h"
 #include "experiment/plan/identity.h"
+#include "experiment/plan/numbers_key.h"
 #include "experiment/plan/proxy.h"
 #include "experiment/plan/read_settings.h"
 #include "scenario/json.h"
@@ -170,9 +171,8 @@ std::optional<RunPlan> varied(const Plan& plan, const RunPlan& run, const std::v
   document.erase("stop.loss");
   scenario::Document without_numbers = document;
   without_numbers.set("training.numbers=false");
-  // What a sparse step costs depends on the keys in its rows, and some messages on how far parameters move.
-  const bool needs_numbers = run.settings->model.model->takes_sparse_rows() ||
-                             run.strategy->traits(static_cast<int>(run.workers)).times_follow_numbers;
+  // What a sparse step costs depends on the keys in its rows.
+  const bool needs_numbers = run.settings->model.model->takes_sparse_rows() || times_follow_numbers(run);
   for (const scenario::Document* each : {&without_numbers, &document}) {
     if (needs_numbers && each == &without_numbers) continue;
     scenario::Faults faults;

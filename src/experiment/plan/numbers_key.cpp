@@ -19,12 +19,18 @@ bool numbers_without_time(const RunPlan& run) {
   // Numbers that are known have no parameters that could be kept.
   return training.numbers && !settings.save_model && !settings.model.proxied() &&
          training.precision != training::Precision::float16 && run.jobs.empty() && traits.lockstep() &&
-         !traits.times_follow_numbers && !traits.numbers_follow_times && !settings.cluster.failures.any() &&
+         !times_follow_numbers(run) && !traits.numbers_follow_times && !settings.cluster.failures.any() &&
          !settings.stop.time_s && !settings.evaluate.every_s && settings.evaluate.on != training::EvaluationSet::next &&
          !training.partition->by_speed() && !training.partition->inflow() && !settings.model.model->takes_sparse_rows();
 }
 
 }  // namespace
+
+bool times_follow_numbers(const RunPlan& run) {
+  const training::Traits traits = run.strategy->traits(static_cast<int>(run.workers));
+  const ModelSection& model = run.settings->model;
+  return traits.times_follow_numbers || (traits.cuts && !model.proxied() && model.model->times_follow_routing());
+}
 
 std::string numbers_key(const RunPlan& run) {
   if (!numbers_without_time(run)) return {};

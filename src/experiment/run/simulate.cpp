@@ -30,6 +30,7 @@
 #include "experiment/checks/ideal_conditions.h"
 #include "experiment/checks/tensor_balance.h"
 #include "experiment/plan/points.h"
+#include "experiment/run/expert_notes.h"
 #include "experiment/run/simulate_serving.h"
 #include "outputs/text/number_text.h"
 #include "training/session/training.h"
@@ -362,11 +363,7 @@ record::Record simulate(const RunPlan& run, const Data& data, int threads, train
   if (record.loss_floor)
     record.notes.push_back(
         fmt::format("no model's expected loss is below {:.6g}, the entropy of the next token", *record.loss_floor));
-  if (record.dropped_share && run.settings->training.numbers)
-    record.notes.push_back(fmt::format(
-        "at the last evaluation {:.3g} % of the tokens' choices of an expert found no room; the busiest expert was "
-        "chosen {:.2f} times as often as the mean",
-        100.0 * *record.dropped_share, *record.expert_imbalance));
+  if (std::string note = note_on_experts(run, record); !note.empty()) record.notes.push_back(std::move(note));
   for (const record::SourceScore& source : record.sources)
     if (source.loss && source.metric && std::isfinite(*source.loss))
       record.notes.push_back(fmt::format("source {}: loss {:.6g}, {} {:.4g} at the last evaluation", source.name,

@@ -23,6 +23,10 @@ constexpr Translation note_texts[] = {
      "times "
      "as often as the mean",
      "在最后一次评估时，token 对专家的选择中有 {} % 没有位置；最忙的专家被选中的次数是平均值的 {} 倍"},
+    {"times assume that the busiest expert is chosen {} times as often as the mean (expert_skew); in a run with "
+     "numbers "
+     "they follow the router's choices",
+     "时间假定最忙的专家被选中的次数是平均值的 {} 倍（expert_skew）；在计算数值的运行中，时间由路由器的选择决定"},
     {"tensor_shares = \"speed\" changes nothing: the devices of every group of ranks that share products are alike",
      "tensor_shares = \"speed\" 不起作用：每一组共享乘积的节点的设备都相同"},
     {"the vocabulary of {} tokens is padded to {}, so that each of tensor = {} ranks has {}; the padding itself is "

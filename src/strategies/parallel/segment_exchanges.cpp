@@ -1,5 +1,6 @@
 /// The exchanges of a segment's steps among the ranks that share it: at once, or beside its work.
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "strategies/parallel/part_gradient.h"
@@ -23,7 +24,19 @@ Tensor SegmentPasses::exchanged(const At& at, std::size_t number, const Tensor& 
     return cache_->exchanged({at.chunk, at.segment, at.backward(), number}, step.then, at.micro.passes.row_numbers(),
                              numbers);
   const AlongScope timed(worker_.mesh_time(), *comm, dimension_of(step.among));
+  const auto tokens = at.micro.tokens.find(at.segment);
+  if (step.places > 0 && tokens != at.micro.tokens.end()) return tokens->second.exchanged(step, *comm, numbers);
   return Exchange(step, at.micro.passes.rows())(*comm, numbers);
+}
+
+/// Keeps how many of the rank's tokens each expert takes, in a run with numbers.
+void SegmentPasses::count_tokens(const At& at, const Tensor& counts) const {
+  const std::int64_t rows = at.micro.passes.rows();
+  if (!worker_.learning().dispatcher().numbers() || rows == 0) return;
+  const Communicator* const sharing = sharing_.among(models::Among::expert);
+  const double even = at.micro.passes.expert_tokens(at.chunk, at.segment) * static_cast<double>(rows);
+  at.micro.tokens.emplace(
+      at.segment, ExpertTokens(worker_.learning(), counts, rows, sharing ? sharing->size() : 1, std::llround(even)));
 }
 
 /// Likewise, beside work: that on the numbers of n - 1 ranks, then that on the last ones.

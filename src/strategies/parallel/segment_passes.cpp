@@ -36,6 +36,7 @@ Tensor SegmentPasses::forward(int chunk, std::size_t segment, MicroBatchPass& mi
   for (std::size_t k = 0; k < steps.size(); ++k) {
     compute_before(place, k);
     const Tensor numbers = numbers_of(place, k, {});
+    if (steps[k].counts_tokens) count_tokens(place, numbers);
     place.made.push_back(goes_beside(steps[k]) ? beside(place, steps[k], numbers) : exchanged(place, k, numbers));
     if (steps[k].kept) micro.kept[segment].push_back(place.made.back());
   }
@@ -82,6 +83,8 @@ void SegmentPasses::compute_before(At& at, std::size_t step) {
 /// Computes the layers up to there, and waits for what is gathered beside them.
 void SegmentPasses::compute_until(At& at, std::size_t layers) {
   if (layers <= at.computed) return;
+  if (const auto taken = at.micro.tokens.find(at.segment); taken != at.micro.tokens.end() && taken->second.arrived())
+    at.micro.passes.take_tokens(at.chunk, at.segment, taken->second.here());
   at.micro.passes.compute(
       at.chunk, at.segment,
       {.kind = at.work, .piece = at.piece, .first = at.computed, .end = layers, .less = work_beside(at.steps())});

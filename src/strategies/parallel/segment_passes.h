@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "cluster/ranks/side_stream.h"
 #include "models/model_part.h"
+#include "strategies/parallel/expert_tokens.h"
 #include "strategies/parallel/part_units.h"
 #include "strategies/parallel/sharing_ranks.h"
 #include "strategies/parallel/slice_cache.h"
@@ -20,11 +22,12 @@ namespace simgrad::strategies {
 /// A micro-batch that has gone forward through a chunk, and not back.
 struct MicroBatchPass {
   training::PartPasses passes;
-  Tensor w;                               ///< the version of the weights that it sees, forward and back
-  std::int64_t version = 0;               ///< how many updates that version has seen
-  std::vector<Tensor> in;                 ///< of each segment
-  std::vector<std::vector<Tensor>> kept;  ///< likewise, the numbers of steps that the backward pass reads
-  std::vector<Tensor> gradients;          ///< likewise, once its backward pass is done
+  Tensor w;                                         ///< the version of the weights that it sees, forward and back
+  std::int64_t version = 0;                         ///< how many updates that version has seen
+  std::vector<Tensor> in;                           ///< of each segment
+  std::vector<std::vector<Tensor>> kept;            ///< likewise, the numbers of steps that the backward pass reads
+  std::vector<Tensor> gradients;                    ///< likewise, once its backward pass is done
+  std::map<std::size_t, ExpertTokens> tokens = {};  ///< of segments whose experts' work follows the router
 };
 
 class SegmentPasses {
@@ -69,6 +72,7 @@ class SegmentPasses {
   Tensor exchanged(const At& at, std::size_t step, const Tensor& numbers) const;
   Tensor beside(const At& at, const models::Step& step, const Tensor& numbers);
   bool goes_beside(const models::Step& step) const { return step.beside > 0.0 && sharing_.among(step.among); }
+  void count_tokens(const At& at, const Tensor& counts) const;
   void compute_before(At& at, std::size_t step);
   void compute_until(At& at, std::size_t layers);
   void repeat_forward(const At& at);

@@ -27,20 +27,22 @@ double RankWork::backward(std::int64_t rows) const {
   return work;
 }
 
-double RankWork::forward(std::size_t layer, std::int64_t rows) const {
-  const models::Layer& its = layers_[layer];
+double RankWork::forward(std::size_t layer, std::int64_t rows) const { return forward(layers_[layer], rows); }
+
+double RankWork::forward(const models::Layer& layer, std::int64_t rows) const {
   const auto count = static_cast<double>(rows);
-  if (times_) return times_->forward_s(its, count) * speed_;
-  return its.forward_s > 0.0 ? its.forward_s * count * speed_ : its.forward_flops * count;
+  if (times_) return times_->forward_s(layer, count) * speed_;
+  return layer.forward_s > 0.0 ? layer.forward_s * count * speed_ : layer.forward_flops * count;
 }
 
 double RankWork::backward(std::size_t layer, std::int64_t rows) const {
-  const models::Layer& its = layers_[layer];
+  return backward(layers_[layer], rows) + recomputed(layer, rows);
+}
+
+double RankWork::backward(const models::Layer& layer, std::int64_t rows) const {
   const auto count = static_cast<double>(rows);
-  const double again = recomputed(layer, rows);
-  if (!by_layer_) return its.backward_flops * count + again;
-  if (times_) return times_->backward_s(its, count) * speed_ + again;
-  return (its.backward_s > 0.0 ? its.backward_s * count * speed_ : its.backward_flops * count) + again;
+  if (times_) return times_->backward_s(layer, count) * speed_;
+  return layer.backward_s > 0.0 ? layer.backward_s * count * speed_ : layer.backward_flops * count;
 }
 
 KindTimes RankWork::by_kind(std::int64_t rows) const {
@@ -58,11 +60,12 @@ KindTimes RankWork::by_kind(std::int64_t rows) const {
   return all;
 }
 
-double RankWork::weights(std::size_t layer, std::int64_t rows) const {
-  const models::Layer& its = layers_[layer];
+double RankWork::weights(std::size_t layer, std::int64_t rows) const { return weights(layers_[layer], rows); }
+
+double RankWork::weights(const models::Layer& layer, std::int64_t rows) const {
   const auto count = static_cast<double>(rows);
-  if (times_) return times_->weights_s(its, count) * speed_;
-  return its.backward_s > 0.0 ? measured_weights_s(its) * count * speed_ : weight_flops(its) * count;
+  if (times_) return times_->weights_s(layer, count) * speed_;
+  return layer.backward_s > 0.0 ? measured_weights_s(layer) * count * speed_ : weight_flops(layer) * count;
 }
 
 double RankWork::recomputed(std::size_t layer, std::int64_t rows) const {

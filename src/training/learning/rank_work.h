@@ -27,6 +27,11 @@ class RankWork {
   /// Of that backward pass: what is computed again; and the gradients of the parameters.
   double recomputed(std::size_t layer, std::int64_t rows) const;
   double weights(std::size_t layer, std::int64_t rows) const;
+  /// Of a layer that stands in the place of one of these: forwards, backwards without what is computed again, and of
+  /// that the gradients of the parameters.
+  double forward(const models::Layer& layer, std::int64_t rows) const;
+  double backward(const models::Layer& layer, std::int64_t rows) const;
+  double weights(const models::Layer& layer, std::int64_t rows) const;
   const models::Layer* layers() const { return layers_.data(); }
   /// The seconds of a gradient by kind, where a device says how long a layer takes; else zeros. What is computed again
   /// in the backward pass belongs to its kind, and that of selective recomputation to attention.
