@@ -30,6 +30,14 @@ void JoinedStretches::add(std::int64_t first, std::int64_t count) {
     all.push_back({first, count});
 }
 
+double Step::most_assumed() const {
+  return assumed.empty() ? numbers : std::ranges::max(assumed) * static_cast<double>(assumed.size());
+}
+
+double Step::fewest_assumed() const {
+  return assumed.empty() ? numbers : std::ranges::min(assumed) * static_cast<double>(assumed.size());
+}
+
 std::string CutModel::padding_note(const Problem&, std::int64_t) const { return {}; }
 
 std::vector<SharedUnits> CutModel::tensor_units(const Problem&, const Chunk&) const { return {}; }

@@ -117,8 +117,16 @@ struct Step {
   /// The numbers stand at places of experts, in the order of samples and experts, so many places of so many numbers
   /// for each of both. Only those of tokens travel, which stand first; 0: all numbers do.
   std::int64_t places = 0;
+  /// Of such a step, the numbers of a sample at the experts of each expert rank that a run of times alone assumes;
+  /// empty: all numbers travel.
+  std::vector<double> assumed = {};
   bool kept = false;               ///< forward: the backward steps read the numbers, after `then`
   std::vector<double> parts = {};  ///< gather: of a sample, the numbers of each rank, where they differ; empty: alike
+
+  /// The numbers of a sample that travel in a run of times alone, as if all expert ranks had as many as the fullest
+  /// one, or as the one with fewest.
+  double most_assumed() const;
+  double fewest_assumed() const;
 };
 
 /// Layers between two places where ranks that share products hold the same numbers: a transformer's attention or

@@ -153,11 +153,8 @@ class LayersOfTransformer {
   double copies_taken(std::int64_t first, std::int64_t count) const {
     if (shape_.pad_experts)
       return static_cast<double>(shape_.experts * places_of_expert(shape_, shape_.sequence / chunk_.context));
-    const std::vector<double> chosen = chosen_loads(shape_);
-    double taken = 0.0;
-    for (std::int64_t e = first; e < first + count; ++e)
-      taken += std::min(chosen[static_cast<std::size_t>(e)], shape_.capacity_factor);
-    return s_ * static_cast<double>(shape_.top_k) * taken / static_cast<double>(count);
+    return assumed_tokens(shape_, chunk_, first, count) * static_cast<double>(shape_.experts) /
+           static_cast<double>(count);
   }
 
   /// The router and the experts, which take the tokens that chose them up to their capacity. Tokens are copied to their
@@ -285,6 +282,15 @@ std::vector<double> chosen_loads(const TransformerShape& shape) {
   double load = shape.expert_skew;
   for (double& its : loads) its = std::exchange(load, load * below);
   return loads;
+}
+
+double assumed_tokens(const TransformerShape& shape, const Chunk& chunk, std::int64_t first, std::int64_t count) {
+  const std::vector<double> chosen = chosen_loads(shape);
+  double taken = 0.0;  // over those of an even share
+  for (std::int64_t e = first; e < first + count; ++e)
+    taken += std::min(chosen[static_cast<std::size_t>(e)], shape.capacity_factor);
+  const double choices = static_cast<double>(shape.sequence * shape.top_k) / static_cast<double>(chunk.context);
+  return choices * taken / static_cast<double>(shape.experts);
 }
 
 bool times_follow_routing(const TransformerShape& shape) {

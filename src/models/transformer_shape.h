@@ -109,6 +109,8 @@ std::int64_t parameters(const TransformerShape& shape);
 /// The choices of each expert over the mean, from the most chosen one on: they fall by one ratio, so that the first is
 /// expert_skew. Those above capacity_factor are dropped.
 std::vector<double> chosen_loads(const TransformerShape& shape);
+/// The tokens of a sample of one context rank that some experts take, as a run of times alone assumes.
+double assumed_tokens(const TransformerShape& shape, const Chunk& chunk, std::int64_t first, std::int64_t count);
 /// Whether there are experts that compute and send the tokens that they take, and no others.
 bool times_follow_routing(const TransformerShape& shape);
 /// Nothing without experts. Of each expert's choices those beyond its capacity are dropped.

@@ -139,10 +139,13 @@ class StepsOfPart {
   double copies() const { return static_cast<double>(shape_.experts * places_of_an_expert() * shape_.hidden); }
   /// A step of such copies.
   Step of_copies(std::size_t layers) const {
-    return {.among = Among::expert,
-            .numbers = copies(),
-            .layers = layers,
-            .places = shape_.pad_experts ? 0 : places_of_an_expert()};
+    Step step{.among = Among::expert, .numbers = copies(), .layers = layers};
+    if (shape_.pad_experts) return step;
+    step.places = places_of_an_expert();
+    const std::int64_t held = shape_.experts / chunk_.expert;
+    for (std::int64_t first = 0; first < shape_.experts; first += held)
+      step.assumed.push_back(assumed_tokens(shape_, chunk_, first, held) * static_cast<double>(shape_.hidden));
+    return step;
   }
   Step to_experts(std::size_t layers, bool kept) const {
     Step step = of_copies(layers);

@@ -210,6 +210,22 @@ TEST_CASE("parts of an all_to_all may have lengths that only their senders know:
     }
 }
 
+TEST_CASE("chunks of an all_to_all may have lengths that all members know, and its way back brings them home") {
+  const std::vector<std::int64_t> lengths{3000, 1000, 0, 2000};
+  const std::int64_t all = 6000;
+  for (const auto way : {cluster::Collectives::messages, cluster::Collectives::automatic}) {
+    const auto outcome = Group{.P = 4, .collectives = way}.run([&](const Communicator& comm, Dispatcher& dispatcher) {
+      const Tensor there = collectives::all_to_all_v(comm, contributed(dispatcher, comm.rank(), all), lengths);
+      if (there.size() != 4 * lengths[static_cast<std::size_t>(comm.rank())]) return Tensor();
+      return collectives::all_to_all_v_back(comm, there, lengths);
+    });
+    for (int r = 0; r < 4; ++r) CHECK(outcome.members[static_cast<std::size_t>(r)].result == contribution(r, all));
+    CHECK(outcome.bytes == 2 * 3 * 8 * all);
+    // Of its two messages in a round the longer one decides, and rank 0 sends or receives 3000 numbers in each.
+    CHECK(outcome.members[0].end_s == Approx(6 * (alpha + 8 * 3000 / B)).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("these too are the same at the last arrival and message by message, whoever comes when") {
   for (const int P : {2, 5, 8, 13})
     for (const std::int64_t d : {P - 1, 1000}) {

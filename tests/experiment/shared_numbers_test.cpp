@@ -28,7 +28,7 @@ std::string of_kind(const std::string& kind, const std::string& options = "") {
 }  // namespace
 
 TEST_CASE(
-    "where a router decides how long ranks work, numbers decide about times; not if experts are padded, or whole") {
+    "where a router decides how long ranks work, numbers decide about times, unless experts are padded or whole") {
   const auto planned_with = [](const std::string& model, const std::string& parallel) {
     return planned(
         "[cluster]\nworkers = 2\n[data]\nsource = \"markov\"\nvocabulary = 6\nsamples = 40\n[model]\nkind = "

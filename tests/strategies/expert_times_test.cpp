@@ -192,6 +192,30 @@ TEST_CASE("padded experts compute and send their capacity, with numbers and with
   }
 }
 
+TEST_CASE("in a run of times alone messages have the tokens of even shares, or of a skew: the longer one decides") {
+  for (const int tensor : {1, 2})
+    for (const double skew : {1.0, 2.5}) {
+      CAPTURE(tensor, skew);
+      MeshTrial trial = trial_of(1, 2, 10.0, sharing(2, tensor));
+      model_of(trial).options.expert_skew = skew;
+      const double B = trial.cluster.host_spec.bandwidth_bytes_per_s = 1e6;
+      const std::vector<double> loads = models::chosen_loads(model_of(trial).options.shape(12));
+      const double first = s * 2 * (loads[0] + loads[1]) / 4,
+                   all = s * 2;  // tokens of a sample for rank 0, and for both
+      const record::Record record = without_numbers(trial);
+      MeshTrial without = trial;  // exchanges, since no token has an expert with room
+      model_of(without).options.capacity_factor = 1e-9;
+      const record::Record none = without_numbers(without);
+      CHECK(static_cast<double>(record.bytes - none.bytes) ==
+            Approx(8 * h * (4 * tensor * rows / 2 * all + (tensor - 1) * 2 * 2 * rows * all)).epsilon(1e-6));
+      const double sent = std::round(rows / 2 * h * first);  // whole numbers
+      const double exchange_s = 8 * sent / B;
+      const double sums_s = tensor == 1 ? 0.0 : 2 * (8 * 2 * sent) / B;  // of rank 0's experts
+      const double experts_s = 3 * rows * first * flops_of_a_token / tensor / speed;
+      CHECK(record.simulated_s - none.simulated_s == Approx(4 * exchange_s + sums_s + experts_s).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("padded or not, by messages or computed, in threads or not: the parameters are the same, and so are times") {
   for (const int tensor : {1, 2}) {
     MeshTrial trial = trial_of(2, 2, 1.25, sharing(2, tensor, 2));

@@ -101,7 +101,7 @@ class StageTimes {
     double numbers = 0.0;
     for (const Step& step : steps) {
       if (step.among != models::Among::tensor || step.beside > 0.0 || step.again) continue;
-      if (step.then == Step::Then::sum) numbers += 2.0 * others / members * step.numbers;
+      if (step.then == Step::Then::sum) numbers += 2.0 * others / members * step.fewest_assumed();
       if (step.then == Step::Then::sum_shard) numbers += others / members * step.numbers;
       if (step.then == Step::Then::gather) numbers += others * step.numbers;
     }

@@ -45,7 +45,7 @@ class Passes {
   double exchange_s(const std::vector<Step>& steps, std::size_t k, double last_bytes) const {
     const Step& step = steps[k];
     const double bytes = terms_.bytes.wire, rows = static_cast<double>(terms_.rows);
-    const double numbers = rows * (step.numbers + (k + 1 == steps.size() ? last_bytes / bytes : 0.0));
+    const double numbers = rows * (step.most_assumed() + (k + 1 == steps.size() ? last_bytes / bytes : 0.0));
     return stage_.collective_s(step.then, step.among, numbers, ranks_among(shares_, step.among), bytes);
   }
   bool shared(const Step& step) const { return ranks_among(shares_, step.among) > 1; }

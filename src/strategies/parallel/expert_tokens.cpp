@@ -1,6 +1,8 @@
 #include "strategies/parallel/expert_tokens.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -112,6 +114,26 @@ Tensor ExpertTokens::sum(const Communicator& comm, const Tensor& numbers, std::i
     at += count;
   }
   return values::concatenate(all);
+}
+
+std::vector<std::int64_t> assumed_numbers(const models::Step& step, std::int64_t rows) {
+  std::vector<std::int64_t> all;
+  for (const double numbers : step.assumed) all.push_back(std::llround(static_cast<double>(rows) * numbers));
+  return all;
+}
+
+std::int64_t assumed_length(const models::Step& step, std::int64_t rows, int expert_rank) {
+  const std::vector<std::int64_t> all = assumed_numbers(step, rows);
+  if (step.then == Then::all_to_all) return std::accumulate(all.begin(), all.end(), std::int64_t{0});
+  return all[static_cast<std::size_t>(expert_rank)] * static_cast<std::int64_t>(all.size());
+}
+
+Tensor exchange_assumed(const models::Step& step, std::int64_t rows, const Communicator& comm, const Tensor& numbers) {
+  const std::vector<std::int64_t> lengths = assumed_numbers(step, rows);
+  if (std::ranges::adjacent_find(lengths, std::not_equal_to()) == lengths.end())
+    return collectives::all_to_all(comm, numbers);
+  return step.then == Then::all_to_all ? collectives::all_to_all_v(comm, numbers, lengths)
+                                       : collectives::all_to_all_v_back(comm, numbers, lengths);
 }
 
 }  // namespace simgrad::strategies

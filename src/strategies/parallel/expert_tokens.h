@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "cluster/ranks/communicator.h"
 #include "models/cut_model.h"
@@ -41,5 +42,14 @@ class ExpertTokens {
   int members_;
   std::int64_t even_;
 };
+
+/// The numbers of a step at places that travel in a run of times alone, for or from each of the ranks that share
+/// experts.
+std::vector<std::int64_t> assumed_numbers(const models::Step& step, std::int64_t rows);
+/// How many a rank brings, whose experts are those of `expert_rank`.
+std::int64_t assumed_length(const models::Step& step, std::int64_t rows, int expert_rank);
+/// An all-to-all of these.
+values::Tensor exchange_assumed(const models::Step& step, std::int64_t rows, const cluster::Communicator& comm,
+                                const values::Tensor& numbers);
 
 }  // namespace simgrad::strategies

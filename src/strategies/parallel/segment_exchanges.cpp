@@ -26,7 +26,20 @@ Tensor SegmentPasses::exchanged(const At& at, std::size_t number, const Tensor& 
   const AlongScope timed(worker_.mesh_time(), *comm, dimension_of(step.among));
   const auto tokens = at.micro.tokens.find(at.segment);
   if (step.places > 0 && tokens != at.micro.tokens.end()) return tokens->second.exchanged(step, *comm, numbers);
+  if (assumes(step) && step.among == models::Among::expert)
+    return exchange_assumed(step, at.micro.passes.rows(), *comm, numbers);
   return Exchange(step, at.micro.passes.rows())(*comm, numbers);
+}
+
+/// Whether the tokens of experts that travel are assumed. Among ranks that keep the others' slices places are whole.
+bool SegmentPasses::assumes(const Step& step) const {
+  return !followed() && !step.assumed.empty() && !(cache_ && step.among == models::Among::tensor);
+}
+
+Tensor SegmentPasses::assumed_lengths(const At& at, const Step& step) const {
+  const int expert_rank = worker_.part().chunks()[at.chunk].chunk.expert_rank;
+  const std::int64_t numbers = assumed_length(step, at.micro.passes.rows(), expert_rank);
+  return zeros_on_the_wire(worker_.learning(), static_cast<double>(numbers));
 }
 
 /// Keeps how many of the rank's tokens each expert takes, in a run with numbers.

@@ -117,6 +117,7 @@ Tensor SegmentPasses::numbers_of(const At& at, std::size_t step, const Tensor& d
 /// As many zeros as a step has numbers.
 Tensor SegmentPasses::lengths_of(const At& at, std::size_t step) const {
   const std::vector<Step>& steps = at.steps();
+  if (assumes(steps[step])) return assumed_lengths(at, steps[step]);
   const auto rows = static_cast<double>(at.micro.passes.rows());
   const bool last = step + 1 == steps.size();
   const double bytes = !last ? 0.0 : at.backward() ? at.its.entrance_bytes : at.its.exit_bytes;

@@ -69,6 +69,8 @@ class SegmentPasses {
   At at(std::size_t chunk, std::size_t segment, MicroBatchPass& micro, record::Work work) const;
   Tensor numbers_of(const At& at, std::size_t step, const Tensor& d_out) const;
   Tensor lengths_of(const At& at, std::size_t step) const;
+  bool assumes(const models::Step& step) const;
+  Tensor assumed_lengths(const At& at, const models::Step& step) const;
   Tensor exchanged(const At& at, std::size_t step, const Tensor& numbers) const;
   Tensor beside(const At& at, const models::Step& step, const Tensor& numbers);
   bool goes_beside(const models::Step& step) const { return step.beside > 0.0 && sharing_.among(step.among); }
