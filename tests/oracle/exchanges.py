@@ -23,8 +23,8 @@ from meshes import meet
 
 
 def all_to_all(t, rank, layer, rows):
-    """To the ranks of the experts, or back: an expert has room for its capacity of tokens of each sample."""
-    members, size = t.mesh.along(rank, "expert"), rows * layer.routed * t.number
+    """To the ranks of the experts, or back: the tokens that a rank's experts take of each sample."""
+    members, size = t.mesh.along(rank, "expert"), round(rows * layer.routed) * t.number
     place, count = members.index(rank), len(members)
     for turn in range(1, count):
         yield from exchange(t, rank, members[(place + turn) % count], members[place - turn], "experts", size)

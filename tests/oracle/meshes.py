@@ -96,9 +96,12 @@ def layers_of_experts(model, sizes, layer):
     experts = model["experts"]
     choices, own = model["top_k"] * s, experts // sizes["expert"]
     capacity = ceil(model["capacity_factor"] * choices / experts - 1e-9)
-    into = layer(own * (h * f + f), 2 * choices * h * f, choices * (h + f))
-    out = layer(own * (f * h + h), 2 * choices * h * f, choices * (h + f))
-    into.routed = out.routed = own * capacity * h / sizes["context"]
+    # Without padding, as in Megatron-LM's dispatcher, tokens are computed and travel, and not places; each expert takes
+    # as many.
+    tokens = capacity if model.get("pad_experts") else min(model["capacity_factor"], 1) * choices / experts
+    into = layer(own * (h * f + f), 2 * experts * tokens * h * f, choices * (h + f))
+    out = layer(own * (f * h + h), 2 * experts * tokens * h * f, choices * (h + f))
+    into.routed = out.routed = own * tokens * h / sizes["context"]
     if sizes["expert"] > 1:
         into.exchanges = {"forward": ([("experts", into)], []), "backward": ([], [("experts", into)])}
         out.exchanges = {"forward": ([], [("experts", out)]), "backward": ([("experts", out)], [])}

@@ -144,7 +144,7 @@ def draw_transformer(draw, scenario, workers):
     if "expert" in sizes:
         experts = sizes["expert"] * draw.randint(2, 3)
         model |= {"experts": experts, "top_k": draw.randint(1, 2), "capacity_factor": draw.choice([1, 1.25, 2]),
-                  "expert_every": draw.randint(1, min(2, model["layers"]))}
+                  "expert_every": draw.randint(1, min(2, model["layers"])), "pad_experts": draw.random() < 0.3}
     elif draw.random() < 0.3:
         scenario["training"]["numbers"], vocabulary = True, model.pop("vocabulary")
         scenario["data"] = {"source": "markov", "vocabulary": vocabulary, "samples": 480}
