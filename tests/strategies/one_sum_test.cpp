@@ -182,10 +182,11 @@ TEST_CASE("sums beside the exchanges of ranks that are not equally fast leave th
         REQUIRE(alike.record.error.empty());
         REQUIRE(unlike.record.error.empty());
         CHECK(unlike.final_parameters() == alike.final_parameters());
-        // Times alone take as long.
+        // A run of times alone takes as long. It assumes even shares of experts, and goes on where collectives meet.
         trial.data = {};
         trial.training.numbers = false;
-        CHECK(trial.run().record.simulated_s == Approx(unlike.record.simulated_s).epsilon(1e-9));
+        if (messages && expert == 1)
+          CHECK(trial.run().record.simulated_s == Approx(unlike.record.simulated_s).epsilon(1e-9));
       }
 }
 
