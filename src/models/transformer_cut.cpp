@@ -107,6 +107,11 @@ std::string divisors_below(std::int64_t tensor, std::int64_t number) {
 /// Of ranks that share a sequence's tokens.
 std::string tokens_refusal(const TransformerShape& shape, const Shares& shares) {
   const std::int64_t c = shares.context, t = shares.sequence_parallel ? shares.tensor : 1;
+  if (c > 1 && shape.pad_experts && shape.experts > 0 && shape.layers >= shape.expert_every)
+    return fmt::format(
+        "pad_experts = true has places for the tokens of a whole sequence, which each of context = {} ranks would send "
+        "and compute; set pad_experts = false, or context = 1",
+        c);
   if (shape.sequence % (c * t) == 0) return {};
   const std::int64_t next = (shape.sequence + c * t - 1) / (c * t) * (c * t);
   if (c == 1)

@@ -275,6 +275,12 @@ TEST_CASE("experts that ranks cannot share are refused with those that they can"
   TransformerShape shape = small(1, 1.0, false, 1).options.shape(vocabulary);
   shape.experts = 6;
   CHECK(cut_refusal(shape, {.expert = 3}).empty());
+  CHECK(cut_refusal(shape, {.context = 2}).empty());
+  shape.pad_experts = true;
+  CHECK(cut_refusal(shape, {.expert = 3}).empty());
+  CHECK(cut_refusal(shape, {.context = 2}) ==
+        "pad_experts = true has places for the tokens of a whole sequence, which each of context = 2 ranks would send "
+        "and compute; set pad_experts = false, or context = 1");
   CHECK(cut_refusal(shape, {.expert = 4}) ==
         "experts = 6 do not divide among expert = 4 ranks; take expert from 1, 2, 3, 6, or give experts = 8");
   shape.experts = 0;

@@ -170,6 +170,11 @@ TEST_CASE("sums beside the exchanges of ranks that are not equally fast leave th
         if (!share.next()) continue;
         CAPTURE(context, expert, data, messages, strategy->traits(2).gathers_units, strategy->traits(2).state_shards);
         MeshTrial trial = expert > 1 ? experts_trial(2, false) : transformer_trial(2, true);
+        if (expert > 1 && context == 1) {  // whose times do not depend on the tokens that they take
+          auto model = std::make_shared<models::Transformer>(dynamic_cast<const models::Transformer&>(*trial.model));
+          model->options.pad_experts = true;
+          trial.model = model;
+        }
         trial.strategy = strategy;
         trial.parallel = sharing(context, expert);
         trial.workers = data * static_cast<int>(trial.parallel.ranks_a_replica());
@@ -182,10 +187,10 @@ TEST_CASE("sums beside the exchanges of ranks that are not equally fast leave th
         REQUIRE(alike.record.error.empty());
         REQUIRE(unlike.record.error.empty());
         CHECK(unlike.final_parameters() == alike.final_parameters());
-        // A run of times alone takes as long. It assumes even shares of experts, and goes on where collectives meet.
+        // A run of times alone takes as long. Computed, it goes on where collectives meet.
         trial.data = {};
         trial.training.numbers = false;
-        if (messages && expert == 1)
+        if (messages && (expert == 1 || context == 1))
           CHECK(trial.run().record.simulated_s == Approx(unlike.record.simulated_s).epsilon(1e-9));
       }
 }

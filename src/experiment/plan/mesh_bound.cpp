@@ -101,7 +101,9 @@ class StageTimes {
     double numbers = 0.0;
     for (const Step& step : steps) {
       if (step.among != models::Among::tensor || step.beside > 0.0 || step.again) continue;
-      if (step.then == Step::Then::sum) numbers += 2.0 * others / members * step.fewest_assumed();
+      // Messages have whole numbers.
+      const double rounding = 0.5 * static_cast<double>(step.assumed.size()) / static_cast<double>(rows_);
+      if (step.then == Step::Then::sum) numbers += 2.0 * others / members * (step.fewest_assumed() - rounding);
       if (step.then == Step::Then::sum_shard) numbers += others / members * step.numbers;
       if (step.then == Step::Then::gather) numbers += others * step.numbers;
     }
