@@ -121,6 +121,15 @@ TEST_CASE("contradictions of devices are refused with what would do") {
   check_refused_text(with("device = \"a100_90gb\""), "did you mean \"a100_40gb\"?");
 }
 
+TEST_CASE("a device whose memory has no bandwidth is refused") {
+  const std::string why = "memory_bandwidth must be above 0 and at most 1EBps, found \"0bps\"";
+  check_refused_text(with("device = { kind = \"a100_80gb\", memory_bandwidth = \"0bps\" }"), why);
+  check_refused_text(with("device = { kind = \"custom\", float32 = \"1TF\", memory_bandwidth = \"0bps\" }"), why);
+  check_refused_text(
+      with("[[cluster.hosts]]\nclass = \"x\"\ndevice = { kind = \"h100\", memory_bandwidth = \"0bps\" }"), why);
+  CHECK(planned(with("device = { kind = \"a100_80gb\", memory_bandwidth = \"1bps\" }")).runs.size() == 1);
+}
+
 TEST_CASE("a precision that a device lacks is refused with those that it has") {
   check_refused_text(
       with("device = \"v100_32gb\"", "[training]\nprecision = \"bfloat16\"\n"),

@@ -64,7 +64,7 @@ void Device::describe(base::Describer& d) {
   d.quantity("float8", float8_flops_per_s, flops_per_s, "peak of products of float8 numbers", flops);
   d.quantity("memory", memory_bytes, Unit::bytes, "size of its memory", Bounds::between(0, 1e18));
   d.quantity("memory_bandwidth", memory_bandwidth_bytes_per_s, bytes_per_s, "bandwidth of its memory",
-             Bounds::between(0, 1e18));
+             Bounds{.least = 0.0, .most = 1e18, .positive = true});
   d.quantity("host_link", host_link_bytes_per_s, bytes_per_s,
              "bandwidth between the device and its host's memory, each direction", bandwidths);
   d.quantity("nvlink_bandwidth", nvlink_bytes_per_s, bytes_per_s,
