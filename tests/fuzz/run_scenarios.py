@@ -117,19 +117,22 @@ def check_kept_states(program, scenario, scratch, found):
 
 def drop_refused_sections(program, scenario, scratch):
     """Takes [plan] and [capacity] out of a drawn scenario where `validate` refuses them: the generator asks what runs
-    refuse alone. `plan` or `capacity` refuses the scenario in the same words."""
+    refuse alone. `plan` or `capacity` refuses the scenario in the same words: `validate` says first what is wrong with
+    one of them, and of the scenario without it what is wrong with the other."""
     tree = tomllib.loads(scenario.read_text(encoding="utf-8"))
-    sections = tree.keys() & {"plan", "capacity"}
-    code, _, refusal = called([program, "validate", scenario]) if sections else (0, "", "")
-    if code != 2:
-        return
-    same = {name for name in sections if called([program, name, scenario, "--out", scratch / name])[2] == refusal}
-    if not same:
-        raise Fault(f"validate refuses, and {' or '.join(sorted(sections))} not in the same words: {refusal[-400:]}")
-    training = tree.get("training", {})
-    if "capacity" in same and not {"checkpoint_every", "checkpoint_every_steps"} & training.keys():
-        training.pop("checkpoint_async", None)  # the checkpoints were those of [capacity]
-    scenario.write_text(tables.toml({name: of for name, of in tree.items() if name not in same}), encoding="utf-8")
+    while sections := tree.keys() & {"plan", "capacity"}:
+        code, _, refusal = called([program, "validate", scenario])
+        if code != 2:
+            return
+        same = {name for name in sections if called([program, name, scenario, "--out", scratch / name])[2] == refusal}
+        if not same:
+            raise Fault(f"validate refuses, and {' or '.join(sorted(sections))} not in the same words: "
+                        f"{refusal[-400:]}")
+        training = tree.get("training", {})
+        if "capacity" in same and not {"checkpoint_every", "checkpoint_every_steps"} & training.keys():
+            training.pop("checkpoint_async", None)  # the checkpoints were those of [capacity]
+        tree = {name: of for name, of in tree.items() if name not in same}
+        scenario.write_text(tables.toml(tree), encoding="utf-8")
 
 
 def check_refused(program, scenario, scratch):
