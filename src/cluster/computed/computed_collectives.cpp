@@ -158,8 +158,11 @@ Tensor ComputedCollectives::take_part(const Call& call, CollectiveGroup& all, Te
     blocked.label({});
     arrive(call, all, collective, std::move(brought));
     while (!collective->goes_on[self]) all.sleep(self);
-    const Left left = leave(all, *collective, *collective->times, self);
-    blocked.divided(left.compute_s, left.communicate_s, left.causes);
+    // A member that goes on at the same time may have given the run up: all time is counted then.
+    if (!collective->dissolved) {
+      const Left left = leave(all, *collective, *collective->times, self);
+      blocked.divided(left.compute_s, left.communicate_s, left.causes);
+    }
   }
   return result(all, collective, self);
 }
