@@ -140,9 +140,8 @@ constexpr auto field_table = std::to_array<ResultField>({
      "of a model with experts, at the last evaluation, or as expert_skew has it in a run of times alone: the share of "
      "tokens' choices of an expert without room for them; such a token goes on by the residual sum alone"},
     {"expert_imbalance", of_run, "",
-     "likewise, over the layers of experts: the most choices of one expert / the mean of a layer's experts; in a run "
-     "with numbers of a cut model, the ranks' times follow the choices of each step (pad_experts = false, and no "
-     "timed_as)"},
+     "likewise, over the layers of experts: the most choices of one expert / the mean of a layer's experts; times of a "
+     "cut model follow the choices in a run with numbers, without pad_experts and timed_as"},
     {"loss_floor", of_run, "",
      "computed: the least expected loss that any model can reach, where the data tell it: the entropy of the next "
      "token (source markov)"},

@@ -99,8 +99,8 @@ def layers_of_experts(model, sizes, layer):
     # Without padding, as in Megatron-LM's dispatcher, tokens are computed and travel, and not places; each expert takes
     # as many.
     tokens = capacity if model.get("pad_experts") else min(model["capacity_factor"], 1) * choices / experts
-    into = layer(own * (h * f + f), 2 * experts * tokens * h * f, choices * (h + f))
-    out = layer(own * (f * h + h), 2 * experts * tokens * h * f, choices * (h + f))
+    into = layer(own * (h * f + f), 2 * experts * tokens * h * f, experts * tokens * (h + f))
+    out = layer(own * (f * h + h), 2 * experts * tokens * h * f, experts * tokens * (h + f))
     into.routed = out.routed = own * tokens * h / sizes["context"]
     if sizes["expert"] > 1:
         into.exchanges = {"forward": ([("experts", into)], []), "backward": ([], [("experts", into)])}

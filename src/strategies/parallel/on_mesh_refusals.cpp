@@ -1,8 +1,6 @@
 /// The models, batches and strategies that a mesh cannot train.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "strategies/circumstances.h"
 #include "strategies/parallel/on_mesh.h"
 #include "strategies/parallel/stages.h"
@@ -79,7 +77,7 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
                     "share in equal parts; take partition = \"iid\", \"contiguous\" or \"by_label\"",
                     parallel_.expert)};
   const std::int64_t accumulated = traits_on_mesh(*strategy_, parallel_, of.workers).micro_batches;
-  // Shares by speed are dealt in whole micro-batches, whatever the number of replicas.
+  // Shares by speed are dealt in whole micro-batches, whatever the replicas.
   const std::int64_t alike = of.shares_by_speed ? 1 : replicas(of.workers);
   if (const std::string why = uneven_batch(of.batch, alike, accumulated, parallel_); !why.empty())
     return Refusal{"parallel.micro_batches", why};

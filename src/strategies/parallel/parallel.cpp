@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "training/program.h"
-
 namespace simgrad::strategies {
 
 using base::Bounds;
@@ -126,24 +124,6 @@ models::Shares Parallel::shares() const {
           .context = static_cast<int>(context),
           .expert = static_cast<int>(expert),
           .by_weights = shares_by_speed()};
-}
-
-std::vector<training::Dimension> Parallel::workers_along(const training::Traits& traits) const {
-  std::vector<training::Dimension> all{training::Dimension::data};
-  if (traits.sums != training::Traits::Sums::replicas && context > 1) all.push_back(training::Dimension::context);
-  return all;
-}
-
-std::vector<training::Dimension> Parallel::sums_along(const training::Traits& traits) const {
-  std::vector<training::Dimension> all = workers_along(traits);
-  if (traits.sums == training::Traits::Sums::sharers && expert > 1) all.push_back(training::Dimension::expert);
-  return all;
-}
-
-std::int64_t Parallel::workers(std::int64_t ranks, const training::Traits& traits) const {
-  std::int64_t workers = 1;
-  for (const training::Dimension dimension : workers_along(traits)) workers *= mesh(ranks).size(dimension);
-  return workers;
 }
 
 training::Mesh Parallel::mesh(std::int64_t ranks) const {
