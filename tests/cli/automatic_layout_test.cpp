@@ -154,8 +154,7 @@ TEST_CASE("the automatic stages on unlike devices are the fastest of all cuts th
 
 TEST_CASE("explain layouts shows the best ones, and the place of the scenario's own") {
   const Scratch scratch;
-  scratch.write("x.toml",
-                with(two_hosts, "automatic = true\n", "pipeline = 2\nmicro_batches = 4\n") + allreduce());
+  scratch.write("x.toml", with(two_hosts, "automatic = true\n", "pipeline = 2\nmicro_batches = 4\n") + allreduce());
   const Called called = program("explain layouts x.toml", scratch);
   CAPTURE(called.out, called.err);
   REQUIRE(called.exit_code == 0);
