@@ -57,7 +57,7 @@ class Pairwise final : public JointSchedule {
   }
 
  private:
-  /// Of what the source brings.
+  /// The stretch of what the source brings that goes to the target.
   Stretch sent(int source, int target) const {
     if (!back_) return split().chunk(target);
     const std::int64_t count = split().chunk(source).count;

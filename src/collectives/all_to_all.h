@@ -19,15 +19,15 @@ namespace simgrad::collectives {
 /// of the members.  All x are equally long.
 values::Tensor all_to_all(const cluster::Communicator& comm, const values::Tensor& x);
 
-/// Likewise where chunks have lengths of their own.  lengths: of the chunk for each member, whoever sends it; all know
-/// them.
+/// An all-to-all whose chunks have lengths of their own.  lengths: of the chunk for each member, whoever sends it; all
+/// members know them.
 values::Tensor all_to_all_v(const cluster::Communicator& comm, const values::Tensor& x,
                             std::span<const std::int64_t> lengths);
 /// The way back.  x: P chunks of lengths[r] on member r.  Returns chunk r of every member's x.
 values::Tensor all_to_all_v_back(const cluster::Communicator& comm, const values::Tensor& x,
                                  std::span<const std::int64_t> lengths);
 
-/// Likewise with parts of any lengths, which only their senders know.  parts: one for each member.
+/// An all-to-all of parts of any lengths, which only their senders know.  parts: one for each member.
 /// even: what a member brings where all parts are alike; all members know it, and the record counts calls under it.
 /// Returns the part for this member of each of them.  Virtual time: in each round the longer of a member's two
 /// messages.

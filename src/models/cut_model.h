@@ -117,7 +117,7 @@ struct Step {
   /// The numbers stand at places of experts, in the order of samples and experts, so many places of so many numbers
   /// for each of both. Only those of tokens travel, which stand first; 0: all numbers do.
   std::int64_t places = 0;
-  /// Of such a step, the numbers of a sample at the experts of each expert rank that a run of times alone assumes;
+  /// The numbers of a sample at the experts of each expert rank that a run of times alone assumes in such a step;
   /// empty: all numbers travel.
   std::vector<double> assumed = {};
   bool kept = false;               ///< forward: the backward steps read the numbers, after `then`

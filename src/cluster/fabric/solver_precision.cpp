@@ -44,7 +44,7 @@ class Penalties {
     double least = std::numeric_limits<double>::infinity();
     double most = 0.0;
   };
-  /// Those of the routes between hosts that lie evenly among all.
+  /// The weights of flows on some of the routes between hosts, which lie evenly among all.
   Range of_routes() const {
     Range range;
     const int hosts = cluster_.hosts(), step = std::max(1, hosts / looked_at);

@@ -171,7 +171,7 @@ std::optional<RunPlan> varied(const Plan& plan, const RunPlan& run, const std::v
   document.erase("stop.loss");
   scenario::Document without_numbers = document;
   without_numbers.set("training.numbers=false");
-  // What a sparse step costs depends on the keys in its rows.
+  // The cost of a sparse step depends on the keys in its rows.
   const bool needs_numbers = run.settings->model.model->takes_sparse_rows() || times_follow_numbers(run);
   for (const scenario::Document* each : {&without_numbers, &document}) {
     if (needs_numbers && each == &without_numbers) continue;
