@@ -204,7 +204,7 @@ TEST_CASE("a run of times alone takes as long as message by message where hops a
   }
 }
 
-TEST_CASE("a long run of times alone says how much it may be too short, at least as much as is missing") {
+TEST_CASE("a long run of times alone says how much it may be too short: what is missing, up to three times as much") {
   const Scratch scratch;
   for (const auto& [scenario, steps] :
        {std::pair(cut_perceptron(false), 2000), std::pair(cut_transformer("tensor = 2\npipeline = 4\n"), 400),
@@ -217,7 +217,10 @@ TEST_CASE("a long run of times alone says how much it may be too short, at least
     REQUIRE(percent_left_out(computed) > 0.0);
     const Json messages = run_of(scratch, of_steps + "4 --set cluster.collectives=messages");
     const double step_s = computed["simulated_s"].get<double>() / steps;
-    CHECK(percent_left_out(computed) / 100.0 * step_s >= messages["simulated_s"].get<double>() / 4.0 - step_s);
+    const double missing_s = messages["simulated_s"].get<double>() / 4.0 - step_s;
+    CHECK(percent_left_out(computed) / 100.0 * step_s >= missing_s);
+    // What several ranks leave out at one time makes the run longer once.
+    CHECK(percent_left_out(computed) / 100.0 * step_s <= 3.0 * missing_s);
   }
 }
 

@@ -226,10 +226,12 @@ def named_runs(case):
           and "hogwild" not in case.strategies() and not case.at("cluster.failures.spares"))
 def hosts_and_devices(case):
     devices = 2
-    for run in case.changed(cluster__topology={"kind": "star", "devices": devices})["runs"]:
-        hosts = len({host["host_number"] for host in run.get("hosts", []) if not host["serves"]})
-        if hosts and hosts != -(-run["workers"] // devices):  # one worker has a host of its own
-            raise Fault(f"{run['label']}: {hosts} hosts of {devices} devices for {run['workers']} workers")
+    for topology in ("star", "gpu_hosts"):
+        for run in case.changed(cluster__topology={"kind": topology, "devices": devices})["runs"]:
+            hosts = len({host["host_number"] for host in run.get("hosts", []) if not host["serves"]})
+            if hosts and hosts != -(-run["workers"] // devices):  # one worker has a host of its own
+                raise Fault(f"{run['label']}: {hosts} hosts of {devices} devices for {run['workers']} workers on "
+                            f"\"{topology}\"")
 
 
 @relation("order of ranks", one_speed, rare=True)

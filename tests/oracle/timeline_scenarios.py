@@ -275,6 +275,8 @@ FAULTS = {
     "gathered_twice": fault_scenario(EQUAL, {"kind": "fsdp"}),
     "empty_units": fault_scenario([(50000, 1e6, 2e6), (0, 1e5, 2e5), (60000, 1e6, 2e6)],
                                   {"kind": "zero", "stage": 2, "bucket_size": "none"}),
+    "sums_of_nothing": fault_scenario([(0, 1e4, 2e4), (5000, 1e4, 2e4), (0, 1e4, 2e4), (6000, 1e4, 2e4)],
+                                      {"kind": "fsdp"}),
     "equal_additions": fault_scenario([(100000, 1e4, 2e4)] * 3, {"kind": "allreduce", "bucket_size": "1B",
                                                                 "micro_batches": 2, "no_sync": True}, workers=8),
     "empty_tail": fault_scenario(EMPTY_FRONT, {"kind": "allreduce", "bucket_size": "1MB"}),

@@ -103,6 +103,13 @@ TEST_CASE("A host's price is that of all of its devices, a device's that of each
   CHECK(rate("host = \"24$/h\"\nserver = \"1$/h\"", "parameter_server") == Approx(2 * 24.0 + 1.0).epsilon(1e-9));
 }
 
+TEST_CASE("Hosts at work draw what busy hosts draw, and all of them are priced by it") {
+  const std::string cluster = "workers = 16\n[prices]\nidle = \"100W\"\nbusy = \"700W\"\n";
+  const Rates rates = rates_of(candidate_of(tests::regressions(cluster, "[[strategy]]\nkind = \"allreduce\"\n")));
+  CHECK(rates.idle_w.value() == Approx(16 * 100.0).epsilon(1e-9));
+  CHECK(rates.busy_w.value() == Approx(16 * 700.0).epsilon(1e-9));
+}
+
 TEST_CASE("plan.hosts limits hosts, and not their devices") {
   const auto limited = [](int most) {
     return "{ kind = \"gpu_hosts\", devices = 8 }\n[[plan.hosts]]\nclass = \"host\"\nmost = " + std::to_string(most);

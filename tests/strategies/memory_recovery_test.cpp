@@ -54,6 +54,21 @@ TEST_CASE("an optimizer's memory is sent along") {
   CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + alpha + 3 * M / slow_B + 11 * step_s).epsilon(1e-9));
 }
 
+TEST_CASE("a strategy's own vectors are sent along: DiLoCo's momentum, and the parameters of its last outer step") {
+  auto diloco = around_a_ring<strategies::DiLoCo>();
+  diloco->local_steps = 4;
+  Trial trial = fragile(strategies::program(diloco));
+  trial.training.checkpoint_every_steps = 0;
+  const Outcome undisturbed = trial.run();
+  // In the step after an outer one, when replicas are equal.
+  const double before_s = undisturbed.record.curve[8].simulated_s, at_s = before_s + 0.5 * t_c;
+  const Outcome outcome = with_crashes(trial, {crash(1, at_s)}, Recovery::wait).run();
+  check_sound(outcome.record);
+  CHECK(outcome.final_parameters() == undisturbed.final_parameters());
+  CHECK(outcome.record.simulated_s ==
+        Approx(at_s + repair_s + alpha + 3 * M / slow_B + undisturbed.record.simulated_s - before_s).epsilon(1e-9));
+}
+
 TEST_CASE("of several ranks that come back each is sent the state by another one that has it, at one time") {
   Trial trial = fragile(ring_allreduce());
   trial.training.checkpoint_every_steps = 0;

@@ -1,5 +1,6 @@
 // The memory of ranks: what a run holds at its peak, against the formula of its strategy, and both against sums by
 // hand.
+#include "strategies/mesh_trial.h"
 #include "strategies/programs.h"
 #include "strategies/sharded/fsdp.h"
 #include "strategies/sharded/zero.h"
@@ -230,6 +231,30 @@ TEST_CASE("an offloaded optimizer takes gradients down, the update at the host's
   CHECK(held_by_device[MemoryPart::parameters] == 0.0);
   CHECK(held_by_device.sum() ==
         offloaded<Fsdp>(waits, Offload::parameters).strategy->memory(terms(trial_of(waits, Recompute::none))).sum());
+}
+
+TEST_CASE("where parameters are on the host, a tied embedding comes up with the head in each pass") {
+  // Nothing is prefetched: each gather waits for its chunks. Parameters of an optimizer on the host come up once a
+  // step.
+  MeshTrial trial = transformer_trial(2, true);
+  trial.data = {};
+  trial.workers = P;
+  trial.training.numbers = false;
+  trial.cluster.device = on_devices(zero(1)).cluster.device;
+  const auto seconds = [&](strategies::Offload offload) {
+    auto fsdp = around_a_ring<Fsdp>();
+    fsdp->prefetch = false;
+    fsdp->host.offload = offload;
+    trial.strategy = fsdp;
+    const record::Record record = trial.run().record;
+    REQUIRE(record.error.empty());
+    return record.simulated_s;
+  };
+  // Forwards and backwards, all units, and the embedding of 12 x 16 numbers with the last one.
+  const auto parameters = static_cast<double>(trial.model->parameters(trial.problem));
+  const double numbers = 2 * (parameters + 12 * 16) - parameters;
+  CHECK(seconds(strategies::Offload::parameters) - seconds(strategies::Offload::optimizer) ==
+        Approx(static_cast<double>(trial.steps) * n * numbers / P / 1e10).epsilon(1e-9));
 }
 
 TEST_CASE("memory goes by the bytes of the format") {
