@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 
+#include "cluster/stragglers/varying.h"
 #include "strategies/fragile.h"
 
 namespace recovery_test {
@@ -296,6 +297,16 @@ TEST_CASE("who waits for a host that never comes back fails, and does not shrink
     CHECK(outcome.record.status == record::Status::failed);
     CHECK(outcome.record.error.find("the host of rank 2 never comes back") != std::string::npos);
   }
+}
+
+TEST_CASE("changes of speed while all wait for a host count as the watchdog's events") {
+  // Twice in each period, a million on a host until the lost one is back.
+  Trial trial = with_crashes(fragile(byteps(2, 3)), {crash(3, 5e-6, 100.0)});
+  trial.cluster.stragglers.choose("periodic");
+  static_cast<cluster::Periodic&>(*trial.cluster.stragglers.object()).period_s = 200e-6;
+  trial.cluster.watchdog.events = 20'000;
+  CHECK(
+      trial.run().record.error.starts_with("given up: 20000 bursts of background flows, failures or changes of speed"));
 }
 
 }  // namespace recovery_test

@@ -22,25 +22,29 @@ constexpr double standstill = 1e-15;
 /// of changes without end hides from SimGrid that nobody moves; so `look` is asked now and then.
 class Feed {
  public:
-  Feed(std::unique_ptr<SpeedChanges> changes, std::function<void(double until_s)> look)
-      : changes_(std::move(changes)), look_(std::move(look)) {}
+  static constexpr std::size_t looks_every = 1000;  ///< changes
+
+  Feed(std::unique_ptr<SpeedChanges> changes, std::function<void(double until_s)> look, std::function<bool()> ended)
+      : changes_(std::move(changes)), look_(std::move(look)), ended_(std::move(ended)) {}
 
   void operator()(std::vector<profile::DatedValue>& values) {
+    if (ended_()) return;  // nobody moves any more: the rest of the clock is not worth its changes
     std::optional<SpeedChange> change = std::exchange(following_, {});
     if (!change) change = changes_->next();
     if (!change) return;
     while ((following_ = changes_->next()) && following_->at_s <= change->at_s) change = following_;
     values.emplace_back(change->at_s - last_s_, std::max(change->factor, standstill));
     last_s_ = change->at_s;
-    if (++count_ % 1000 == 0) look_(last_s_);
+    if (++count_ % looks_every == 0) look_(last_s_);
   }
 
  private:
   std::shared_ptr<SpeedChanges> changes_;
   std::function<void(double)> look_;
+  std::function<bool()> ended_;
   std::optional<SpeedChange> following_;
   double last_s_ = 0.0;
-  int count_ = 0;
+  std::size_t count_ = 0;
 };
 
 }  // namespace
@@ -56,9 +60,15 @@ void Cluster::vary_speed(int index, std::optional<int> worker, bool shares_cores
   if (!own) return;
   timelines_.emplace(index, SpeedTimeline(std::move(own), options_.watchdog.events));
   if (!shares_cores) return;
-  const auto look = [this](double at_s) { at(at_s, [this] { fail_if_stuck(); }); };
-  host(index)->set_speed_profile(
-      profile::ProfileBuilder::from_callback(fmt::format("speed-{}", index), Feed(changes(), look), -1.0));
+  // Of changes of all hosts as many are events as happen on one, of which the watchdog allows so many.
+  const auto look = [this](double at_s) {
+    at(at_s, [this] {
+      const auto events = std::max<std::size_t>(1, Feed::looks_every / timelines_.size());
+      for (std::size_t i = 0; i < events && !failed(); ++i) fail_if_stuck();
+    });
+  };
+  host(index)->set_speed_profile(profile::ProfileBuilder::from_callback(
+      fmt::format("speed-{}", index), Feed(changes(), look, [this] { return over(); }), -1.0));
 }
 
 double Cluster::varied_duration(int index, double work_s) const {
