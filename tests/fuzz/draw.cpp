@@ -35,7 +35,7 @@ const Draw::Json* Draw::given_at(std::string_view key) const {
 }
 
 bool Draw::write_known(std::string_view key) {
-  const std::vector<Json>* known = &values_of(path_ + kind_ + "." + std::string(key));
+  const std::vector<Json>* known = &values_of(kind_.empty() ? full(key) : path_ + kind_ + "." + std::string(key));
   if (known->empty()) known = &values_of(full(key));
   if (known->empty()) return false;
   tree_[std::string(key)] = (*known)[dice_.one_of(known->size())];
@@ -94,7 +94,8 @@ std::string Draw::quantity_text(double usual, base::Unit unit, Bounds bounds) {
 }
 
 void Draw::flag(std::string_view key, bool& value, std::string_view) {
-  if (writes(key)) tree_[std::string(key)] = full(key) == "training.numbers" && dice_.hits(0.5) ? value : !value;
+  const double default_written = full(key) == "training.numbers" ? 0.5 : 0.1;
+  if (writes(key)) tree_[std::string(key)] = dice_.hits(default_written) ? value : !value;
 }
 
 void Draw::integer(std::string_view key, std::int64_t& value, std::string_view, Bounds bounds) {
@@ -192,15 +193,25 @@ void Draw::numbers(std::string_view key, std::vector<double>&, std::string_view,
   tree_[std::string(key)] = std::move(list);
 }
 
+namespace {
+
+/// Whether the kind has the option, or "key=value" a choice of it. What kinds have is looked up once.
+bool has_option(base::AnySlot& slot, std::string_view kind, const std::string& below, const std::string& wanted) {
+  static std::map<std::pair<std::string, std::string>, Schema> known;
+  const auto [found, is_new] = known.try_emplace({below, std::string(kind)});
+  if (is_new) found->second = schema_of(*slot.example(kind), below);
+  return found->second.keys.contains(wanted) || found->second.values.contains(wanted);
+}
+
+}  // namespace
+
 /// below: what stands before the keys of the kind's options.
 void Draw::choose(std::string_view key, base::AnySlot& slot, const std::string& below) {
   const auto has_wanted = [&](std::string_view kind) {
     if (aim_.wants(full(key), kind)) return true;
     return std::ranges::any_of(aim_.wanted, [&](const std::string& each) {
       if (!each.starts_with(below)) return false;
-      const std::string rest = each.substr(below.size(), each.find('=') - below.size());
-      const std::vector<std::string> options = scenario::keys(*slot.example(kind));
-      return std::ranges::find(options, rest) != options.end();
+      return has_option(slot, kind, below, each);
     });
   };
   std::vector<std::string> kinds, all;

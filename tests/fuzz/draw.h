@@ -85,7 +85,7 @@ class Draw final : public base::Describer {
   void inline_component(std::string_view key, base::AnySlot& slot, std::string_view meaning) override;
   void section(std::string_view key, base::Described& options, std::string_view meaning) override;
   void refuse(std::string_view, std::string_view) override {}
-  bool given(std::string_view) const override { return false; }
+  bool given(std::string_view key) const override { return aim_.leads_through(full(key)) || given_at(key); }
 
  private:
   void any_choice(std::string_view key, int& index, std::span<const base::Choice> choices,
@@ -123,8 +123,9 @@ std::optional<std::pair<std::int64_t, std::int64_t>> size_of(const std::string& 
 /// Values of a key whose range says too little, as names, files and pairs: one of them is drawn. Empty: none is known.
 const std::vector<Draw::Json>& values_of(const std::string& key);
 /// Parts of scenarios, the sizes in which suit one another; such are too rare among sizes that are drawn one by one.
-/// wanted: the key that the scenario is drawn for.
-Draw::Json drawn_context(Dice& dice, std::string_view strategy, std::string_view wanted);
+/// wanted: the key that the scenario is drawn for.  sure: whether the part that suits the key best is taken, and
+/// nothing beside it.
+Draw::Json drawn_context(Dice& dice, std::string_view strategy, std::string_view wanted, bool sure);
 /// A transformer or a perceptron that is cut for a mesh.
 Draw::Json cut(Dice& dice);
 /// Several crashes: at one time, of neighbours, in the beginning, after the end.
@@ -134,15 +135,42 @@ Draw::Json crashes(Dice& dice);
 /// tried. Returns whether it is accepted.
 bool repair(Draw::Json& tree, Dice& dice, const Aim& aim, const std::string& file);
 
+/// Writes a scenario to the file. Returns whether the program accepts it.
+bool accepted(const Draw::Json& tree, const std::string& file);
+
 /// Every dotted key that a scenario can have, and "key=value" for all kinds and choices.
 struct Schema {
   std::set<std::string> keys, values;
 };
 const Schema& schema();
+/// Those of an object whose keys begin with `prefix`.
+Schema schema_of(base::Described& options, const std::string& prefix);
+/// Why no scenario can have this key, kind or choice; "" if one can.
+std::string_view why_never(std::string_view name);
 /// Those that a scenario has, and whatever else stands in it.
 std::set<std::string> keys_and_values(const std::string& file);
+std::set<std::string> keys_and_values(const Draw::Json& tree);
+
+/// Which keys, kinds and choices have stood in one scenario.
+class Together {
+ public:
+  Together();
+  void see(const std::set<std::string>& present);
+  /// How many of `more` would stand beside how many of `present` for the first time.
+  std::size_t new_pairs(const std::set<std::string>& present, const std::set<std::string>& more) const;
+
+ private:
+  std::vector<std::size_t> places(const std::set<std::string>& names) const;
+
+  std::vector<std::string> names_;
+  std::vector<bool> seen_;  ///< by two places in names_
+};
+
+/// Adds options and components to an accepted scenario as long as it is accepted, of several that are drawn what has
+/// stood beside the fewest of its own. The file is left as the scenario.
+void grow(Draw::Json& tree, Dice& dice, const Together& together, const std::string& file);
 /// Prints which of them no accepted scenario of the directory has, and how many pairs of keys occur. Returns whether
-/// every key does.
+/// all of them are there but those that no scenario can have, of which none may be there.
 bool report_keys(const std::string& directory);
 
 /// Writes the files that drawn scenarios name.

@@ -195,6 +195,59 @@ expect = [{ metric = "time_to_target_s", strategy = "gossip", where = { "cluster
 "cluster.latency" = ["50us", "1ms"]
 seed = [1, 2, 3]
 )";
+constexpr const char* better = R"(
+data = { source = "house_prices", features = 4, samples = 60 }
+model = { kind = "least_squares" }
+stop = { steps = 4 }
+strategy = [{ kind = "allreduce" }, { kind = "gossip" }]
+expect = [{ metric = "final_loss", strategy = "gossip", better_than = "allreduce" }]
+[grid]
+seed = [1, 2, 3]
+)";
+constexpr const char* relative = R"(
+data = { source = "house_prices", features = 4, samples = 60 }
+model = { kind = "least_squares" }
+stop = { steps = 4 }
+strategy = [{ kind = "allreduce" }, { kind = "gossip" }]
+expect = [{ metric = "bytes", strategy = "gossip", relative_to = "allreduce", at_most = 1e6 }]
+)";
+constexpr const char* arriving = R"(
+data = { source = "house_prices", features = 4, samples = 60 }
+model = { kind = "least_squares" }
+training = { batch_size = 4, partition = { kind = "stream", duration = "1ms", window = 20 } }
+)";
+constexpr const char* labelled = R"(
+data = { source = "blobs", classes = 3, features = 3, samples = 60 }
+model = { kind = "softmax_regression" }
+training = { partition = { kind = "by_label", stretches = 2 } }
+)";
+constexpr const char* moving_blocks = R"(
+data = { source = "house_prices", features = 4, samples = 60 }
+model = { kind = "least_squares" }
+strategy = [{ kind = "block_sync", schedule = "movement", budget = 0.5 }]
+)";
+constexpr const char* support = R"(
+data = { source = "house_prices", features = 4, samples = 60 }
+model = { kind = "least_squares" }
+cluster = { workers = 4 }
+strategy = [{ kind = "gossip", graph = "support", mixing = { kind = "file", path = "mixing.txt" } }]
+)";
+constexpr const char* lloyd = R"(
+data = { source = "blobs", features = 3, samples = 60 }
+model = { kind = "k_means" }
+strategy = [{ kind = "mapreduce", job = "k_means" }]
+)";
+constexpr const char* measured = R"(
+data = { source = "house_prices", features = 4, samples = 60 }
+model = { kind = "least_squares" }
+strategy = [{ kind = "allreduce" }]
+cluster = { workers = 4, collectives = { measured = "measured.csv" } }
+)";
+constexpr const char* box = R"(
+data = { source = "house_prices", features = 4, samples = 60 }
+model = { kind = "least_squares" }
+cluster = { workers = 4, topology = { kind = "torus", shape = [4, 4], slice = [2, 2] } }
+)";
 constexpr const char* four_hosts = R"(
 cluster = { workers = 4, platform = "platform.xml" }
 )";
@@ -239,19 +292,29 @@ constexpr std::array contexts{
     Context{"plan prices", "", goal},
     Context{"prices", "", grid},
     Context{"expect", "", expectation},
+    Context{"expect.better_than expect.confidence", "", better},
+    Context{"expect.relative_to", "", relative},
+    Context{"training.partition.duration training.partition.window evaluate.on=next", "", arriving},
+    Context{"training.partition.stretches training.partition=by_label", "", labelled},
+    Context{"strategy.budget strategy.longest strategy.measure", "", moving_blocks},
+    Context{"strategy.graph=support strategy.mixing.path strategy.mixing=file", "", support},
+    Context{"strategy.job", "", lloyd},
+    Context{"cluster.collectives.measured cluster.collectives.ranks", "", measured},
+    Context{"cluster.topology.slice", "", box},
     Context{"cluster.platform", "", four_hosts},
     Context{"cluster.hosts", "", unlike_hosts},
     Context{"cluster.topology.sites cluster.topology.pairs", "", sites},
 };
 
-/// Most often one of those that the wanted key needs most, even if another strategy has to take its place.
-const Context& chosen_context(Dice& dice, std::string_view strategy, std::string_view wanted) {
+/// Most often, or surely, one of those that the wanted key needs most, even if another strategy has to take its place.
+const Context& chosen_context(Dice& dice, std::string_view strategy, std::string_view wanted, bool sure) {
   std::size_t most = 0;
   for (const Context& each : contexts) most = std::max(most, each.match(wanted));
-  const std::size_t least = dice.hits(0.6) ? std::max<std::size_t>(most, 1) : dice.hits(0.6) ? 1 : 0;
+  const std::size_t least = sure || dice.hits(0.6) ? std::max<std::size_t>(most, 1) : dice.hits(0.6) ? 1 : 0;
+  const bool takes_its_place = sure ? wanted.substr(0, most).find('.') != std::string_view::npos : least > 1;
   std::vector<const Context*> suitable;
   for (const Context& each : contexts)
-    if (each.match(wanted) >= least && (least > 1 || each.suits(strategy))) suitable.push_back(&each);
+    if (each.match(wanted) >= least && (takes_its_place || each.suits(strategy))) suitable.push_back(&each);
   if (suitable.empty())
     for (const Context& each : contexts)
       if (each.suits(strategy)) suitable.push_back(&each);
@@ -283,13 +346,13 @@ Json crashes(Dice& dice) {
   return {{"cluster", {{"failures", std::move(failures)}}}};
 }
 
-Json drawn_context(Dice& dice, std::string_view strategy, std::string_view wanted) {
+Json drawn_context(Dice& dice, std::string_view strategy, std::string_view wanted, bool sure) {
   const std::vector<std::string_view> on_meshes =
       words("allreduce d2 diloco fsdp gossip gradient_tracking local_sgd sgp single zero");
-  const bool mesh = has(on_meshes, strategy) && dice.hits(wanted.starts_with("parallel") ? 1.0 : 0.25);
+  const bool mesh = has(on_meshes, strategy) && dice.hits(wanted.starts_with("parallel") ? 1.0 : sure ? 0.0 : 0.25);
   Json context = Json::object();
   if (!mesh) {
-    const Context& one = chosen_context(dice, strategy, wanted);
+    const Context& one = chosen_context(dice, strategy, wanted, sure);
     const std::string toml = std::string(one.above) + std::string(one.toml);
     context = scenario::json({scenario::Shared<scenario::Table>(scenario::parse_toml(toml, "context")), {}});
     const std::vector<std::string_view> others = words(one.strategies);
@@ -297,7 +360,7 @@ Json drawn_context(Dice& dice, std::string_view strategy, std::string_view wante
   }
   if (mesh) context = cut(dice);
   if (!context.contains("strategy")) context["strategy"] = Json::array({Json{{"kind", std::string(strategy)}}});
-  if (!context.contains("job") && (wanted.starts_with("cluster.failures") || dice.hits(0.25)))
+  if (!context.contains("job") && (wanted.starts_with("cluster.failures") || dice.hits(sure ? 0.0 : 0.25)))
     lay(context, crashes(dice), {});
   return context;
 }

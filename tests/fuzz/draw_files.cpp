@@ -15,7 +15,7 @@ namespace {
 constexpr const char* platform = R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <zone id="world" routing="Floyd">
+  <zone id="world" routing="Full">
     <host id="a" speed="10Gf"><prop id="price" value="1$/h"/></host>
     <host id="b" speed="5Gf"/>
     <host id="c" speed="10Gf"/>
@@ -26,6 +26,9 @@ constexpr const char* platform = R"(<?xml version='1.0'?>
     <route src="a" dst="b"><link_ctn id="nic-0"/></route>
     <route src="b" dst="c"><link_ctn id="nic-1"/></route>
     <route src="c" dst="d"><link_ctn id="nic-2"/></route>
+    <route src="a" dst="c"><link_ctn id="nic-0"/><link_ctn id="nic-1"/></route>
+    <route src="b" dst="d"><link_ctn id="nic-1"/><link_ctn id="nic-2"/></route>
+    <route src="a" dst="d"><link_ctn id="nic-0"/><link_ctn id="nic-1"/><link_ctn id="nic-2"/></route>
   </zone>
 </platform>
 )";

@@ -110,6 +110,13 @@ std::vector<Refusal> refusals(const std::string& file, const std::string& text) 
   }
 }
 
+void write_anew(const std::string& file, const std::string& text) {
+  std::filesystem::remove(file);  // to cut a file that is there waits for the disk on ext4 (auto_da_alloc)
+  std::ofstream stream(file);
+  stream << text;
+  if (!stream.flush()) throw base::EnvironmentError(fmt::format("{}: cannot be written", file));
+}
+
 /// The value at the parts, or null. Lists are entered at the index that `near` has there, else at the first.
 Json* at(Json& tree, const Parts& keys, const Parts& near, Parts& exact) {
   Json* value = &tree;
@@ -291,14 +298,17 @@ class Repair {
 
 }  // namespace
 
+bool accepted(const Json& tree, const std::string& file) {
+  const std::string text = scenario::toml(tree);
+  write_anew(file, text);
+  return refusals(file, text).empty();
+}
+
 bool repair(Json& tree, Dice& dice, const Aim& aim, const std::string& file) {
   constexpr int most_rounds = 60;
   for (int round = 0; round < most_rounds; ++round) {
     const std::string text = scenario::toml(tree);
-    std::filesystem::remove(file);  // to cut a file that is there waits for the disk on ext4 (auto_da_alloc)
-    std::ofstream stream(file);
-    stream << text;
-    if (!stream.flush()) throw base::EnvironmentError(fmt::format("{}: cannot be written", file));
+    write_anew(file, text);
     const std::vector<Refusal> all = refusals(file, text);
     if (all.empty()) return true;
     Repair mender(tree, dice, aim);

@@ -81,6 +81,7 @@ const std::map<std::string, Size, std::less<>>& sizes() {
                                                             {"levels", {1, 300}},
                                                             {"prefetch", {0, 5}},
                                                             {"degree", {1, 5}},
+                                                            {"data.order", {1, 3}},
                                                             {"quantum", {1, 4}},
                                                             {"parallel.tensor", {1, 2}},
                                                             {"parallel.pipeline", {1, 3}},
@@ -115,6 +116,7 @@ class = ["host", "nic", "a"]
 link = ["nic-0", "nic-1", "backbone"]
 from = ["a", "b"]
 to = ["a", "b"]
+"protocol.rows.from" = ["0B", "0B", "64KiB"]
 "background.from" = [0, 1, 2]
 "background.to" = [0, 1, 3]
 name = ["a", "b"]
@@ -153,7 +155,7 @@ user = ["user", 0]
 item = ["item", 1]
 ignore = [["rooms"], [1], "area"]
 separator = [","]
-order = [["tensor", "data"], ["data", "tensor", "pipeline", "expert", "context"]]
+"parallel.order" = [["tensor", "data"], ["data", "tensor", "pipeline", "expert", "context"]]
 "serving.trace" = ["requests.csv"]
 "serving.model" = ["served.model"]
 "serving.rate" = [1000.0, 20.0, 1e6]
@@ -178,6 +180,9 @@ arrival = ["0s", "1h"]
 "capacity.arrivals.rate" = ["6/h", "2/d"]
 budget = ["100$", "1$"]
 space = [{ "cluster.workers" = [1, 2] }, { "training.batch_size" = [2, 4] }]
+"expect.better_than" = ["allreduce"]
+"expect.relative_to" = ["allreduce"]
+"serving.allreduce.rings" = [1]
 metric = ["steps", "simulated_s", "time_to_target_s", "bytes"]
 where = [{}, { "cluster.latency" = "50us" }]
 relative_where = [{}, { "cluster.latency" = "1ms" }]
