@@ -10,6 +10,7 @@
 #include "experiment/run/simulate.h"
 #include "models/profiles/profiled_model.h"
 #include "outputs/text/number_text.h"
+#include "training/learning/layer_times.h"
 
 namespace simgrad::cli {
 
@@ -93,6 +94,30 @@ void print_model(std::string_view kind, const std::vector<Layer>& layers) {
                outputs::byte_count(bytes));
 }
 
+/// What a device's passes do for parameters beside these products (training::LayerTimes).
+void print_parameter_passes(const experiment::RunPlan& run, const std::vector<Layer>& layers) {
+  const experiment::Settings& settings = *run.settings;
+  if (!settings.cluster.device_of(0)) return;
+  const training::Traits traits = run.strategy->traits(static_cast<int>(run.workers));
+  const training::ParameterPasses passes =
+      training::parameter_passes(settings.training.number_bytes(), traits.main_gradients, false);
+  if (passes.in_products)
+    fmt::print(
+        "\nA backward pass adds the gradient of each parameter to a buffer: {} of the device's memory are read and "
+        "written for it.\n",
+        outputs::byte_count(passes.sum_bytes));
+  if (settings.training.precision != training::Precision::float8) return;
+  std::vector<std::string> half;  // "router", once
+  for (const Layer& layer : layers) {
+    const std::size_t block = layer.name.rfind(": ");
+    const std::string name = block == std::string::npos ? layer.name : layer.name.substr(block + 2);
+    if (std::ranges::any_of(layer.products, &models::Product::half) && std::ranges::find(half, name) == half.end())
+      half.push_back(name);
+  }
+  fmt::print("\nProducts by parameters are of float8 numbers{}{}.\n", half.empty() ? "" : ", but those of bfloat16 in ",
+             base::joined(half, ", "));
+}
+
 }  // namespace
 
 std::string totals_text(const base::Described& component) {
@@ -111,11 +136,13 @@ void print_layers(const experiment::RunPlan& run) {
       "pass.\n\n");
   const models::Problem problem = experiment::problem_of_run(run);
   print_model(settings.model.model.kind(), model.layers(problem));
+  if (!settings.model.proxied()) print_parameter_passes(run, model.layers(problem));
   if (!settings.model.proxied()) return;
   const experiment::Settings timed =
       experiment::timed_settings(settings, known_rows(settings).value_or(settings.batch(0)), {});
   fmt::print("\nTimes, bytes and memory are those of the model that timed_as names:\n\n");
   print_model(settings.model.timed_as.kind(), timed.model.model->layers(timed.problem()));
+  print_parameter_passes(run, timed.model.model->layers(timed.problem()));
 }
 
 }  // namespace simgrad::cli

@@ -51,6 +51,8 @@ std::string origin_of_share(const ordered_json& device, std::string_view key, do
   std::string_view to;
   if (key == "efficiency" && value == its->efficiency) to = its->fitted_to;
   if (key == "attention_efficiency" && value == its->attention) to = its->attention_fitted_to;
+  if (key == "float8_efficiency" && value == its->float8_efficiency)
+    return "efficiency, by the largest measured products";
   return to.empty() ? assumed : fmt::format("fitted to {}", to);
 }
 

@@ -164,6 +164,7 @@ class LayersOfTransformer {
     const std::int64_t held = shape_.experts / chunk_.expert;  // for the samples of all ranks that share experts
     const double copies = copies_taken(0, shape_.experts), rows = copies_taken(chunk_.expert_rank * held, held);
     Layer& router = add_block(block, "router", shape_.experts, shape_.hidden, false, true);
+    router.products.front().half = true;
     router.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * E + 2.0 * copies * h_;  // the norm, the softmax, the copies
     router.kept.numbers = 2.0 * s_outside_ * h_ + keys_ * E;  // p of all tokens, which compete for places
     const std::int64_t parts = shape_.gated ? 2 : 1;
@@ -195,7 +196,8 @@ class LayersOfTransformer {
                        : add("head", shape_.layers + 1, own_.vocabulary.count, shape_.hidden, shape_.norm_parameters());
     if (looks_up) layer.tied = own_.vocabulary.count * shape_.hidden;
     const auto V = static_cast<double>(own_.vocabulary.count);
-    multiply(layer, {.m = s_, .n = V, .k = h_});
+    // Transformer Engine's layers, which have products in float8, are those of the blocks.
+    multiply(layer, {.m = s_, .n = V, .k = h_, .half = true});
     layer.elementwise = 2.0 * s_outside_ * h_ + 2.0 * s_ * V;
     layer.entrance = s_outside_ * h_;
     layer.kept = {.numbers = 2.0 * s_outside_ * h_, .bytes = 4.0 * s_ * V};  // logits in float32, as Megatron-LM's are

@@ -48,10 +48,11 @@ StageCosts::StageCosts(StageWork work, RankSpeed speed, training::Precision prec
   base::check(peak.has_value(), "a device multiplies in the scenario's format");
   peak_ = *peak;
   attention_peak_ = training::attention_peak(*speed_.device, precision);
+  if (precision == training::Precision::float8) peak_share_ = speed_.device->float8_share();
 }
 
 double StageCosts::rate(double smallest) const {
-  return speed_.device ? peak_ * speed_.device->efficiency_of(smallest, peak_) : speed_.flops_per_s;
+  return speed_.device ? peak_ * peak_share_ * speed_.device->efficiency_of(smallest, peak_) : speed_.flops_per_s;
 }
 
 double StageCosts::attention_rate() const {

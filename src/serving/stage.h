@@ -103,6 +103,7 @@ class StageCosts {
   RankSpeed speed_;
   training::NumberBytes bytes_;
   double peak_ = 0.0, attention_peak_ = 0.0;
+  double peak_share_ = 1.0;  ///< of the efficiency of large products, that those in the scenario's format reach
 };
 
 }  // namespace simgrad::serving

@@ -56,4 +56,9 @@ void accumulate(const Worker& worker, Tensor& sum, const Tensor& x) {
   sum = sum ? sum + x : x;
 }
 
+void accumulate_own(const Worker& worker, Tensor& sum, const Tensor& x) {
+  if (!worker.passes_add_up()) return accumulate(worker, sum, x);
+  sum = sum ? sum + x : x;
+}
+
 }  // namespace simgrad::strategies

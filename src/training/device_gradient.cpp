@@ -66,9 +66,10 @@ Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, MicroBatch mi
   const std::int64_t count = micro.count(device_rows());
   const Tensor g = handed_over(learning().gradient(w, share(step, micro), loss_exponent()), step, count);
   count_passes(w, count);
-  count_gradient(session(), world_rank(), work(), count);
+  const RankWork rank = this->work({.first = micro.part == 0});
+  count_gradient(session(), world_rank(), rank, count);
   read_rows(count);
-  const double flops = learning().gradient_flops(count), work = gradient_work(flops, count);
+  const double flops = learning().gradient_flops(count), work = rank.gradient(flops, count);
   const double whole = micro.parts == 1 ? work : step_work(learning().gradient_flops(1), micro.parts);
   compute_stretched(work, whole, flops, step, Work::gradient);
   session().tally().add_computed(count);
@@ -82,7 +83,7 @@ Tensor Worker::device_gradient(const Tensor& w, std::int64_t step, const LayerRe
   const Tensor g = handed_over(learning().gradient(w, share(step, micro), loss_exponent()), step, count);
   read_rows(count);
   const std::vector<models::Layer>& layers = learning().layers();
-  const RankWork work = this->work();
+  const RankWork work = this->work({.first = micro.part == 0});
   count_gradient(session(), world_rank(), work, count);
   double forward_flops = 0.0, backward_flops = 0.0;
   for (std::size_t i = 0; i < layers.size(); ++i) {

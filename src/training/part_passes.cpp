@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cluster/ranks/world.h"
-#include "training/learning/rank_work.h"
 #include "training/parts/model_parts.h"
 #include "training/session/session.h"
 #include "training/session/tally.h"
@@ -14,18 +13,19 @@ namespace simgrad::training {
 using record::Work;
 using values::Tensor;
 
-PartPasses::PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, double step_work)
+PartPasses::PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, double step_work, const InStep& in_step)
     : worker_(worker),
       part_(worker.part()),
       share_(worker.share(step, micro)),
       rows_(micro.count(worker.rows())),
       step_work_(step_work),
+      in_step_(in_step),
       memory_(worker.pass_memory(rows_)) {
   const models::Chunk& first = part_.chunks().front().chunk;
   // One of the ranks that compute on the same rows reads them, and hands them to the others.
   const bool reads = first.first_unit == 0 && first.tensor_rank == 0 && first.context_rank == 0;
   if (reads) worker.read_rows(rows_);
-  count_gradient(worker.session(), worker.world_rank(), worker.work(), rows_);
+  count_gradient(worker.session(), worker.world_rank(), worker.work(in_step_), rows_);
 }
 
 RowSet PartPasses::row_numbers() const { return worker_.learning().batches().rows(share_); }
@@ -61,7 +61,7 @@ void PartPasses::take_tokens(std::size_t chunk, std::size_t segment, double toke
 PartPasses::Amount PartPasses::of_layer(std::size_t layer, bool backward, BackwardPiece piece) const {
   const auto known = by_tokens_.find(layer);
   const models::Layer& its = known != by_tokens_.end() ? known->second : worker_.learning().layers()[layer];
-  const RankWork rank = worker_.work();
+  const RankWork rank = worker_.work(in_step_);
   const auto rows = static_cast<double>(rows_);
   if (!backward) return {rank.forward(its, rows_), its.forward_flops * rows};
   const Amount weights =
@@ -81,7 +81,7 @@ void PartPasses::enter_backward(std::size_t chunk, std::size_t segment) {
   const bool repeats = repeats_forward(chunk, segment);
   Amount again;
   for (std::size_t i = first + layers(chunk, segment); i-- > first;) {
-    if (!repeats) again.work += worker_.work().recomputed(i, rows_);
+    if (!repeats) again.work += worker_.work(in_step_).recomputed(i, rows_);
     if (!repeats) again.flops += learning.recomputed_flops(i) * static_cast<double>(rows_);
     memory_.enter_backward(i);
   }

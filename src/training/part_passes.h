@@ -6,6 +6,7 @@
 
 #include "models/cut_model.h"
 #include "training/learning/learning.h"
+#include "training/learning/rank_work.h"
 #include "training/memory/pass_memory.h"
 #include "values/tensor.h"
 
@@ -33,8 +34,8 @@ struct SegmentWork {
 class PartPasses {
  public:
   /// micro: the rank's share of the step's batch is cut into so many.  step_work: of the step's gradient on this part,
-  /// over all micro-batches; for stragglers.
-  PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, double step_work);
+  /// over all micro-batches; for stragglers.  in_step: among the rank's micro-batches of the step.
+  PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, double step_work, const InStep& in_step);
 
   std::int64_t rows() const { return rows_; }
   /// Which rows of the training set they are.
@@ -76,6 +77,7 @@ class PartPasses {
   Share share_;
   std::int64_t rows_;
   double step_work_;
+  InStep in_step_;
   PassMemory memory_;
   std::map<std::size_t, models::Layer> by_tokens_ = {};  ///< layers of experts whose tokens are known
 };

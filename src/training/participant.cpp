@@ -175,6 +175,10 @@ double Participant::bucket_bytes(std::int64_t numbers) const {
   return buffer_bytes() > 0.0 ? 0.0 : number_bytes().gradient * static_cast<double>(numbers);
 }
 
+bool Participant::passes_add_up() const {
+  return buffer_bytes() > 0.0 && session_.world().cluster().device(session_.world().host(world_rank()));
+}
+
 void Participant::release_gradients() const { memory().set(MemoryPart::gradients, buffer_bytes()); }
 
 void Participant::keep_on_host(bool optimizer, bool parameters) {
@@ -206,11 +210,21 @@ void Participant::charge_update(const State& state) const {
                       (optimizer().flops() + clipping) * numbers, Work::update);
 }
 
-RankWork Participant::work() const {
+RankWork Participant::work() const { return work({}); }
+
+RankWork Participant::work(const InStep& pass) const {
   const cluster::World& world = session_.world();
   const int host = world.host(world_rank());
-  return {learning().layers(),         world.cluster().device(host), session_.options().precision,
-          world.cluster().speed(host), learning().recompute(),       learning().passes_on()};
+  const Traits& traits = session_.generation().traits();
+  ParameterPasses passes = parameter_passes(session_.options().number_bytes(), traits.main_gradients, pass.adds);
+  passes.casts_parameters = pass.first || traits.gathers_units;
+  return {learning().layers(),
+          world.cluster().device(host),
+          session_.options().precision,
+          world.cluster().speed(host),
+          learning().recompute(),
+          learning().passes_on(),
+          passes};
 }
 
 void Participant::apply(double rounds, State& state, const Tensor& g, double rate_factor, const Tensor& squares) const {

@@ -27,6 +27,7 @@ enum class Dimension : unsigned char;
 struct MeshTime;
 class Optimizer;
 class RankWork;
+struct InStep;
 class Session;
 class Shards;
 class SparseLearning;
@@ -121,6 +122,9 @@ class Participant {
   NumberBytes number_bytes() const;
   /// Bytes of a copy of so many gradients in buckets: none where gradients are in a buffer, of which buckets are views.
   double bucket_bytes(std::int64_t numbers) const;
+  /// Whether its backward passes add their gradients to a buffer in the time that their device takes for it, so that a
+  /// sum of micro-batches takes no time besides.
+  bool passes_add_up() const;
   /// This rank has so many of the parameters, whatever the length of its vectors: its memory and its updates count
   /// these.
   void has_parameters(std::int64_t count) { own_parameters_ = count; }
@@ -151,8 +155,9 @@ class Participant {
   virtual values::Tensor squares_of_all(const values::Tensor& /*g*/, const values::Tensor& squares) const {
     return squares;
   }
-  /// The work of this rank's gradients.
+  /// The work of this rank's gradients: of all of a step at once, or of a pass among others of it.
   RankWork work() const;
+  RankWork work(const InStep& pass) const;
   double learning_rate_after(double rounds) const;
   /// Whether the summed gradient is applied: not if a float16 one has overflowed, which halves the loss scale.  g: the
   /// gradient, or the sum of its squares.

@@ -18,6 +18,7 @@
 #include "training/learning/task_turn.h"
 #include "training/memory/pass_memory.h"
 #include "training/options.h"
+#include "training/parts/mesh.h"
 #include "training/passes.h"
 #include "training/session/generation.h"
 #include "training/session/progress.h"
@@ -181,10 +182,13 @@ Tensor Worker::gradient(const Tensor& w, MicroBatch micro) {
 }
 
 double Worker::step_work(double flops_a_row, int micro_batches) const {
+  const int experts = on_mesh() ? mesh().size(Dimension::expert) : 1;  // which share their micro-batches
+  const bool gathers = session().generation().traits().gathers_units;
   double work = 0.0;
   for (int part = 0; part < micro_batches; ++part) {
     const std::int64_t count = MicroBatch{part, micro_batches}.count(device_rows());
-    work += gradient_work(flops_a_row * static_cast<double>(count), count);
+    const RankWork rank = this->work({.first = part < experts, .adds = maker_ && part >= experts && !gathers});
+    work += rank.gradient(flops_a_row * static_cast<double>(count), count);
   }
   return work;
 }

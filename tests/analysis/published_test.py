@@ -187,6 +187,35 @@ class Published(support.Scratch):
             self.assertLess(statistics.median(predicted), median)
             self.assertLess(max(predicted), worst)
 
+    def test_speed_ups_of_float8_are_predicted(self):
+        """Tokens a second and GPU in float8 over those in bfloat16, of seven trainings."""
+        with open(Path(__file__).with_name("mpt_float8.csv"), encoding="utf-8", newline="") as file:
+            table = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        rows, rates = self.rows["mpt_h100_float8"], {}
+        self.assertEqual(len(rows), len(table))
+        for row, measured in zip(rows, table):
+            self.assertTrue(row.name.startswith(f"{measured['layers']} x {measured['hidden']}, {measured['gpus']} H100, "))
+            self.assertEqual(row.where["training.precision"], measured["precision"], row.name)
+            tokens = int(measured["sequence"]) * int(measured["micro_batch"]) * int(measured["accumulation"])
+            self.assertAlmostEqual(row.published, tokens / float(measured["tokens_per_s_per_gpu"]),
+                                   delta=1e-4 * row.published, msg=row.name)
+            rates[measured["hidden"], measured["sequence"], measured["precision"]] = (tokens / row.published,
+                                                                                     tokens / row.simulated)
+        errors = []
+        for hidden, sequence, precision in rates:
+            if precision == "float8":
+                (published, simulated), before = rates[hidden, sequence, "float8"], rates[hidden, sequence, "bfloat16"]
+                errors.append(simulated / before[1] / (published / before[0]) - 1.0)
+        self.assertEqual(len(errors), 7)
+        self.assertLess(statistics.median(map(abs, errors)), 0.05, errors)
+        errors = sorted(map(abs, errors))  # as the page's reasons have them
+        self.assertTrue(errors[5] < 0.06 and round(errors[6], 2) == 0.09, errors)
+        ratios = [[rates[hidden, sequence, "float8"][k] / rates[hidden, sequence, "bfloat16"][k]
+                   for hidden, sequence, precision in rates if precision == "float8"] for k in (0, 1)]
+        self.assertEqual([f"{end(its):.2f}" for its in ratios for end in (min, max)], ["1.00", "1.35", "1.06", "1.38"])
+        self.assertTrue(all(row.error < 0.0 for row in rows))
+        self.assertTrue(all(row.name.endswith("float8") for row in sorted(rows, key=lambda row: row.error)[:2]))
+
     def test_steps_and_memory_of_korthikanti_are_the_published_ones(self):
         names = {"full recomputation": "full_recompute_s",
                  "sequence parallel, selective recomputation": "sequence_parallel_selective_s"}

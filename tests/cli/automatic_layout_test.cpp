@@ -83,7 +83,7 @@ TEST_CASE("the predicted step of a layout is the simulated one") {
        allreduce()},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.topology='\"star\"'", allreduce(), 0.04},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.relative_speeds=[1,1,1,1,0.5]", allreduce(),
-       5e-4},
+       7e-4},
       {"tensor = 2\npipeline = 1\nmicro_batches = 4\n",
        "--set cluster.topology='{kind=\"gpu_hosts\",devices=8,nics=1}'", allreduce()},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.device='\"none\"' --set cluster.speed='\"1TF\"'",
@@ -123,7 +123,9 @@ TEST_CASE("the automatic layout is the fastest of all that are simulated one by 
               "]\n\"parallel.pipeline\" = [" + pipeline + "]\n\"parallel.micro_batches\" = [" + micro_batches + "]\n");
   const Json found = runs_of(one_context + allreduce());
   CHECK(all.size() > 40);
-  double least = 1e300;
+  // Replicas, which have no gradient in four bytes that micro-batches add to.
+  const std::string uncut = "tensor = 1\npipeline = 1\nmicro_batches = 1\n";
+  double least = runs_of(one_context + uncut + allreduce())[0].at("simulated_s").get<double>();
   for (const Json& run : all) least = std::min(least, run.at("simulated_s").get<double>());
   CHECK(found[0].at("simulated_s").get<double>() <= least * (1.0 + 1e-9));
   CHECK(found[0].at("simulated_s").get<double>() >= least * (1.0 - 1e-9));

@@ -65,6 +65,45 @@ TEST_CASE("explain layers shows the layers of both models of a run that is timed
   CHECK_FALSE(contains(program("explain layers x.toml --set model.timed_as=itself", scratch).out, "timed_as names"));
 }
 
+TEST_CASE("explain layers says what a device's passes do for parameters beside products") {
+  const Scratch scratch;
+  scratch.write("x.toml", R"(
+[cluster]
+workers = 2
+device = "h100"
+[data]
+samples = 100
+[model]
+kind = "transformer"
+vocabulary = 64
+experts = 2
+[training]
+batch_size = 8
+precision = "bfloat16"
+numbers = false
+[stop]
+steps = 1
+[parallel]
+tensor = 2
+[[strategy]]
+kind = "allreduce"
+)");
+  const auto shown = [&](const std::string& options) {
+    return program("explain layers x.toml " + options, scratch).out;
+  };
+  const std::string added =
+      "\nA backward pass adds the gradient of each parameter to a buffer: 8 B of the device's "
+      "memory are read and written for it.\n";
+  CHECK(contains(shown(""), added));
+  CHECK(contains(shown("--set parallel.tensor=1 --set training.gradient_precision=float32"), added));
+  for (const char* const options : {"--set parallel.tensor=1", "--set training.gradient_precision=precision",
+                                    "--set cluster.device=none --set cluster.speed=1TF"})
+    CHECK_FALSE(contains(shown(options), "buffer"));
+  CHECK_FALSE(contains(shown(""), "float8"));
+  CHECK(contains(shown("--set training.precision=float8"),
+                 "\nProducts by parameters are of float8 numbers, but those of bfloat16 in router, head.\n"));
+}
+
 TEST_CASE("explain origins says of each number whether it is published, assumed, measured or computed") {
   const Scratch scratch;
   scratch.write("layers.csv", "name,parameters,forward_s,backward_s\nblock,20,2e-3,4e-3\nhead,5,1e-3,2e-3\n");
@@ -94,6 +133,10 @@ TEST_CASE("explain origins says of each number whether it is published, assumed,
   CHECK(origin("--set 'cluster.device={ kind = \"a100_80gb\", efficiency = \"peak_product\" }'",
                "cluster.device.efficiency") == "published");
   CHECK(origin("--set cluster.device=l40s", "cluster.device.efficiency") == "assumed");
+  CHECK(origin("--set cluster.device=h100", "cluster.device.float8_efficiency") ==
+        "efficiency, by the largest measured products");
+  CHECK(origin("--set 'cluster.device={ kind = \"h100\", float8_efficiency = 0.4 }'",
+               "cluster.device.float8_efficiency") == "assumed");
   const auto passes = [&](const std::string& compression) {
     return origin(on_a100 + " --set 'strategy.allreduce.compression=" + compression + "'",
                   "strategy.allreduce.compression.encode_passes");

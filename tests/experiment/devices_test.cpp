@@ -72,7 +72,14 @@ TEST_CASE("a device of the catalogue has what trainings get, and an efficiency o
   CHECK_FALSE(largest.attention);
   CHECK(largest.half_size == 7.0);
   CHECK(device("{ kind = \"a100_80gb\", attention_efficiency = 0.7 }").half_size == 130.0);
+  CHECK(device("\"h100\"").float8_efficiency == 0.5092);
+  CHECK_FALSE(device("{ kind = \"h100\", efficiency = 0.5 }").float8_efficiency);
+  CHECK(device("{ kind = \"h100\", efficiency = 0.5, float8_efficiency = 0.4 }").float8_share() == Approx(0.8));
+  CHECK(device("{ kind = \"mi300x\", float8_efficiency = 0.18 }").float8_share() == Approx(0.5));
   check_refused_text(with("device = { kind = \"h100\", efficiency = \"best\" }"), "a number or \"peak_product\"");
+  check_refused_text(with("device = { kind = \"h100\", float8_efficiency = 1.5 }"), "at most 1");
+  check_refused_text(with("device = { kind = \"a100_80gb\", float8_efficiency = 0.5 }"),
+                     "the device multiplies no float8 numbers, but float64, float32, float16, bfloat16");
 }
 
 TEST_CASE("a class of hosts has its own device, or its speed, or the cluster's device") {

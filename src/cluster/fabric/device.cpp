@@ -1,5 +1,7 @@
 #include "cluster/fabric/device.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "base/text.h"
@@ -75,13 +77,14 @@ void Device::describe(base::Describer& d) {
   if (d.given("efficiency")) {  // the catalogue's others are fitted beside its own
     half_size = 0.0;
     attention.reset();
+    float8_efficiency.reset();
   }
   constexpr Bounds shares{.least = 0.0, .most = 1.0, .positive = true};
   d.number_or(
       "efficiency", efficiency, "peak_product",
       "the share of a peak that large products reach in trainings; \"peak_product\": the share that the largest "
-      "measured product reached. An efficiency of your own replaces half_size and "
-      "attention_efficiency, too, unless you give them",
+      "measured product reached. An efficiency of your own replaces half_size, "
+      "attention_efficiency and float8_efficiency, too, unless you give them",
       shares);
   d.number(
       "half_size", half_size,
@@ -94,6 +97,12 @@ void Device::describe(base::Describer& d) {
       "the share of a peak that fused attention reaches, forward and backward, counting what its mask leaves; left "
       "out: its products are like all others, and what the mask hides is computed",
       shares);
+  d.number("float8_efficiency", float8_efficiency,
+           "the share of the peak that large products in float8 reach; left out: efficiency", shares);
+  if (d.given("float8_efficiency") && !float8_flops_per_s)
+    d.refuse("float8_efficiency", fmt::format("the device multiplies no float8 numbers, but {}; leave it out, or give "
+                                              "the peak, as in float8 = \"1979TF\"",
+                                              formats()));
   if (!efficiency && !peak_product)
     d.refuse("efficiency", "no largest product of this device is known; give a number, as in efficiency = 0.7");
   d.quantity("launch", launch_s, Unit::seconds,

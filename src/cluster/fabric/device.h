@@ -32,6 +32,7 @@ struct Device : base::Described {
   std::optional<double> efficiency = 0.8;
   double half_size = 0.0;           ///< the size at which products reach half of it; 0: all sizes are alike
   std::optional<double> attention;  ///< the share that fused attention reaches; nothing: it is products as all others
+  std::optional<double> float8_efficiency = {};  ///< of large products in float8; nothing: efficiency
   /// The measurements that the catalogue's efficiency and attention were fitted to; empty: the two are assumed.
   std::string_view fitted_to = {}, attention_fitted_to = {};
   double launch_s = 0.0;  ///< of each layer and pass: kernels that are started one by one
@@ -44,6 +45,8 @@ struct Device : base::Described {
   std::optional<double> peak(ProductFormat format) const;
   double large_products() const { return efficiency ? *efficiency : peak_product.value(); }
   double attention_efficiency() const { return attention.value_or(large_products()); }
+  /// The efficiency of large products in float8 over that of other formats.
+  double float8_share() const { return float8_efficiency ? *float8_efficiency / large_products() : 1.0; }
   /// The peak of bfloat16, else of float16.
   std::optional<double> half_precision_flops_per_s() const;
   /// efficiency x / (x + h) of a product whose smallest dimension is x. h is half_size in half precision, and in

@@ -57,12 +57,12 @@ std::optional<Ranks> ranks_of(const Settings& settings) {
 class StageTimes {
  public:
   StageTimes(const models::ModelPart& part, const models::Problem& problem, const Settings& settings,
-             const Ranks& ranks, std::int64_t rows)
+             const Ranks& ranks, std::int64_t rows, const training::ParameterPasses& passes)
       : part_(part),
         layers_(part.layers(problem)),
         ranks_(ranks),
         work_(layers_, ranks.device, settings.training.precision, ranks.speed_flops_per_s, settings.training.recompute,
-              !part.has_loss()),
+              !part.has_loss(), passes),
         rows_(rows),
         number_bytes_(settings.training.number_bytes().wire),
         recomputes_(settings.training.recompute == training::Recompute::full),
@@ -201,12 +201,15 @@ double mesh_step_s(const RunPlan& run, std::size_t strategy, std::int64_t batch,
   const std::shared_ptr<const models::Model> whole(std::shared_ptr<const void>(), &model);
   const strategies::PipelineTable table = strategies::table_of(parallel);
   const Gathers gathers(run, traits, *ranks);
+  training::ParameterPasses passes =
+      training::parameter_passes(settings.training.number_bytes(), traits.main_gradients, false);
+  passes.casts_parameters = traits.gathers_units;
   double gathers_s = 0.0;
   for (int stage = 0; stage < shape.stages; ++stage) {
     const models::ModelPart part(whole, problem, chunks[static_cast<std::size_t>(stage) * ranks_a_stage],
                                  layers.back().unit + 1);
     gathers_s = std::max(gathers_s, gathers.seconds(part, problem, table[static_cast<std::size_t>(stage)]));
-    const StageTimes times(part, problem, settings, *ranks, rows);
+    const StageTimes times(part, problem, settings, *ranks, rows, passes);
     for (int chunk = 0; chunk < shape.chunks; ++chunk)
       pieces[static_cast<std::size_t>(shape.piece(stage, chunk))] = times.of(static_cast<std::size_t>(chunk));
   }

@@ -30,7 +30,8 @@ RankPower power_of(const Settings& settings, int rank) {
 auto numbers_of(const cluster::Device& device) {
   return std::tuple(device.float64_flops_per_s, device.float32_flops_per_s, device.float16_flops_per_s,
                     device.bfloat16_flops_per_s, device.float8_flops_per_s, device.memory_bandwidth_bytes_per_s,
-                    device.large_products(), device.half_size, device.attention_efficiency(), device.launch_s);
+                    device.large_products(), device.half_size, device.attention_efficiency(), device.float8_share(),
+                    device.launch_s);
 }
 
 bool alike(const RankPower& a, const RankPower& b) {

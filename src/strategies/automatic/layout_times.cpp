@@ -8,11 +8,27 @@ namespace simgrad::strategies {
 using models::Among;
 using models::Step;
 
+namespace {
+
+/// Of the mean micro-batch of a step: the first one casts the parameters, unless they are gathered each time, and the
+/// others add their gradients to its own.
+training::ParameterPasses passes_of(const Parallel& parallel, const training::Traits& traits,
+                                    const training::NumberBytes& bytes) {
+  const auto count = static_cast<double>(parallel.micro_batch_count());
+  training::ParameterPasses passes = training::parameter_passes(bytes, traits.main_gradients, !traits.gathers_units);
+  if (!passes.in_products) passes.sum_bytes *= (count - 1.0) / count;
+  passes.casts_parameters = traits.gathers_units || count == 1.0;
+  return passes;
+}
+
+}  // namespace
+
 LayoutTimes::LayoutTimes(const Parallel& parallel, const training::Traits& traits, const std::vector<SharedUnit>& units,
                          const training::MemoryTerms& whole, ConcurrentMessages& messages)
     : parallel_(parallel),
       data_(whole.workers / parallel.ranks_a_replica()),
       own_(traits.micro_batches),
+      passes_(passes_of(parallel, traits, whole.bytes)),
       units_(&units),
       whole_(&whole),
       of_rank_(whole) {
@@ -31,7 +47,7 @@ LayoutTimes::LayoutTimes(const Parallel& parallel, const training::Traits& trait
     std::vector<UnitTimes>& until = until_.emplace_back(1);
     for (const SharedUnit& unit : units) {
       UnitTimes sum = until.back();
-      sum += times_of(unit, stages_[stage], parallel.shares(), of_rank_);
+      sum += times_of(unit, stages_[stage], parallel.shares(), of_rank_, passes_);
       until.push_back(sum);
     }
   }

@@ -22,6 +22,8 @@ class LayoutTimes {
   PipelineShape shape() const { return parallel_.shape(); }
   std::int64_t data() const { return data_; }
   std::int64_t own_micro_batches() const { return own_; }
+  /// Whether a rank's passes add their gradients to a buffer, in the time of the passes.
+  bool passes_add_up() const { return passes_.in_products && stages_.front().kinds.front().device; }
   const std::vector<SharedUnit>& units() const { return *units_; }
   const training::MemoryTerms& whole() const { return *whole_; }
   const StageDevices& devices(std::size_t stage) const { return stages_[stage]; }
@@ -42,6 +44,7 @@ class LayoutTimes {
  private:
   Parallel parallel_;
   std::int64_t data_, own_;
+  training::ParameterPasses passes_;  ///< of the mean micro-batch
   const std::vector<SharedUnit>* units_;
   const training::MemoryTerms* whole_;
   training::MemoryTerms of_rank_;

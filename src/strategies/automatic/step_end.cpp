@@ -114,8 +114,8 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
       const double buckets = std::max(1.0, std::floor(bytes * parameters / *sums.bucket_bytes));
       sum_s = behind_pass_s(buckets, of(1.0 / buckets), pass_s);
     }
-    const double added_s =
-        times.own_micro_batches() > 1 ? devices.additions_s(parameters, times.whole().bytes.gradient) : 0.0;
+    const bool adds = times.own_micro_batches() > 1 && !(sums.last_alone && times.passes_add_up());
+    const double added_s = adds ? devices.additions_s(parameters, times.whole().bytes.gradient) : 0.0;
     const double replica_s = sums.by_layers ? 0.0 : sum_in_replica_s(devices, parameters, of_experts, bytes);
     const double made_s = table.tasks[stage].back().end + shared_s + replica_s +
                           (stage == 0 || stage + 1 == stages ? tied_s : 0.0) + added_s;

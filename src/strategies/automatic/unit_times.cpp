@@ -16,12 +16,13 @@ namespace {
 class Passes {
  public:
   Passes(const SharedUnit& unit, const DeviceKind& kind, const StageDevices& stage, const models::Shares& shares,
-         const training::MemoryTerms& terms)
+         const training::MemoryTerms& terms, const training::ParameterPasses& passes)
       : unit_(unit),
         stage_(stage),
         shares_(shares),
         terms_(terms),
-        work_(unit.layers, kind.device, terms.precision, kind.nominal_flops_per_s, terms.recompute, unit.passes_on),
+        work_(unit.layers, kind.device, terms.precision, kind.nominal_flops_per_s, terms.recompute, unit.passes_on,
+              passes),
         flops_per_s_(kind.flops_per_s) {}
 
   UnitTimes all() {
@@ -133,10 +134,11 @@ class Passes {
 }  // namespace
 
 UnitTimes times_of(const SharedUnit& unit, const StageDevices& stage, const models::Shares& shares,
-                   const training::MemoryTerms& terms) {
+                   const training::MemoryTerms& terms, const training::ParameterPasses& passes) {
   UnitTimes slowest;
   for (const DeviceKind& kind : stage.kinds)
-    if (const UnitTimes its = Passes(unit, kind, stage, shares, terms).all(); its.passes_s() >= slowest.passes_s())
+    if (const UnitTimes its = Passes(unit, kind, stage, shares, terms, passes).all();
+        its.passes_s() >= slowest.passes_s())
       slowest = its;
   for (std::size_t k = 0; k < models::kinds_of_shares; ++k)
     for (const double numbers : unit.partial[k])

@@ -9,6 +9,7 @@
 
 #include "strategies/automatic/shared_units.h"
 #include "strategies/automatic/stage_devices.h"
+#include "training/learning/layer_times.h"
 #include "training/memory/formula.h"
 
 namespace simgrad::strategies {
@@ -36,8 +37,8 @@ struct UnitTimes {
   }
 };
 
-/// terms: of a rank; `rows` are those of a micro-batch.
+/// terms: of a rank; `rows` are those of a micro-batch.  passes: of the mean micro-batch of a step.
 UnitTimes times_of(const SharedUnit& unit, const StageDevices& stage, const models::Shares& shares,
-                   const training::MemoryTerms& terms);
+                   const training::MemoryTerms& terms, const training::ParameterPasses& passes);
 
 }  // namespace simgrad::strategies

@@ -55,13 +55,13 @@ void pass_by_layers(Worker& device, SumsBeside& sums, const Tensor& w, const Hos
   Tensor before, all;  // the gradients over the micro-batches before, and over the last one besides
   for (const MicroBatch micro : micro_batches_of(order.micro_batches)) {
     if (!micro.last()) {
-      accumulate(device, before, device.device_gradient(w, order.step, micro));
+      accumulate_own(device, before, device.device_gradient(w, order.step, micro));
       continue;
     }
     device.device_gradient(
         w, order.step,
         [&](const Tensor& g, const models::Layer& layer) {
-          if (before) device.charge(static_cast<double>(layer.count));
+          if (before && !device.passes_add_up()) device.charge(static_cast<double>(layer.count));
           if (!all) all = before ? before + g : g;
           sums.add(all, {layer.first, layer.count}, nullptr);
         },

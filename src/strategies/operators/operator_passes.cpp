@@ -64,7 +64,7 @@ MicroBatchPass& OperatorPasses::under_way(int chunk, int micro) {
   const std::size_t segments = worker_.part().chunks()[static_cast<std::size_t>(chunk)].segments.size();
   const MicroBatch part{micro, plan_.numbers().micro_batches()};
   return under_way_
-      .emplace(Key(chunk, micro), MicroBatchPass{.passes = {worker_, step_, part, step_work_},
+      .emplace(Key(chunk, micro), MicroBatchPass{.passes = {worker_, step_, part, step_work_, {}},
                                                  .w = w_,
                                                  .version = step_,
                                                  .in = std::vector<Tensor>(segments),

@@ -39,7 +39,6 @@ Traits OnMesh::traits(int P) const {
   traits.many_to_many = true;
   traits.few_neighbours = true;
   traits.copies_next_stage = copies_next_stage(parallel_);
-  traits.main_gradients = traits.gathers_units ? training::MainGradients::never : training::MainGradients::by_default;
   traits.recoveries = recoveries(traits);
   traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets != cluster::Meets::freely &&
                         !parallel_.slices().active() && !parallel_.shares_by_speed();
@@ -86,7 +85,10 @@ std::int64_t workers_on_mesh(const Strategy& strategy, const Parallel& parallel,
 }
 
 Traits traits_on_mesh(const Strategy& strategy, const Parallel& parallel, std::int64_t ranks) {
-  return strategy.traits(static_cast<int>(workers_on_mesh(strategy, parallel, ranks)));
+  Traits traits = strategy.traits(static_cast<int>(workers_on_mesh(strategy, parallel, ranks)));
+  if (!parallel.cuts()) return traits;
+  traits.main_gradients = traits.gathers_units ? training::MainGradients::never : training::MainGradients::by_default;
+  return traits;
 }
 
 std::shared_ptr<const Strategy> on_mesh(std::shared_ptr<const Strategy> strategy, const Parallel& parallel,

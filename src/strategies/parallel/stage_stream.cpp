@@ -51,8 +51,9 @@ PartPasses StagePasses::passes_of(int micro) const {
   const int m = shape_.micro_batches;
   const int e = worker_.mesh().size(training::Dimension::expert), r = part().chunks().front().chunk.expert_rank;
   const auto own = [&](int part, int parts) { return training::MicroBatch{part * e + r, parts * e}; };
-  if (stream_ != StreamRule::synchronous) return {worker_, micro / m, own(micro % m, m), step_work_};
-  return {worker_, step_, own(outer_.part * m + micro, outer_.parts * m), step_work_};
+  const training::InStep in_step{.first = micro % m == 0 && outer_.part == 0, .adds = micro % m > 0 && !takes_each_};
+  if (stream_ != StreamRule::synchronous) return {worker_, micro / m, own(micro % m, m), step_work_, in_step};
+  return {worker_, step_, own(outer_.part * m + micro, outer_.parts * m), step_work_, in_step};
 }
 
 /// Versions of the weights that micro-batches under way still need, beside the newest.

@@ -79,7 +79,7 @@ void Allreduce::operator()(Worker& worker) const {
   while (worker.continues(state)) {
     Tensor g, not_summed;
     for (const MicroBatch micro : micro_batches_of(micro_batches)) {
-      accumulate(worker, not_summed, worker.gradient(state.w, micro));
+      accumulate_own(worker, not_summed, worker.gradient(state.w, micro));
       if (no_sync && !micro.last()) continue;
       const Tensor parts = std::exchange(not_summed, {});
       accumulate(worker, g,
@@ -104,7 +104,7 @@ void Allreduce::in_buckets(Worker& worker) const {
     Tensor g, not_summed;
     for (const MicroBatch micro : micro_batches_of(micro_batches)) {
       if (no_sync && !micro.last()) {
-        accumulate(worker, not_summed, worker.gradient(state.w, micro));
+        accumulate_own(worker, not_summed, worker.gradient(state.w, micro));
         continue;
       }
       std::vector<GroupBucket> filling(groups.count()), summed;
@@ -113,7 +113,7 @@ void Allreduce::in_buckets(Worker& worker) const {
         Tensor part;
         if (not_summed)
           part = numbers_of(bucket, [&](const Stretch& of) { return values::slice(not_summed, of.first, of.count); });
-        accumulate(worker, part, numbers_of(bucket, [&](const Stretch& of) { return of_buckets.take(parts, of); }));
+        accumulate_own(worker, part, numbers_of(bucket, [&](const Stretch& of) { return of_buckets.take(parts, of); }));
         if (one_collective)
           beside.start_collective(
               [this, part, in = among[group]](const Communicator& comm) { return (*algorithm)(in(comm), part); });

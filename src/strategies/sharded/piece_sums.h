@@ -47,7 +47,7 @@ class PieceSums {
     const Stretch& piece = pieces_[next_ - 1];
     if (layer.first != piece.first || (at_once_ && layers_left_ > 0)) return;
     Tensor sum = not_summed_ ? values::slice(not_summed_, piece.first, piece.count) : Tensor();
-    accumulate(worker_, sum, values::slice(g, piece.first, piece.count));
+    accumulate_own(worker_, sum, values::slice(g, piece.first, piece.count));
     if (drops_) end_last();
     last_ = beside_.start_collective(
         [sum, rings = rings_](const cluster::Communicator& comm) { return collectives::sum_shard(comm, sum, rings); });

@@ -121,7 +121,7 @@ void Zero::operator()(Worker& worker) const {
     Tensor not_summed;  // of micro-batches that are not summed over the workers
     for (const MicroBatch micro : micro_batches_of(micro_batches)) {
       if (no_sync && !micro.last()) {
-        accumulate(worker, not_summed, worker.gradient(w, micro));
+        accumulate_own(worker, not_summed, worker.gradient(w, micro));
         continue;
       }
       sums.begin(not_summed);

@@ -28,19 +28,26 @@ double attention_peak(const cluster::Device& device, Precision precision) {
   return precision == Precision::float8 ? device.half_precision_flops_per_s().value_or(peak) : peak;
 }
 
-LayerTimes::LayerTimes(const cluster::Device& device, Precision precision)
+ParameterPasses parameter_passes(const NumberBytes& bytes, MainGradients main, bool adds) {
+  if (bytes.in_buffer(main)) return {.sum_bytes = 2.0 * bytes.of_gradients(main).kept_gradient, .in_products = true};
+  return {.sum_bytes = adds ? 3.0 * bytes.gradient : 0.0};
+}
+
+LayerTimes::LayerTimes(const cluster::Device& device, Precision precision, const ParameterPasses& passes)
     : device_(&device),
       bytes_(number_bytes(precision)),
       peak_(device.peak(multiplies_in(precision)).value_or(0.0)),
-      attention_peak_(attention_peak(device, precision)) {
+      attention_peak_(attention_peak(device, precision)),
+      narrow_share_(precision == Precision::float8 ? device.float8_share() : 1.0),
+      passes_(passes) {
   base::check(peak_ > 0.0, "the device multiplies numbers of that precision");
 }
 
-double LayerTimes::product_s(double m, double n, double k, double result_bytes, bool by_parameters) const {
+double LayerTimes::product_s(double m, double n, double k, double result_bytes, bool narrow) const {
   if (!(m * n * k > 0.0)) return 0.0;
-  const double peak = by_parameters ? peak_ : attention_peak_;
-  const double computing_s = 2.0 * m * n * k / (peak * device_->efficiency_of(std::min({m, n, k}), peak));
-  const double factors = (m * k + k * n) * (by_parameters ? bytes_.product : bytes_.activation);
+  const double peak = narrow ? peak_ : attention_peak_, share = narrow ? narrow_share_ : 1.0;
+  const double computing_s = 2.0 * m * n * k / (peak * share * device_->efficiency_of(std::min({m, n, k}), peak));
+  const double factors = (m * k + k * n) * (narrow ? bytes_.product : bytes_.activation);
   return std::max(computing_s, device_->memory_s(factors + m * n * result_bytes));
 }
 
@@ -55,7 +62,7 @@ double LayerTimes::fused_s(const models::Product& product) const {
 
 /// Casts of so many numbers that a product by parameters multiplies in a narrower format than they are kept in.
 double LayerTimes::cast_s(const models::Product& product, double numbers) const {
-  if (!product.parameters || bytes_.product == bytes_.activation) return 0.0;
+  if (!narrow(product) || bytes_.product == bytes_.activation) return 0.0;
   return device_->memory_s(numbers * (bytes_.activation + 2.0 * bytes_.product));
 }
 
@@ -63,22 +70,29 @@ double LayerTimes::forward_s(const models::Product& product, double rows) const 
   if (fused(product)) return product.count * rows * fused_s(product);
   const double m = product.parameters ? product.m * rows : product.m;
   const double times = product.parameters ? product.count : product.count * rows;
-  return times *
-         (cast_s(product, m * product.k) + product_s(m, product.n, product.k, bytes_.activation, product.parameters));
+  const double cast = m * product.k + (passes_.casts_parameters ? product.k * product.n : 0.0);
+  return times * (cast_s(product, cast) + product_s(m, product.n, product.k, bytes_.activation, narrow(product)));
 }
 
 double LayerTimes::backward_s(const models::Product& product, double rows, bool of_first_factor) const {
   constexpr double fused_products = 2.5;  // five for two
   if (fused(product)) return fused_products * forward_s(product, rows);
-  const bool by = product.parameters;
+  const bool by = product.parameters, is_narrow = narrow(product);
+  const double gradient_bytes = passes_.in_products ? 0.0 : bytes_.gradient;
   const double m = by ? product.m * rows : product.m, times = by ? product.count : product.count * rows;
-  double seconds =
-      cast_s(product, m * product.n) + product_s(product.k, product.n, m, by ? bytes_.gradient : bytes_.activation, by);
-  if (of_first_factor) seconds += product_s(m, product.k, product.n, bytes_.activation, by);
+  double seconds = cast_s(product, m * product.n) +
+                   product_s(product.k, product.n, m, by ? gradient_bytes : bytes_.activation, is_narrow);
+  if (of_first_factor) seconds += product_s(m, product.k, product.n, bytes_.activation, is_narrow);
   return times * seconds;
 }
 
-double LayerTimes::flops_s(double flops) const { return flops / (peak_ * device_->large_products()); }
+double LayerTimes::flops_s(double flops) const { return flops / (peak_ * narrow_share_ * device_->large_products()); }
+
+/// The sums of the layer's gradient with those of other passes.
+double LayerTimes::sum_s(const models::Layer& layer, double rows) const {
+  if (!(rows > 0.0) || passes_.sum_bytes == 0.0) return 0.0;
+  return device_->memory_s(passes_.sum_bytes * static_cast<double>(layer.count + layer.tied));
+}
 
 double LayerTimes::forward_s(const models::Layer& layer, double rows) const {
   if (layer.forward_s > 0.0) return layer.forward_s * rows;
@@ -93,12 +107,12 @@ double LayerTimes::backward_s(const models::Layer& layer, double rows) const {
   double seconds = launch_s(rows) + (layer.products.empty() ? flops_s(layer.backward_flops * rows) : 0.0);
   for (const models::Product& product : layer.products)
     seconds += backward_s(product, rows, of_first_factor || !product.parameters);
-  return seconds + device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation);
+  return seconds + device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation) + sum_s(layer, rows);
 }
 
 double LayerTimes::weights_s(const models::Layer& layer, double rows) const {
   if (layer.backward_s > 0.0) return measured_weights_s(layer) * rows;
-  double seconds = layer.products.empty() ? flops_s(weight_flops(layer) * rows) : 0.0;
+  double seconds = sum_s(layer, rows) + (layer.products.empty() ? flops_s(weight_flops(layer) * rows) : 0.0);
   if (layer.count > 0) seconds += 0.5 * launch_s(rows);
   for (const models::Product& product : layer.products)
     if (product.parameters) seconds += backward_s(product, rows, false);
@@ -117,9 +131,10 @@ KindTimes LayerTimes::forward_by_kind(const models::Layer& layer, double rows) c
 
 KindTimes LayerTimes::backward_by_kind(const models::Layer& layer, double rows) const {
   if (layer.backward_s > 0.0) return {.measured = layer.backward_s * rows};
-  KindTimes times{.products = layer.products.empty() ? flops_s(layer.backward_flops * rows) : 0.0,
-                  .elementwise = device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation),
-                  .launches = launch_s(rows)};
+  KindTimes times{
+      .products = layer.products.empty() ? flops_s(layer.backward_flops * rows) : 0.0,
+      .elementwise = device_->memory_s(1.5 * layer.elementwise * rows * bytes_.activation) + sum_s(layer, rows),
+      .launches = launch_s(rows)};
   const bool of_first_factor = of_both_factors(layer);
   for (const models::Product& product : layer.products)
     (product.parameters ? times.products : times.attention) +=

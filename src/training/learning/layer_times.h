@@ -38,6 +38,17 @@ struct KindTimes {
   }
 };
 
+/// The memory that a pass of a step reads and writes for its layers' parameters, beside what its products do.
+struct ParameterPasses {
+  double sum_bytes = 0.0;    ///< a parameter, in which the backward pass adds its gradient to that of other passes
+  bool in_products = false;  ///< the products that make gradients add them, and write none of their own
+  /// Whether the forward pass casts parameters to the format of products; false: an earlier pass of the step has.
+  bool casts_parameters = true;
+};
+
+/// Those of a strategy with such gradients.  adds: the rank has the gradient of earlier passes of the step.
+ParameterPasses parameter_passes(const NumberBytes& bytes, MainGradients main, bool adds);
+
 /// Times of one device, which has a peak for the precision's products.
 ///
 /// A product of (m x k) by (k x n) takes max(2 m n k / (peak x efficiency(min(m, n, k))), bytes / memory bandwidth),
@@ -53,11 +64,20 @@ struct KindTimes {
 /// as all others, mask and all. T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work
 /// Partitioning", 2023, section 4.
 ///
-/// float8 is the format of products by parameters; attention multiplies in
-/// bfloat16. Each pass casts the activations that such a product multiplies, and the backward pass the results'
-/// gradients: two bytes of a number are read, with their maximum, and one byte is written for this product and one,
-/// transposed, for the next. P. Micikevicius et al., "FP8 Formats for Deep Learning", 2022, section 3; NVIDIA,
-/// Transformer Engine, fp8_cast_transpose.
+/// float8 is the format of products by parameters, but for those that keep half precision (Product::half); attention
+/// multiplies in bfloat16. Each forward pass casts the activations that such a product multiplies, the backward pass
+/// the results' gradients, and the first forward pass of a step the parameters (each one where they are gathered anew):
+/// two bytes of a number are read, with their maximum, and one byte is written for this product and one, transposed,
+/// for the next. Large products in float8 reach the device's float8_efficiency. P. Micikevicius et al., "FP8 Formats
+/// for Deep Learning", 2022, section 3; NVIDIA, Transformer Engine, fp8_cast_transpose, and "FP8 weight caching" in its
+/// user guide.
+///
+/// A backward pass adds its gradients to main_grad, where the strategy has it (MainGradients): four bytes a parameter
+/// are read and four written, behind the product, whose epilogue this is, so that the product writes no gradient. D.
+/// Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC 2021;
+/// Megatron-LM, gradient_accumulation_fusion. Elsewhere a gradient of as many bytes as passes make it in is read, with
+/// the sum, which is written: three times these bytes, in all micro-batches but the first. A matrix that a tied head
+/// multiplies by is added to by the head and by the embedding.
 ///
 /// Elementwise numbers take their bytes / memory bandwidth: in the backward pass half as many again, since it reads two
 /// numbers and writes one where the forward pass reads one and writes one. A layer without products is one large
@@ -65,7 +85,7 @@ struct KindTimes {
 /// of the parameters, if there are any. Layers with measured seconds take these alone, on any host.
 class LayerTimes {
  public:
-  LayerTimes(const cluster::Device& device, Precision precision);
+  LayerTimes(const cluster::Device& device, Precision precision, const ParameterPasses& passes = {});
 
   double forward_s(const models::Layer& layer, double rows) const;
   double backward_s(const models::Layer& layer, double rows) const;
@@ -82,8 +102,11 @@ class LayerTimes {
   double flops_s(double flops) const;
 
  private:
+  /// Whether a product multiplies numbers in the training's narrow format, and not as activations are kept.
+  static bool narrow(const models::Product& product) { return product.parameters && !product.half; }
+  double sum_s(const models::Layer& layer, double rows) const;
   double launch_s(double rows) const { return rows > 0.0 ? device_->launch_s : 0.0; }
-  double product_s(double m, double n, double k, double result_bytes, bool by_parameters = true) const;
+  double product_s(double m, double n, double k, double result_bytes, bool narrow = true) const;
   bool fused(const models::Product& product) const { return product.fused > 0.0 && device_->attention; }
   double fused_s(const models::Product& product) const;
   double cast_s(const models::Product& product, double numbers) const;
@@ -93,7 +116,9 @@ class LayerTimes {
   const cluster::Device* device_;
   NumberBytes bytes_;
   double peak_;
-  double attention_peak_;  ///< of products whose factors both follow from the sample
+  double attention_peak_;  ///< of products whose factors both follow from the sample, or that keep half precision
+  double narrow_share_;    ///< of large products' efficiency, that products in the training's format reach
+  ParameterPasses passes_;
 };
 
 /// Bytes of the device's memory that an update of one parameter reads and writes: the gradient, the parameter or its

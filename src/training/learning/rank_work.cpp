@@ -3,13 +3,14 @@
 namespace simgrad::training {
 
 RankWork::RankWork(std::span<const models::Layer> layers, const cluster::Device* device, Precision precision,
-                   double speed, Recompute recompute, bool passes_on)
+                   double speed, Recompute recompute, bool passes_on, const ParameterPasses& passes)
     : layers_(layers),
-      times_(device ? std::optional(LayerTimes(*device, precision)) : std::nullopt),
+      times_(device ? std::optional(LayerTimes(*device, precision, passes)) : std::nullopt),
       by_layer_(device != nullptr || any_measured(layers)),
       speed_(speed),
       recompute_(recompute),
-      passes_on_(passes_on) {}
+      passes_on_(passes_on),
+      passes_(passes) {}
 
 double RankWork::gradient(double flops, std::int64_t rows) const {
   return by_layer_ ? forward(rows) + backward(rows) : flops;

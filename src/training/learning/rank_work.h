@@ -8,14 +8,20 @@
 
 namespace simgrad::training {
 
+/// A pass's place among those of a step on its rank.
+struct InStep {
+  bool first = true;  ///< no pass of the step has read the parameters before
+  bool adds = false;  ///< the rank keeps the gradient of earlier passes of the step, to which this one adds its own
+};
+
 /// The work of gradients. Without a device and without measured layers it is the flops themselves; else it is the
 /// seconds that the layers take, times the speed. It is charged, and the flops are what the record counts.
 class RankWork {
  public:
   /// device: the host's; null: it has none.  layers must outlive it.  speed: flop/s of the host.  passes_on: whether
-  /// other ranks have the layers behind (recomputed_flops).
+  /// other ranks have the layers behind (recomputed_flops).  passes: on a device.
   RankWork(std::span<const models::Layer> layers, const cluster::Device* device, Precision precision, double speed,
-           Recompute recompute = Recompute::none, bool passes_on = false);
+           Recompute recompute = Recompute::none, bool passes_on = false, const ParameterPasses& passes = {});
 
   /// Of a gradient over so many rows, which has so many flops.
   double gradient(double flops, std::int64_t rows) const;
@@ -33,6 +39,7 @@ class RankWork {
   double backward(const models::Layer& layer, std::int64_t rows) const;
   double weights(const models::Layer& layer, std::int64_t rows) const;
   const models::Layer* layers() const { return layers_.data(); }
+  const ParameterPasses& passes() const { return passes_; }
   /// The seconds of a gradient by kind, where a device says how long a layer takes; else zeros. What is computed again
   /// in the backward pass belongs to its kind, and that of selective recomputation to attention.
   KindTimes by_kind(std::int64_t rows) const;
@@ -48,6 +55,7 @@ class RankWork {
   double speed_;
   Recompute recompute_;
   bool passes_on_;
+  ParameterPasses passes_;
 };
 
 }  // namespace simgrad::training

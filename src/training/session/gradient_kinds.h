@@ -28,8 +28,8 @@ class GradientKinds {
   void fill(record::Record& record) const;
 
  private:
-  using Key = std::tuple<const cluster::Device*, const models::Layer*, std::int64_t>;
-  std::map<Key, KindTimes> known_;  ///< by device, layers and rows
+  using Key = std::tuple<const cluster::Device*, const models::Layer*, std::int64_t, double, bool>;
+  std::map<Key, KindTimes> known_;  ///< by device, layers, rows and what passes do besides (ParameterPasses)
   std::vector<KindTimes> sums_;     ///< by rank
 };
 
