@@ -71,7 +71,7 @@ formula describes the measurements. A *predicted* row had no part in that: its e
   the efficiencies of large products and of attention, are fitted to three rows. The largest errors of the
   H100 are those of micro-batches of two sequences, in which products are small and starting kernels may count.
 * `mpt_h100_float8`: the same H100, with nothing fitted to steps in float8. All steps are too fast, the longest sequences' in
-  float8 the most. Tokens a second and GPU in float8 over those in bfloat16 are 1.00 to 1.35 as published, and 1.06 to 1.38
+  float8 the most. Tokens a second and GPU in float8 over those in bfloat16 are 1.00 to 1.35 as published, and 1.06 to 1.37
   as simulated: for six of the seven pairs within 6 %, and 9 % too many for 3B with recomputation.
 * `onebit_adam`: the bandwidth of PCI Express is fitted to Adam on one host, and the passes over memory in which signs are
   encoded to 1-bit Adam on 8 to 32 GPUs over InfiniBand; the efficiency of the V100 comes from the row of one GPU over
@@ -123,7 +123,7 @@ CHINESE = Words(
     reasons="""* `zero_bubble`、`zero_bubble_interleaved`：公布的气泡是作者由自己测得的时间算出的。1F1B 和 ZB-H1 的气泡算到最后一位印出的数字都相同。`zb_h2` 的一步是二十步的平均，其中第一步较长。对交错的阶段，作者的计算略去了一些跳，因此其气泡小 2 % 到 4 %（相对值）。
 * `korthikanti`：GPU 的效率是乘积大小的一条曲线，拟合到 220 亿和 1750 亿参数的模型；NVLink 取数据手册上的值。5300 亿参数的模型预测误差在 4 % 以内，一万亿参数的模型预测得慢 6 % 到 7 %。内存最多偏大 1 %，梯度与 Megatron-LM 一样有 4 字节；公布的状态只算各个块，第一个阶段的词嵌入按同样的每参数 18 字节加上。
 * `mpt_a100`、`mpt_h100`：设备取目录里的数，不作改动。每种设备有两个数（大乘积的效率和注意力的效率）拟合到三行。H100 误差最大的是微批次只有两个序列的行，那里乘积很小，核函数的启动可能起作用。
-* `mpt_h100_float8`：同样的 H100，没有任何数拟合到 float8 的步。模拟的步都太快，float8 中序列最长的偏得最多。float8 与 bfloat16 的每 GPU 每秒词元数之比，公布的是 1.00 到 1.35，模拟的是 1.06 到 1.38：七对中有六对相差 6 % 以内，带重计算的 3B 多 9 %。
+* `mpt_h100_float8`：同样的 H100，没有任何数拟合到 float8 的步。模拟的步都太快，float8 中序列最长的偏得最多。float8 与 bfloat16 的每 GPU 每秒词元数之比，公布的是 1.00 到 1.35，模拟的是 1.06 到 1.37：七对中有六对相差 6 % 以内，带重计算的 3B 多 9 %。
 * `onebit_adam`：PCI Express 的带宽拟合到一台主机上的 Adam，符号编码经过内存的遍数拟合到 InfiniBand 上 8 到 32 个 GPU 的 1-bit Adam；V100 的效率来自 InfiniBand 上单个 GPU 的行。TCP 的所有行都是预测的。在 32 个 GPU 上，Adam 的一步比网卡给足带宽的环更长，InfiniBand 上长五分之一，TCP 上长五分之二；1-bit Adam 在一台主机上的一步比在两台上更长；原因在表中都看不出来。
 * `tensorflow_k80`：推送被反向传播掩盖；拉取要等全部参数更新之后才开始，没有被掩盖。在 16 个 GPU 上，公布的 ResNet-50 的一步最多比单台主机长 0.7 %，可见那里的拉取也有一部分被掩盖；批量为 64 时，在 32 和 64 个 GPU 上的一步比模拟的长 4 % 到 5 %，表中看不出原因（各节点速度不同就会这样）。
 * `vtrain_a100`：表中每隔一行用于拟合。有七行的误差超过 20 %，除第一行外模拟的都太快：3.6B, 16 tensor x 4 data x 1 pipeline, micro-batches of 2；3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 64；3.6B, 8 tensor x 8 data x 1 pipeline, micro-batches of 2；3.6B, 4 tensor x 16 data x 1 pipeline, micro-batches of 2；39.1B, 2 tensor x 32 data x 8 pipeline, micro-batches of 2；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 3；39.1B, 2 tensor x 16 data x 16 pipeline, micro-batches of 6。其中第二行用的时间几乎是旁边微批次为 16 的那一行的两倍，原因在表中看不出来。
