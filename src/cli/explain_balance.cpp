@@ -151,12 +151,13 @@ void print_stages(const Settings& settings, const strategies::OnMesh& on_mesh, c
           fmt::format("{}", own[i].units), outputs::duration(own[i].passes_s), outputs::byte_count(own[i].needed_bytes),
           fmt::format("{}", even[i].units), outputs::duration(even[i].passes_s),
           outputs::byte_count(even[i].needed_bytes)},
-         on_mesh.parallel().ranks_a_replica() / on_mesh.parallel().pipeline});
+         on_mesh.parallel().by_stages() ? on_mesh.parallel().shape().replicas[i]
+                                        : on_mesh.parallel().ranks_a_replica() / on_mesh.parallel().pipeline});
   }
   fmt::print("\n");
   print({"stage", "speed", "memory", "units", "passes", "needs", "equal units", "passes", "needs"}, lines, "ranks");
   fmt::print(
-      "\nunits: of the model, as balance or stages deals them; passes: of a replica's equal share of the rows, without "
+      "\nunits: of the model, as balance or stages deals them; passes: of a rank's equal share of the rows, without "
       "hops and waiting; beside them, as many blocks to each stage. A step cannot be faster than its slowest stage: {} "
       "here, {} with equal blocks. balance = \"time\" finds the stages with the shortest predicted step.\n",
       outputs::duration(longest_s), outputs::duration(even_s));
@@ -228,6 +229,11 @@ void print_balance(const experiment::RunPlan& run) {
     throw base::ScenarioError(
         "explain balance: workers of strategy multitask have rows by their tasks, not by their speed; expected another "
         "strategy");
+  const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
+  if (on_mesh && on_mesh->parallel().by_stages()) {
+    fmt::print("the replicas of each stage have micro-batches in turn, for {}\n", outputs::printable(run.label));
+    return print_stages(settings, *on_mesh, problem, rows);
+  }
   const BatchShares shares =
       experiment::batch_shares(settings, strategy, problem, rows, experiment::powers_of(settings));
   fmt::print("shares of a step's batch for {}\n\n", outputs::printable(run.label));
@@ -236,7 +242,6 @@ void print_balance(const experiment::RunPlan& run) {
                shares.rows_that_fit());
   else
     explain_shares(settings, shares, print_shares(settings, strategy, problem, rows, shares));
-  const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
   if (on_mesh && on_mesh->parallel().pipeline > 1) print_stages(settings, *on_mesh, problem, rows);
   if (on_mesh && on_mesh->parallel().tensor > 1) print_tensor_shares(settings, *on_mesh, problem, rows);
 }

@@ -103,6 +103,7 @@ StepBound step_bound(const Candidate& candidate) {
   bound.bubble_s = std::max(bound.compute_s * bubble_share(settings.parallel), mesh_s - bound.compute_s);
   if (!sums_whole_gradients(candidate) || period_of(candidate) > 1 || !alike_links(settings)) return bound;
   const auto& parallel = settings.parallel;
+  if (parallel.by_stages()) return bound;
   const double replicas = workers / static_cast<double>(parallel.cuts() ? parallel.ranks_a_replica() : 1);
   if (replicas < 2.0) return bound;
   const auto parameters = static_cast<double>(timed.model.parameters(timed.problem));

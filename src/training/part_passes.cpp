@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cluster/ranks/world.h"
+#include "training/learning/row_source.h"
 #include "training/parts/model_parts.h"
 #include "training/session/session.h"
 #include "training/session/tally.h"
@@ -13,25 +14,27 @@ namespace simgrad::training {
 using record::Work;
 using values::Tensor;
 
-PartPasses::PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, double step_work, const InStep& in_step)
+PartPasses::PartPasses(Worker& worker, const PassRows& rows, double turn_work)
     : worker_(worker),
       part_(worker.part()),
-      share_(worker.share(step, micro)),
-      rows_(micro.count(worker.rows())),
-      step_work_(step_work),
-      in_step_(in_step),
+      share_(worker.share(rows.step, rows.share, rows.micro)),
+      rows_(rows.micro.count(worker.rows(rows.share))),
+      turn_(rows.turn),
+      turn_work_(turn_work),
+      in_step_(rows.in_step),
       memory_(worker.pass_memory(rows_)) {
   const models::Chunk& first = part_.chunks().front().chunk;
   // One of the ranks that compute on the same rows reads them, and hands them to the others.
   const bool reads = first.first_unit == 0 && first.tensor_rank == 0 && first.context_rank == 0;
-  if (reads) worker.read_rows(rows_);
+  const int readers = worker.replicas() / worker.updates_a_step();
+  if (reads) worker.read_rows({.part = worker.replica(), .parts = readers, .count = rows_});
   count_gradient(worker.session(), worker.world_rank(), worker.work(in_step_), rows_);
 }
 
 RowSet PartPasses::row_numbers() const { return worker_.learning().batches().rows(share_); }
 
 void PartPasses::charge(double work, double flops, Work kind) const {
-  if (work > 0.0) worker_.compute_stretched(work, step_work_, flops, share_.step, kind);
+  if (work > 0.0) worker_.compute_stretched(work, turn_work_, flops, turn_, kind);
 }
 
 std::size_t PartPasses::first_layer(std::size_t chunk, std::size_t segment) const {

@@ -30,12 +30,20 @@ struct SegmentWork {
   double less = 0.0;
 };
 
+/// The rows of a micro-batch.
+struct PassRows {
+  std::int64_t step = 0;
+  int share = 0;          ///< of the step's, of Participant::replicas()
+  MicroBatch micro = {};  ///< of the share
+  std::int64_t turn = 0;  ///< the rank's gradient that it is a part of, for stragglers
+  InStep in_step = {};    ///< the pass among the rank's passes of the step
+};
+
 /// One micro-batch on one rank. A pass enters a segment, computes its layers in their order, and leaves it.
 class PartPasses {
  public:
-  /// micro: the rank's share of the step's batch is cut into so many.  step_work: of the step's gradient on this part,
-  /// over all micro-batches; for stragglers.  in_step: among the rank's micro-batches of the step.
-  PartPasses(Worker& worker, std::int64_t step, MicroBatch micro, double step_work, const InStep& in_step);
+  /// turn_work: of the gradient on this part, over all of its micro-batches; for stragglers.
+  PartPasses(Worker& worker, const PassRows& rows, double turn_work);
 
   std::int64_t rows() const { return rows_; }
   /// Which rows of the training set they are.
@@ -76,7 +84,8 @@ class PartPasses {
   const models::ModelPart& part_;
   Share share_;
   std::int64_t rows_;
-  double step_work_;
+  std::int64_t turn_;
+  double turn_work_;
   InStep in_step_;
   PassMemory memory_;
   std::map<std::size_t, models::Layer> by_tokens_ = {};  ///< layers of experts whose tokens are known

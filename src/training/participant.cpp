@@ -64,12 +64,13 @@ Participant::Participant(Session& session, cluster::Communicator comm)
     : session_(session),
       learning_(session.parts() ? &session.parts()->learning(comm.world_rank(comm.rank())) : &session.learning()),
       comm_(std::move(comm)),
-      ledger_(&session.tally().ledger(world_rank())) {
+      ledger_(&session.tally().ledger(world_rank())),
+      updates_a_step_(session.parts() ? session.parts()->mesh().updates_a_step(world_rank()) : 1) {
   ledger_->clear();
 }
 
 int Participant::workers() const { return session_.parts() ? comm_.size() : session_.generation().workers(); }
-int Participant::replicas() const { return on_mesh() ? mesh().size(Dimension::data) : workers(); }
+int Participant::replicas() const { return on_mesh() ? mesh().shares() : workers(); }
 int Participant::replica() const { return on_mesh() ? mesh().place(world_rank())[Dimension::data] : rank(); }
 bool Participant::workers_along(Dimension dimension) const { return session_.parts()->workers_along(dimension); }
 bool Participant::sums_along(Dimension dimension) const { return session_.parts()->sums_along(dimension); }
@@ -122,7 +123,11 @@ void Participant::count_less(double flops) const { session_.world().ranks().coun
 bool Participant::continues(const State& state) const {
   set_step(state.step);
   count_memory(state);
-  return session_.arrive(comm_, state);
+  if (state.step % updates_a_step_ != 0) return true;
+  if (updates_a_step_ == 1) return session_.arrive(comm_, state);
+  State reached = state;
+  reached.step = step_of(state.step);
+  return session_.arrive(comm_, reached);
 }
 
 /// The state that this rank reports is in its memory.
@@ -150,8 +155,17 @@ void Participant::set_step(std::int64_t step) const { session_.world().ranks().s
 void Participant::update(State& state, const Tensor& g, double rate_factor, const Tensor& squares) const {
   memory().raise(MemoryPart::gradients, number_bytes().kept_gradient * own_numbers(g));
   charge_update(state);
-  apply(session_.generation().rounds(state.step), state, g, rate_factor, squares_of_all(g, squares));
+  // Of a round's rows, which are some of the step's, the mean loss is meant.
+  apply(session_.generation().rounds(step_of(state.step)), state, updates_a_step_ == 1 ? g : updates_a_step_ * g,
+        rate_factor * rate_of_stage(), squares_of_all(g, squares));
   release_gradients();
+}
+
+/// As PipeDream's runtime has it: the rate that the scenario gives is the first stage's, and another stage's is larger
+/// in proportion to the micro-batches of its rounds, so that a step moves all stages alike. Source: D. Narayanan et
+/// al., https://github.com/msr-fiddle/pipedream, runtime/runtime.py, get_adjusted_learning_rate.
+double Participant::rate_of_stage() const {
+  return on_mesh() ? static_cast<double>(mesh().updates_a_step(0)) / updates_a_step_ : 1.0;
 }
 
 void Participant::update_on_host(State& state, const Tensor& g, double seconds, const Tensor& squares) const {
@@ -248,7 +262,7 @@ Tensor Participant::clipped(const Tensor& g, const Tensor& squares) const {
 }
 
 double Participant::learning_rate(std::int64_t step) const {
-  return learning_rate_after(session_.generation().rounds(step));
+  return learning_rate_after(session_.generation().rounds(step_of(step)));
 }
 
 std::int64_t Participant::rounds(std::int64_t step) const {

@@ -60,6 +60,9 @@ class Participant {
   /// ranks share rows.
   int replicas() const;
   int replica() const;
+  /// The updates that this rank makes in a step: several in a stage that has fewer replicas than a step has shares
+  /// (Mesh::shares). The steps of its states and of its gradients are then such updates.
+  int updates_a_step() const { return updates_a_step_; }
   double now() const { return comm_.now(); }
 
   const Learning& learning() const { return *learning_; }
@@ -173,6 +176,10 @@ class Participant {
  private:
   void count_memory(const State& state) const;
   double buffer_bytes() const;
+  /// The step of the training that an update belongs to.
+  std::int64_t step_of(std::int64_t update) const { return update / updates_a_step_; }
+  /// The factor of the learning rate in a stage with replicas of its own.
+  double rate_of_stage() const;
   /// The numbers of such a vector that this rank has.
   double own_numbers(const values::Tensor& vector) const;
 
@@ -180,6 +187,7 @@ class Participant {
   const Learning* learning_;
   cluster::Communicator comm_;
   Ledger* ledger_;
+  int updates_a_step_;
   bool optimizer_on_host_ = false, parameters_on_host_ = false;
   std::optional<std::int64_t> own_parameters_;  ///< none: those of its vectors
 };

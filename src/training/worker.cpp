@@ -124,9 +124,9 @@ std::optional<std::int64_t> Worker::arrived() const {
   return batches.arrived(comm().now() - session().world().start_s());
 }
 
-Share Worker::share(std::int64_t step, MicroBatch micro) const {
+Share Worker::share(std::int64_t step, int part, MicroBatch micro) const {
   const int shares = replicas() * session().generation().devices();
-  return {.step = step, .part = share_, .parts = shares, .arrived = arrived(), .micro = micro};
+  return {.step = step, .part = part, .parts = shares, .arrived = arrived(), .micro = micro};
 }
 
 std::int64_t Worker::begin_micro_batch(MicroBatch micro) {

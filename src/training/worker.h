@@ -221,7 +221,8 @@ class Worker : public Participant {
   friend class Passes;
   friend class PartPasses;
   /// This rank's share of that step's batch, of the rows that have come in by now; and the number of its rows.
-  Share share(std::int64_t step, MicroBatch micro = {}) const;
+  Share share(std::int64_t step, MicroBatch micro = {}) const { return share(step, share_, micro); }
+  Share share(std::int64_t step, int part, MicroBatch micro) const;
   std::int64_t device_rows() const { return device_rows(device()); }
   bool is_faulty() const;
   void begin_device_gradient(std::int64_t step, MicroBatch micro);

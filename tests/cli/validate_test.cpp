@@ -153,6 +153,7 @@ checkpoint_async = false
 automatic = false
 tensor = 1
 pipeline = 1
+stage_replicas = []
 context = 1
 expert = 1
 order = ["tensor", "context", "expert", "data", "pipeline"]

@@ -324,6 +324,7 @@ export const chinese: Record<string, string> = {
   '{0} of {1} ranks are drawn: those with place 0 along {2}.': '图中画出 {1} 个 rank 中的 {0} 个：沿{2}的位置为 0 的那些。',
   '{0} ({1} busy, the busiest link {2})': '{0}（利用率 {1}，最忙的链路 {2}）',
   '{0}: messages in groups of {1} ranks cross {2}.': '{0}：每组 {1} 个 rank，其消息经过 {2}。',
+  '{0}: messages in groups of up to {1} ranks cross {2}.': '{0}：每组至多 {1} 个 rank，其消息经过 {2}。',
   '{0}: groups of {1} ranks send no messages over links.': '{0}：每组 {1} 个 rank，没有消息经过链路。',
   'Marked: {0}.': '已标出：{0}。',
   'Marked: {0}; the others of its group are not drawn.': '已标出：{0}；同组的其他 rank 未画出。',

@@ -61,9 +61,11 @@ class MeshSearch {
 
   /// Whether the model and the batch can be cut so.
   bool possible(const Parallel& parallel) const {
-    if (terms_.workers % parallel.ranks_a_replica() != 0) return false;
+    const bool divides = terms_.workers % parallel.ranks_a_replica() == 0;
+    const bool as_many = parallel.ranks_a_replica() == strategy_.parallel().ranks_a_replica();
+    if (!(parallel.by_stages() ? as_many : divides)) return false;
     const auto count = static_cast<std::int64_t>(training::units_of(terms_.layers).size());
-    const std::int64_t replicas = terms_.workers / parallel.ranks_a_replica();
+    const std::int64_t replicas = parallel.shares_of_batch(terms_.workers);
     const std::int64_t accumulated = strategy_.strategy()->traits(static_cast<int>(replicas)).micro_batches;
     return terms_.model->cut()->refusal(*terms_.problem, parallel.shares()).empty() &&
            strategies::stages_refusal(parallel, count).empty() &&
@@ -119,6 +121,7 @@ class MeshSearch {
 
   void sharded() {
     if (!dynamic_cast<const strategies::Allreduce*>(strategy_.strategy().get())) return;
+    if (strategy_.parallel().by_stages()) return;
     const auto zero = std::make_shared<strategies::Zero>();
     if (strategies::workers_on_mesh(*zero, strategy_.parallel(), terms_.workers) == 1) return;
     fits(OnMesh(zero, strategy_.parallel()), terms_, "zero(stage=1)");

@@ -59,7 +59,7 @@ std::vector<StageBalance> stage_balance(const Settings& settings, const strategi
   const training::Mesh mesh = parallel.mesh(terms.workers);
   const auto stages = static_cast<std::size_t>(parallel.pipeline);
   const double ranks_a_stage = static_cast<double>(parallel.ranks_a_replica() / parallel.pipeline);
-  const double share = static_cast<double>(settings.batch(rows)) / mesh.size(training::Dimension::data);
+  const double share = static_cast<double>(settings.batch(rows)) / mesh.shares();
   std::vector<StageBalance> all(stages);
   for (std::size_t stage = 0; stage < stages; ++stage) {
     StageBalance& its = all[stage];
@@ -68,7 +68,7 @@ std::vector<StageBalance> stage_balance(const Settings& settings, const strategi
     const std::vector<models::Layer> layers = layers_of_stage(terms.layers, firsts, stage, stages, its.units);
     for (int rank = 0; rank < mesh.ranks(); ++rank) {
       const training::MeshPlace place = mesh.place(rank);
-      if (place[training::Dimension::data] != 0 ||
+      if ((place[training::Dimension::data] != 0 && !mesh.by_stages()) ||
           static_cast<std::size_t>(place[training::Dimension::pipeline]) != stage)
         continue;
       const std::string name = class_name(settings, rank);
@@ -76,7 +76,7 @@ std::vector<StageBalance> stage_balance(const Settings& settings, const strategi
       const double seconds = seconds_of(settings, layers, rank, share);
       const auto tensor_rank = static_cast<std::size_t>(place[training::Dimension::tensor]);
       const double load = weights.empty() ? 1.0 : weights[stage][tensor_rank] * static_cast<double>(parallel.tensor);
-      its.passes_s = std::max(its.passes_s, seconds * load / ranks_a_stage);
+      its.passes_s = std::max(its.passes_s, mesh.updates_a_step(rank) * seconds * load / ranks_a_stage);
       its.flops_per_s = std::min(its.flops_per_s, flops_of(layers) * share / seconds);
       const cluster::Device* const device = settings.cluster.device_of(rank);
       const double has = settings.cluster.memory_bytes.value_or(device ? device->memory_bytes : 0.0);

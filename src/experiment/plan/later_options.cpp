@@ -14,7 +14,7 @@ struct LaterOption {
 };
 
 /// They are left out of an identity where they have that value, so that runs of earlier releases are known.
-constexpr std::array<LaterOption, 31> later_options{{{"cluster", "device", "\"none\""},
+constexpr std::array<LaterOption, 32> later_options{{{"cluster", "device", "\"none\""},
                                                      {"cluster", "frame", "\"standard\""},
                                                      {"cluster", "protocol", "\"none\""},
                                                      {"cluster", "window", "\"4MiB\""},
@@ -26,6 +26,7 @@ constexpr std::array<LaterOption, 31> later_options{{{"cluster", "device", "\"no
                                                      {"parallel", "refresh_every", "1"},
                                                      {"parallel", "tensor_shares", "\"equal\""},
                                                      {"parallel", "copies", "\"none\""},
+                                                     {"parallel", "stage_replicas", "[]"},
                                                      {"failures", "spares", "0"},
                                                      {"training", "checkpoint_async", "false"},
                                                      {"model", "timed_as", "\"itself\""},

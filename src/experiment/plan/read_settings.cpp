@@ -101,8 +101,16 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults, b
   if (!serves) lay_on_hosts(settings, document, faults);
   if (!faults.empty() || (parallel.is_searched() && !found)) return;
   const std::int64_t replica = parallel.ranks_a_replica(), workers = settings.cluster.workers;
+  if (parallel.by_stages()) {
+    const int ranks = parallel.mesh(workers).ranks();
+    if (ranks != workers)
+      return faults.add(place(document, "parallel.stage_replicas"),
+                        fmt::format("stage_replicas has {} ranks in all, but there are {} workers; expected "
+                                    "cluster.workers = {}",
+                                    ranks, workers, ranks));
+  }
   const std::int64_t data = parallel.data.value_or(workers / replica);
-  if (data * replica != workers || data < 1)
+  if (!parallel.by_stages() && (data * replica != workers || data < 1))
     return faults.add(place(document, parallel.data ? "parallel.data" : "cluster.workers"),
                       fmt::format("{} are {} ranks, but there are {} workers; expected {}", product_of(parallel),
                                   parallel.data ? data * replica : replica, workers,

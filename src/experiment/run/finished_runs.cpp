@@ -25,9 +25,12 @@ nlohmann::ordered_json mesh_of(const RunPlan& plan) {
   nlohmann::ordered_json mesh = {{"tensor", parallel.tensor},
                                  {"context", parallel.context},
                                  {"expert", parallel.expert},
-                                 {"pipeline", parallel.pipeline},
-                                 {"data", plan.workers / parallel.ranks_a_replica()},
-                                 {"order", parallel.order}};
+                                 {"pipeline", parallel.pipeline}};
+  if (parallel.by_stages())
+    mesh["stage_replicas"] = parallel.shape().replicas;
+  else
+    mesh["data"] = plan.workers / parallel.ranks_a_replica();
+  mesh["order"] = parallel.order;
   if (parallel.pipeline > 1) mesh["schedule"] = parallel.schedule.kind();
   mesh["micro_batches"] = parallel.micro_batch_count();
   return mesh;

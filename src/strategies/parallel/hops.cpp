@@ -18,13 +18,18 @@ struct HopNote {
 
 }  // namespace
 
-Hops::Hops(cluster::Communicator comm, int step)
-    : comm_(std::move(comm)),
-      from_((comm_.rank() - step + comm_.size()) % comm_.size()),
-      to_((comm_.rank() + step + comm_.size()) % comm_.size()) {}
+Hops::Hops(cluster::Communicator comm, Peer from, Peer to)
+    : comm_(std::move(comm)), from_(std::move(from)), to_(std::move(to)) {}
+
+Hops Hops::along(const cluster::Communicator& comm, int step) {
+  const auto always = [&comm](int behind) {
+    return [member = (comm.rank() + behind + comm.size()) % comm.size()](std::int64_t) { return member; };
+  };
+  return {comm, always(-step), always(step)};
+}
 
 void Hops::expect(std::size_t receives) {
-  while (expected_.size() < receives) expected_.push_back(comm_.start_receive(from_));
+  while (expected_.size() < receives) expected_.push_back(comm_.start_receive(from_(posted_++)));
 }
 
 Hops::Message Hops::receive(int piece, int micro) {
@@ -38,7 +43,7 @@ Hops::Message Hops::receive(int piece, int micro) {
 
 void Hops::send(Message message, int piece, int micro) {
   cluster::Packet packet(std::move(message.numbers), HopNote{piece, micro, message.is_part});
-  sent_.push_back(comm_.start_send(to_, std::move(packet)));
+  sent_.push_back(comm_.start_send(to_(begun_++), std::move(packet)));
 }
 
 void Hops::drop_arrived() {

@@ -1,7 +1,9 @@
 /// The messages between the stages of a pipeline, in one direction.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "cluster/ranks/communicator.h"
@@ -16,9 +18,13 @@ class Hops {
     bool is_part = false;  ///< one tensor rank's of them
   };
 
-  /// comm: of the stages, on channels of this direction's own; it is taken over.  step: 1 towards the last stage, -1
-  /// back. The last stage is followed by the first one, for its next chunk.
-  Hops(cluster::Communicator comm, int step);
+  /// The member that this rank's n-th message comes from, or goes to.
+  using Peer = std::function<int(std::int64_t nth)>;
+  /// comm: on channels of this direction's own; it is taken over.
+  Hops(cluster::Communicator comm, Peer from, Peer to);
+  /// comm: of the stages.  step: 1 towards the last stage, -1 back. The last stage is followed by the first one, for
+  /// its next chunk.
+  static Hops along(const cluster::Communicator& comm, int step);
 
   /// Posts receives until so many are posted, so that a sender does not wait for this rank's work.
   void expect(std::size_t receives);
@@ -33,7 +39,8 @@ class Hops {
 
  private:
   cluster::Communicator comm_;
-  int from_, to_;
+  Peer from_, to_;
+  std::int64_t posted_ = 0, begun_ = 0;  ///< receives and sends
   std::deque<cluster::Pending> expected_;
   std::vector<cluster::Pending> sent_;
 };

@@ -41,7 +41,7 @@ Traits OnMesh::traits(int P) const {
   traits.copies_next_stage = copies_next_stage(parallel_);
   traits.recoveries = recoveries(traits);
   traits.may_stand_in = parallel_.simulate == Simulate::one_of_alike && traits.meets != cluster::Meets::freely &&
-                        !parallel_.slices().active() && !parallel_.shares_by_speed();
+                        !parallel_.slices().active() && !parallel_.shares_by_speed() && !parallel_.by_stages();
   traits.numbers_follow_times = traits.numbers_follow_times || parallel_.slices().slack() > 0;
   traits.cuts = [strategy = strategy_, parallel = parallel_, workers_along = parallel_.workers_along(traits),
                  sums_along](const training::MemoryTerms& whole) {

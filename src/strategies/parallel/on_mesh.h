@@ -38,10 +38,11 @@ class OnMesh final : public Strategy {
   const std::shared_ptr<const Strategy>& strategy() const { return strategy_; }
 
  private:
-  std::int64_t replicas(std::int64_t P) const { return P / parallel_.ranks_a_replica(); }
+  std::int64_t replicas(std::int64_t P) const { return parallel_.shares_of_batch(P); }
   std::vector<cluster::Recovery> recoveries(const Traits& traits) const;
   std::optional<Refusal> model_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> strategy_refusal(const Circumstances& circumstances) const;
+  std::optional<Refusal> stage_replicas_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> slices_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> length_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> return_refusal(const Circumstances& circumstances) const;

@@ -138,6 +138,7 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
 std::optional<Refusal> OnMesh::refusal(const Circumstances& circumstances) const {
   if (auto why = model_refusal(circumstances)) return why;
   if (auto why = strategy_refusal(circumstances)) return why;
+  if (auto why = stage_replicas_refusal(circumstances)) return why;
   if (auto why = slices_refusal(circumstances)) return why;
   Circumstances inner = circumstances;
   inner.workers = workers_on_mesh(*strategy_, parallel_, circumstances.workers);

@@ -60,6 +60,13 @@ void Parallel::describe(base::Describer& d) {
             "ranks that hold the same part of the model, among which the strategy works; default: workers / "
             "(tensor x context x expert x pipeline)",
             ranks);
+  d.numbers(
+      "stage_replicas", stage_replicas,
+      "ranks of each stage, in place of data, where the stages of schedule = \"pipedream\" have unlike numbers of "
+      "replicas, as in [15, 1]: micro-batches go to a stage's replicas in turn, forward and back, and these "
+      "average their gradients and update behind each round; a step has as many micro-batches as the least "
+      "common multiple of the numbers",
+      ranks);
   d.integer("context", context,
             "ranks that share the tokens of each sequence; keys and values go around them (context parallelism)",
             ranks);
@@ -92,6 +99,12 @@ void Parallel::describe(base::Describer& d) {
       "of the whole from each (Narayanan et al., SC 2021, section 4.1); sequence_parallel sends parts anyway");
   d.choice("tensor_shares", tensor_shares, tensor_shares_by, "the shares of tensor ranks in the products of layers");
   d.choice("copies", copies, copies_kept, "copies of states in the memory of other ranks");
+  describe_slices(d);
+  d.choice("simulate", simulate, simulated, "the ranks that are simulated");
+  refuse_contradictions(d);
+}
+
+void Parallel::describe_slices(base::Describer& d) {
   d.integer("refresh_every", refresh_every,
             "steps from one exchange of the numbers of their passes among tensor ranks to the next; in between each "
             "takes the others' numbers as they were for these rows, and waits for nobody (asynchronous model slicing). "
@@ -104,8 +117,6 @@ void Parallel::describe(base::Describer& d) {
       "on beside the passes, and a rank waits for it only where its numbers would be older; default: "
       "refresh_every - 1, so that every refresh is waited for",
       Bounds::between(0, 1e9));
-  d.choice("simulate", simulate, simulated, "the ranks that are simulated");
-  refuse_contradictions(d);
 }
 
 std::int64_t Parallel::micro_batch_count() const {
@@ -115,7 +126,8 @@ std::int64_t Parallel::micro_batch_count() const {
 PipelineShape Parallel::shape() const {
   return {.stages = static_cast<int>(pipeline),
           .micro_batches = static_cast<int>(micro_batch_count()),
-          .chunks = static_cast<int>(chunks)};
+          .chunks = static_cast<int>(chunks),
+          .replicas = std::vector<int>(stage_replicas.begin(), stage_replicas.end())};
 }
 
 models::Shares Parallel::shares() const {
@@ -124,21 +136,6 @@ models::Shares Parallel::shares() const {
           .context = static_cast<int>(context),
           .expert = static_cast<int>(expert),
           .by_weights = shares_by_speed()};
-}
-
-training::Mesh Parallel::mesh(std::int64_t ranks) const {
-  training::PerDimension sizes;
-  sizes[Dimension::tensor] = static_cast<int>(tensor);
-  sizes[Dimension::pipeline] = static_cast<int>(pipeline);
-  sizes[Dimension::context] = static_cast<int>(context);
-  sizes[Dimension::expert] = static_cast<int>(expert);
-  sizes[Dimension::data] = static_cast<int>(ranks / ranks_a_replica());
-  training::Mesh::Order by_place{};
-  auto next = by_place.begin();
-  for (const std::string& text : order) *next++ = *training::dimension_named(text);
-  for (const Dimension dimension : training::Mesh::tensor_innermost)  // those of one rank
-    if (std::find(by_place.begin(), next, dimension) == next) *next++ = dimension;
-  return training::Mesh(sizes, by_place);
 }
 
 }  // namespace simgrad::strategies

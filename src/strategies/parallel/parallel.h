@@ -70,7 +70,8 @@ struct Parallel : base::Described {
   std::int64_t pipeline = 1;
   std::int64_t context = 1;
   std::int64_t expert = 1;
-  std::optional<std::int64_t> data;  ///< default: as many as there are workers for
+  std::optional<std::int64_t> data;    ///< default: as many as there are workers for
+  std::vector<double> stage_replicas;  ///< the ranks of each stage, in place of data; empty: as many
   std::vector<std::string> order = {"tensor", "context", "expert", "data", "pipeline"};
   base::Slot<PipelineSchedule> schedule{pipeline_schedules(), "1f1b"};
   std::optional<std::int64_t> micro_batches;  ///< of a rank's share of a step; default: one a stage
@@ -98,7 +99,13 @@ struct Parallel : base::Described {
   bool is_searched() const { return automatic || (balance == Balance::time && pipeline > 1 && stages.empty()); }
   /// Whether tensor ranks have unlike shares.
   bool shares_by_speed() const { return tensor > 1 && !powers.empty(); }
-  /// Ranks that train one replica together.
+  /// Whether each stage has ranks of its own number.
+  bool by_stages() const { return !stage_replicas.empty(); }
+  /// The equal shares that a step's rows are dealt in, among so many ranks: one a replica. Of stages with ranks of
+  /// their own, the mesh's (Mesh::shares).
+  std::int64_t shares_of_batch(std::int64_t ranks) const { return mesh(ranks).shares(); }
+  /// Ranks that train one replica together. Of stages with ranks of their own it is those that a micro-batch goes
+  /// through.
   std::int64_t ranks_a_replica() const { return tensor * pipeline * context * expert; }
   /// The dimensions along which ranks are workers of a strategy with these traits: they train the same parameters.
   std::vector<training::Dimension> workers_along(const training::Traits& traits) const;
@@ -115,9 +122,11 @@ struct Parallel : base::Described {
   training::Mesh mesh(std::int64_t ranks) const;
 
  private:
+  void describe_slices(base::Describer& d);
   void refuse_contradictions(base::Describer& d) const;
   void refuse_slices(base::Describer& d) const;
   void refuse_tensor_shares(base::Describer& d) const;
+  void refuse_stage_replicas(base::Describer& d) const;
 };
 
 /// Whether each rank keeps a copy of the next stage's state.

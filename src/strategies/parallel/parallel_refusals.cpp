@@ -86,6 +86,7 @@ void Parallel::refuse_tensor_shares(base::Describer& d) const {
 void Parallel::refuse_contradictions(base::Describer& d) const {
   refuse_slices(d);
   refuse_tensor_shares(d);
+  refuse_stage_replicas(d);
   if (const std::string fault = order_fault(*this); !fault.empty())
     d.refuse("order", fault +
                           "; order names each dimension of the mesh once: \"tensor\", \"context\", \"expert\", "

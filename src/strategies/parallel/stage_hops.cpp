@@ -8,6 +8,31 @@ namespace simgrad::strategies {
 
 using training::Dimension;
 
+Hops StagePasses::hops(int step) const {
+  const training::Mesh& mesh = worker_.mesh();
+  if (!mesh.by_stages()) return Hops::along(step > 0 ? stages_ : stages_.on_own_channels(), step);
+  const cluster::Communicator everyone = worker_.everyone();
+  const auto beside = [mesh, rank = everyone.rank()](int stages_behind) {
+    const int stage = mesh.place(rank)[Dimension::pipeline] + stages_behind;
+    return [mesh, rank, stage](std::int64_t nth) { return mesh.rank_with(stage, mesh.micro_batch(rank, nth)); };
+  };
+  return {step > 0 ? everyone : everyone.on_own_channels(), beside(-step), beside(step)};
+}
+
+int StagePasses::number(int micro) const {
+  const training::Mesh& mesh = worker_.mesh();
+  return mesh.by_stages() ? static_cast<int>(mesh.micro_batch(stages_.world_rank(stage_), micro)) : micro;
+}
+
+/// As many as the ranks of the stage before have under way, of which one has been received where others are posted
+/// next. Where these ranks are not as many as this stage's, some of them may have gone on to the next round.
+int StagePasses::forwards_coming() const {
+  const std::vector<int>& replicas = shape_.replicas;
+  if (stage_ == 0 || replicas.empty()) return shape_.under_way(stage_) + 1;
+  const int sending = replicas[static_cast<std::size_t>(stage_ - 1)], its = replicas[static_cast<std::size_t>(stage_)];
+  return (sending * (shape_.under_way(stage_ - 1) + 1) + its - 1) / its + 1;
+}
+
 /// Receives are posted before the step, so that a sender never waits for this rank's work.
 void StagePasses::post_receives(const std::vector<PipelineTask>& tasks) {
   std::size_t forwards = 0, backwards = 0;
@@ -31,7 +56,7 @@ Tensor StagePasses::receive(Hops& hops, const PipelineTask& task) {
   Hops::Message arrived;
   {
     const training::AlongScope timed(worker_.mesh_time(), stages_, Dimension::pipeline);
-    arrived = hops.receive(shape_.piece(stage_, task.chunk), task.micro);
+    arrived = hops.receive(shape_.piece(stage_, task.chunk), number(task.micro));
   }
   if (!arrived.is_part) return std::move(arrived.numbers);
   const training::AlongScope timed(worker_.mesh_time(), *scattered_, Dimension::tensor);
@@ -45,7 +70,7 @@ void StagePasses::send(Hops& hops, Tensor numbers, int piece, int micro) {
     const std::int64_t count = numbers.size() / scattered_->size();
     numbers = values::slice(numbers, scattered_->rank() * count, count);
   }
-  hops.send({std::move(numbers), is_part}, piece, micro);
+  hops.send({std::move(numbers), is_part}, piece, number(micro));
 }
 
 }  // namespace simgrad::strategies

@@ -22,7 +22,7 @@ StageMemory::StageMemory(const Strategy& strategy, const Parallel& parallel, con
       terms_(terms),
       whole_(std::shared_ptr<const void>(), terms.model) {
   terms_.layers.clear();
-  const std::int64_t replicas = terms.workers / parallel.ranks_a_replica();
+  const std::int64_t replicas = parallel.shares_of_batch(terms.workers);
   const Traits traits = traits_on_mesh(strategy, parallel, terms.workers);
   terms_.workers = parallel.workers(terms.workers, traits);
   const std::int64_t micro_batches = replicas * parallel.micro_batch_count() * parallel.expert * traits.micro_batches;
@@ -41,7 +41,7 @@ MemoryParts StageMemory::of(int stage, const std::vector<models::Chunk>& chunks)
   its.mesh = &passes;
   MemoryParts parts = strategy_.memory(its);
   PipelineShape stream = shape;
-  stream.micro_batches = 2 * shape.stages;  // enough for all versions that a stage can have
+  stream.micro_batches = enough_of_stream(shape);  // and for all versions that a stage can have
   const int versions = parallel_.pipeline > 1 ? parallel_.schedule->weight_versions(stream, stage) : 1;
   parts[MemoryPart::workspace] += (versions - 1) * its.parameters() * its.bytes.parameter;
   parts[MemoryPart::workspace] += bytes_kept(model, parallel_.slices(), terms_, rows_of_step_);

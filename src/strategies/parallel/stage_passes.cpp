@@ -26,8 +26,8 @@ StagePasses::StagePasses(Worker& worker, const Parallel& parallel, const Pipelin
       stage_(stages_.rank()),
       scattered_(parallel.scatter_gather && !parallel.sequence_parallel ? sharing_.among(models::Among::tensor)
                                                                         : nullptr),
-      forwards_(stages_, 1),
-      backwards_(stages_.on_own_channels(), -1),
+      forwards_(hops(1)),
+      backwards_(hops(-1)),
       segments_(worker, sharing_),
       gradient_(worker, stages_, sharing_),
       units_(worker.part(), worker.learning().layers()) {

@@ -67,6 +67,13 @@ class StagePasses final : public training::GradientMaker {
   values::Tensor weights_of(int micro) const;
   bool sees_weights_before(int micro) const;
   training::PartPasses passes_of(int micro) const;
+  /// The messages of a direction, on channels of their own.
+  Hops hops(int step) const;
+  /// The number of a micro-batch that all of its stages know: the rank's own, unless stages have ranks of their own.
+  int number(int micro) const;
+  std::int64_t step_of(int micro) const { return micro / (shape_.micro_batches * worker_.updates_a_step()); }
+  /// The messages of forward passes that may be on their way to this rank at a time.
+  int forwards_coming() const;
   void count_versions() const;
   void post_receives(const std::vector<PipelineTask>& tasks);
   void forward(const PipelineTask& task);

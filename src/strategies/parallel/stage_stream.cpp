@@ -14,23 +14,24 @@ StreamRule stream_rule(const Parallel& parallel) {
   return parallel.schedule.kind() == "pipedream" ? StreamRule::newest : StreamRule::double_buffered;
 }
 
-/// One forward, one backward: stage i is stages - i micro-batches ahead with its forward passes.
+/// One forward, one backward: stage i is stages - i micro-batches ahead with its forward passes, or as many as
+/// PipelineShape::under_way says.
 void StagePasses::work_on_stream() {
-  const int m = shape_.micro_batches, ahead = shape_.stages - stage_;
+  const int m = shape_.micro_batches, ahead = shape_.under_way(stage_);
   const auto first_micro = static_cast<int>(step_) * m;
   count_versions();  // the update has made another one
   for (int micro = first_micro; micro < first_micro + m; ++micro) {
-    while (forwards_done_ < micro + ahead && !worker_.ends_after(forwards_done_ / m)) {
+    while (forwards_done_ < micro + ahead && !worker_.ends_after(step_of(forwards_done_))) {
       const PipelineTask task{Piece::forward, forwards_done_++, 0};
-      const cluster::MicroBatchScope named(stages_, task.micro);
+      const cluster::MicroBatchScope named(stages_, number(task.micro));
       // Receives are posted before this stage's passes, so that its neighbours' messages come beside them. A gradient
       // comes only for one of the micro-batches under way, of which there are `ahead` at most.
-      if (!first(0)) forwards_.expect(static_cast<std::size_t>(ahead + 1));
+      if (!first(0)) forwards_.expect(static_cast<std::size_t>(forwards_coming()));
       if (!last(0)) backwards_.expect(static_cast<std::size_t>(ahead));
       forward(task);
       count_versions();
     }
-    const cluster::MicroBatchScope named(stages_, micro);
+    const cluster::MicroBatchScope named(stages_, number(micro));
     worker_.count_staleness(step_ - under_way_.at({0, micro}).version);
     backward({Piece::backward, micro, 0});
     count_versions();
@@ -52,8 +53,25 @@ PartPasses StagePasses::passes_of(int micro) const {
   const int e = worker_.mesh().size(training::Dimension::expert), r = part().chunks().front().chunk.expert_rank;
   const auto own = [&](int part, int parts) { return training::MicroBatch{part * e + r, parts * e}; };
   const training::InStep in_step{.first = micro % m == 0 && outer_.part == 0, .adds = micro % m > 0 && !takes_each_};
-  if (stream_ != StreamRule::synchronous) return {worker_, micro / m, own(micro % m, m), step_work_, in_step};
-  return {worker_, step_, own(outer_.part * m + micro, outer_.parts * m), step_work_, in_step};
+  if (stream_ == StreamRule::synchronous)
+    return {worker_,
+            {.step = step_,
+             .share = worker_.replica(),
+             .micro = own(outer_.part * m + micro, outer_.parts * m),
+             .turn = step_,
+             .in_step = in_step},
+            step_work_};
+  if (const training::Mesh& mesh = worker_.mesh(); mesh.by_stages()) {
+    const int its = number(micro), shares = mesh.shares();
+    return {worker_, {.step = its / shares, .share = its % shares, .micro = own(0, 1), .turn = micro}, step_work_};
+  }
+  return {worker_,
+          {.step = micro / m,
+           .share = worker_.replica(),
+           .micro = own(micro % m, m),
+           .turn = micro / m,
+           .in_step = in_step},
+          step_work_};
 }
 
 /// Versions of the weights that micro-batches under way still need, beside the newest.

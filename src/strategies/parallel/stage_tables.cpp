@@ -18,10 +18,16 @@ PipelineTable one_stage(int micro_batches) {
 
 }  // namespace
 
+int enough_of_stream(const PipelineShape& shape) {
+  int most = shape.stages;
+  for (int stage = 0; stage < shape.stages; ++stage) most = std::max(most, shape.under_way(stage));
+  return 2 * most;
+}
+
 PipelineTable table_of(const Parallel& parallel) {
   if (parallel.pipeline == 1) return one_stage(static_cast<int>(parallel.micro_batch_count()));
   PipelineShape shape = parallel.shape();
-  if (parallel.schedule->asynchronous()) shape.micro_batches = 2 * shape.stages;
+  if (parallel.schedule->asynchronous()) shape.micro_batches = enough_of_stream(shape);
   return parallel.schedule->table(shape);
 }
 

@@ -11,6 +11,9 @@ namespace simgrad::strategies {
 /// enough.
 PipelineTable table_of(const Parallel& parallel);
 
+/// Of an asynchronous schedule's stream: as many micro-batches as fill every stage, and once more.
+int enough_of_stream(const PipelineShape& shape);
+
 /// As many micro-batches as a stage needs to be as full as it is with those of a step: behind the first ones, each
 /// takes the room of one that is done. All of them, where a stage holds all at a time.
 std::int64_t enough_micro_batches(const Parallel& parallel);

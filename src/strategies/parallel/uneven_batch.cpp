@@ -20,6 +20,11 @@ std::string uneven_batch(std::int64_t rows, std::int64_t replicas, std::int64_t 
   const std::int64_t count = parallel.micro_batch_count(), shares = replicas * accumulated;
   const std::int64_t pieces = shares * count * parallel.expert, below = rows / pieces * pieces;
   if (rows == below) return {};
+  if (parallel.by_stages())
+    return fmt::format(
+        "a batch of {} rows does not divide into the {} micro-batches of a step, the least common "
+        "multiple of stage_replicas; take a batch of {}{} rows",
+        rows, pieces, below > 0 ? fmt::format("{} or ", below) : "", below + pieces);
   const std::string uneven =
       fmt::format("a batch of {} rows does not divide into {}{} micro-batches on each of {} replica{}", rows,
                   accumulated > 1 ? fmt::format("{} x ", accumulated) : "", count, replicas, replicas == 1 ? "" : "s");

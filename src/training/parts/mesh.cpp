@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace simgrad::training {
@@ -25,14 +26,57 @@ std::optional<Dimension> dimension_named(std::string_view text) {
   return {};
 }
 
+Mesh Mesh::of_stages(std::vector<int> replicas) {
+  Mesh mesh;
+  mesh.sizes_[Dimension::pipeline] = static_cast<int>(replicas.size());
+  mesh.sizes_[Dimension::data] = *std::ranges::max_element(replicas);
+  mesh.firsts_.push_back(0);
+  mesh.shares_ = 1;
+  for (const int ranks : replicas) {
+    mesh.firsts_.push_back(mesh.firsts_.back() + ranks);
+    mesh.shares_ = std::lcm(mesh.shares_, ranks);
+  }
+  return mesh;
+}
+
+int Mesh::ranks_along_data(const MeshPlace& place) const {
+  if (!by_stages()) return size(Dimension::data);
+  const auto stage = static_cast<std::size_t>(place[Dimension::pipeline]);
+  return firsts_[stage + 1] - firsts_[stage];
+}
+
+std::int64_t Mesh::micro_batch(int rank, std::int64_t nth) const {
+  const MeshPlace its = place(rank);
+  return nth * ranks_along_data(its) + its[Dimension::data];
+}
+
+int Mesh::rank_with(int stage, std::int64_t micro_batch) const {
+  MeshPlace its;
+  its[Dimension::pipeline] = stage;
+  return firsts_[static_cast<std::size_t>(stage)] + static_cast<int>(micro_batch % ranks_along_data(its));
+}
+
 int Mesh::ranks() const {
+  if (by_stages()) return firsts_.back();
   int product = 1;
   for (const Dimension dimension : order_) product *= size(dimension);
   return product;
 }
 
+int Mesh::parts() const {
+  int product = 1;
+  for (const Dimension dimension : dimensions_of_a_replica) product *= size(dimension);
+  return product;
+}
+
 MeshPlace Mesh::place(int rank) const {
   MeshPlace place;
+  if (by_stages()) {
+    const auto stage = std::ranges::upper_bound(firsts_, rank) - firsts_.begin() - 1;
+    place[Dimension::pipeline] = static_cast<int>(stage);
+    place[Dimension::data] = rank - firsts_[static_cast<std::size_t>(stage)];
+    return place;
+  }
   for (const Dimension dimension : order_) {
     place[dimension] = rank % size(dimension);
     rank /= size(dimension);
@@ -41,6 +85,7 @@ MeshPlace Mesh::place(int rank) const {
 }
 
 int Mesh::rank(const MeshPlace& place) const {
+  if (by_stages()) return rank_with(place[Dimension::pipeline], place[Dimension::data]);
   int rank = 0, stride = 1;
   for (const Dimension dimension : order_) {
     rank += stride * place[dimension];
@@ -52,7 +97,8 @@ int Mesh::rank(const MeshPlace& place) const {
 std::vector<int> Mesh::group(int rank, Dimension along) const {
   std::vector<int> members;
   MeshPlace place = this->place(rank);
-  for (place[along] = 0; place[along] < size(along); ++place[along]) members.push_back(this->rank(place));
+  const int count = along == Dimension::data ? ranks_along_data(place) : size(along);
+  for (place[along] = 0; place[along] < count; ++place[along]) members.push_back(this->rank(place));
   return members;
 }
 

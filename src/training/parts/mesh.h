@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -49,6 +50,13 @@ class Mesh {
   Mesh() = default;
   explicit Mesh(const PerDimension& sizes, const Order& order = tensor_innermost) : sizes_(sizes), order_(order) {}
 
+  /// Stages of so many ranks each, which have consecutive numbers, and nothing else that is shared. Micro-batch m of
+  /// the training goes through rank m mod r of each stage, r being the stage's ranks, forward and back.  Source: D.
+  /// Narayanan et al., "PipeDream: Generalized Pipeline Parallelism for DNN Training", SOSP 2019, section 3.2
+  /// (1F1B-RR).
+  static Mesh of_stages(std::vector<int> replicas);
+
+  /// Of stages with ranks of their own: the largest number of ranks along data.
   int size(Dimension dimension) const { return sizes_[dimension]; }
   int ranks() const;
   MeshPlace place(int rank) const;
@@ -62,15 +70,34 @@ class Mesh {
 
   /// The number of different parts of the model, and the part of a rank: ranks that differ along data alone have the
   /// same.
-  int parts() const { return ranks() / size(Dimension::data); }
+  int parts() const;
   int part(int rank) const;
   /// The first rank of the data group that has that part, and its place.
   int first_rank_of_part(int part) const { return rank(place_of_part(part)); }
   MeshPlace place_of_part(int part) const;
 
+  /// The equal shares that a step's rows are dealt in: one a rank along data; of stages with ranks of their own the
+  /// least common multiple of their numbers, so that a step is a whole number of rounds on each of them.
+  int shares() const { return shares_ > 0 ? shares_ : size(Dimension::data); }
+  /// The updates that a rank makes in a step, one behind each round of its stage.
+  int updates_a_step(int rank) const { return shares_ > 0 ? shares_ / ranks_along_data(place(rank)) : 1; }
+
+  // Of stages with ranks of their own.
+
+  bool by_stages() const { return shares_ > 0; }
+  /// The number in the training of a rank's n-th micro-batch, from 0 on.
+  std::int64_t micro_batch(int rank, std::int64_t nth) const;
+  /// The rank of a stage that has that micro-batch.
+  int rank_with(int stage, std::int64_t micro_batch) const;
+
  private:
+  /// The ranks along data in the place's stage.
+  int ranks_along_data(const MeshPlace& place) const;
+
   PerDimension sizes_{1};
   Order order_ = tensor_innermost;
+  std::vector<int> firsts_;  ///< of stages with ranks of their own: the first rank of each, and the number of ranks
+  int shares_ = 0;           ///< likewise; else 0
 };
 
 }  // namespace simgrad::training

@@ -98,7 +98,8 @@ std::vector<Tensor> ModelParts::replicas(std::span<const Tensor> states) const {
     if (mesh().place(ranks[k])[Dimension::context] == 0) replicas.push_back(k);
   std::vector<Tensor> all;
   for (const std::size_t k : replicas.size() > 1 ? replicas : std::vector<std::size_t>())
-    all.push_back(whole(states, [k](const std::vector<Tensor>& group, const Learning&) { return group[k]; }));
+    all.push_back(
+        whole(states, [k](const std::vector<Tensor>& group, const Learning&) { return group[k % group.size()]; }));
   return all;
 }
 

@@ -46,7 +46,8 @@ class ModelParts {
   /// The whole model's parameters.  states: by rank.  of_part: makes a part's parameters of those of its data group.
   using OfPart = std::function<values::Tensor(const std::vector<values::Tensor>& states, const Learning& learning)>;
   values::Tensor whole(std::span<const values::Tensor> states, const OfPart& of_part) const;
-  /// The whole model's parameters by each replica: of the k-th rank of each data group. Empty for a single replica.
+  /// The whole model's parameters by each replica of the first stage: of the k-th rank of each data group, or of the
+  /// one to which the k-th micro-batch goes where another stage has fewer. Empty for a single replica.
   std::vector<values::Tensor> replicas(std::span<const values::Tensor> states) const;
 
  private:

@@ -325,6 +325,9 @@ void Training::fill_mesh() {
   for (std::size_t k = 0; k < dimensions_of_mesh; ++k) names.emplace_back(name(static_cast<Dimension>(k)));
   cluster::add_dimensions(record_, world_, names, [&mesh](int source, int target) {
     const MeshPlace from = mesh.place(source), to = mesh.place(target);
+    // A hop may lead to any replica of another stage that has ranks of its own.
+    if (mesh.by_stages() && from[Dimension::pipeline] != to[Dimension::pipeline])
+      return static_cast<std::size_t>(Dimension::pipeline);
     std::vector<std::size_t> along;
     for (std::size_t k = 0; k < dimensions_of_mesh; ++k)
       if (from[static_cast<Dimension>(k)] != to[static_cast<Dimension>(k)]) along.push_back(k);

@@ -49,9 +49,13 @@ function crossed({ picture, links }: Shown, { dimension, rank }: Choice): string
   const its = links.filter((use) => use.dimension === dimension).map((use) =>
     t('{0} ({1} busy, the busiest link {2})', use.link_class, percent(use.utilisation), percent(use.utilisation_max)));
   const group = groupOf(picture, picture.ranks.find((each) => each.rank === rank)!, dimension);
+  const all = picture.ranks.length === picture.ranks_in_all;
+  // Stages may have unlike numbers of ranks.
+  const alike = picture.ranks_in_all === picture.dimensions.reduce((product, each) => product * each.size, 1);
+  const values = [t(dimension), whole(size), its.join(', ')];
   return together([
-    its.length > 0 ? t('{0}: messages in groups of {1} ranks cross {2}.', t(dimension), whole(size), its.join(', ')) : t('{0}: groups of {1} ranks send no messages over links.', t(dimension), whole(size)),
-    group.length === size ? t('Marked: {0}.', named(group)) : t('Marked: {0}; the others of its group are not drawn.', named(group)),
+    its.length > 0 ? alike ? t('{0}: messages in groups of {1} ranks cross {2}.', ...values) : t('{0}: messages in groups of up to {1} ranks cross {2}.', ...values) : t('{0}: groups of {1} ranks send no messages over links.', t(dimension), whole(size)),
+    group.length === size || all ? t('Marked: {0}.', named(group)) : t('Marked: {0}; the others of its group are not drawn.', named(group)),
   ]);
 }
 

@@ -3,15 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace simgrad::strategies {
+
+int PipelineShape::under_way(int stage) const {
+  if (replicas.empty()) return stages - stage;
+  const auto its = replicas.begin() + stage;
+  return (std::accumulate(its, replicas.end(), 0) + *its - 1) / *its;
+}
 
 PipelineTable OneForwardOneBackward::table(const PipelineShape& shape) const {
   const int m = shape.micro_batches;
   PipelineTable all;
   for (int i = 0; i < shape.stages; ++i) {
     std::vector<PipelineTask>& tasks = all.emplace_back();
-    const int ahead = std::min(m, shape.stages - i - 1);
+    const int ahead = std::min(m, shape.under_way(i) - 1);
     for (int k = 0; k < ahead; ++k) tasks.push_back({Piece::forward, k});
     for (int k = 0; k < m; ++k) {
       if (k + ahead < m) tasks.push_back({Piece::forward, k + ahead});
@@ -49,7 +56,7 @@ std::string Interleaved::refusal(const PipelineShape& shape) const {
 }
 
 int PipeDream::weight_versions(const PipelineShape& shape, int stage) const {
-  return std::min(shape.micro_batches, shape.stages - stage);
+  return std::min(shape.micro_batches, shape.under_way(stage));
 }
 
 }  // namespace simgrad::strategies

@@ -37,14 +37,17 @@ struct Interleaved : PipelineSchedule {
 
 /// 1F1B over all micro-batches of the training, without an end of a step: a stage updates its weights behind each
 /// backward. Each micro-batch goes forward and backward with the same weights, so that a stage keeps ("stashes") one
-/// version a micro-batch in flight. The gradient of stage i is p - i - 1 updates old.
+/// version a micro-batch in flight. The gradient of stage i is p - i - 1 updates old. Stages may have unlike numbers of
+/// replicas (parallel.stage_replicas), to which micro-batches go in turn.
 struct PipeDream : OneForwardOneBackward {
   static constexpr base::About about{
       .kind = "pipedream",
       .summary =
           "1F1B without an end of the step: a stage updates behind each backward, and keeps the weights of each "
           "micro-batch under way",
-      .cost = "F + B + W a micro-batch; stage i has p - i micro-batches in flight and p - i versions of its weights",
+      .cost =
+          "F + B + W a micro-batch, of r replicas (F + B + W) / r; a rank of stage i has p - i micro-batches in flight "
+          "and p - i versions of its weights, or R / r, rounded up, with R ranks from this stage on and r in it",
       .source = "D. Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019"};
   bool asynchronous() const override { return true; }
   int weight_versions(const PipelineShape& shape, int stage) const override;

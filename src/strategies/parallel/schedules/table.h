@@ -28,12 +28,17 @@ struct PipelineTask {
 struct PipelineShape {
   int stages = 1;
   int micro_batches = 1;
-  int chunks = 1;  ///< of each stage
+  int chunks = 1;                  ///< of each stage
+  std::vector<int> replicas = {};  ///< the ranks of each stage, where they are unlike; empty: as many
 
   int pieces() const { return stages * chunks; }
   /// The piece of the model that is this chunk of the stage; the other way round: stage piece % stages, chunk
   /// piece / stages.
   int piece(int stage, int chunk) const { return chunk * stages + stage; }
+  /// The micro-batches that a rank of the stage has under way under 1F1B, at most: with R ranks in this stage and those
+  /// behind it, r of them in this one, R / r, rounded up, so that all of these ranks have work. Of the first stage it
+  /// is PipeDream's NOAM.
+  int under_way(int stage) const;
 };
 
 /// By stage: its tasks in their order.
