@@ -1,5 +1,6 @@
 /// Scenarios whose model is cut. Sizes that suit one another are too rare among sizes that are drawn one by one.
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "fuzz/draw.h"
@@ -40,6 +41,22 @@ Json transformer(Dice& dice, const Sizes& sizes) {
   return model;
 }
 
+/// Stages with ranks of their own, which sum their gradients and share nothing else.
+void make_stages_unlike(Json& tree, Dice& dice) {
+  std::vector<std::int64_t> replicas;
+  std::int64_t micro_batches = 1;
+  for (std::int64_t stage = tree["parallel"]["pipeline"].get<std::int64_t>(); stage > 0; --stage) {
+    replicas.push_back(dice.between(1, 3));
+    micro_batches = std::lcm(micro_batches, replicas.back());
+  }
+  tree["parallel"]["stage_replicas"] = replicas;
+  tree["parallel"].erase("order");
+  tree["cluster"]["workers"] = std::accumulate(replicas.begin(), replicas.end(), std::int64_t{0});
+  tree["training"]["batch_size"] = micro_batches * dice.between(1, 2);
+  tree["strategy"] = Json::array({Json{{"kind", "allreduce"}}});
+  if (tree["model"]["kind"] == "transformer") tree["model"]["tied"] = false;
+}
+
 /// Tensor ranks on unlike hosts, whose shares may go by speed.
 void make_unlike(Json& tree, Dice& dice) {
   std::vector<double> speeds;
@@ -63,6 +80,8 @@ Json cut(Dice& dice) {
   const bool dense = dice.hits(0.3);  // a perceptron, whose tensor ranks share layers in pairs
   Sizes sizes = drawn_sizes(dice, schedule);
   if (dense) sizes.context = sizes.expert = 1;
+  const bool stages_unlike = schedule == "pipedream" && dice.hits(0.5);
+  if (stages_unlike) sizes.tensor = sizes.context = sizes.expert = 1;
   Json parallel{{"tensor", sizes.tensor},
                 {"pipeline", sizes.pipeline},
                 {"context", sizes.context},
@@ -82,6 +101,7 @@ Json cut(Dice& dice) {
   tree["model"] = dense ? Json{{"kind", "perceptron"}, {"hidden", std::vector(static_cast<std::size_t>(layers - 1), 8)}}
                         : transformer(dice, sizes);
   tree["training"]["batch_size"] = sizes.data * sizes.micro_batches * sizes.expert;
+  if (stages_unlike) make_stages_unlike(tree, dice);
   if (sizes.tensor > 1 && dice.hits(0.4)) make_unlike(tree, dice);
   constexpr std::array recompute{"none", "selective", "full"};
   tree["training"]["recompute"] = recompute[dice.one_of(recompute.size())];

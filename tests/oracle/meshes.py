@@ -9,7 +9,7 @@ Written without reading src/, from
 * D. Lepikhin et al., GShard: Scaling Giant Models with Conditional Computation and Automatic Sharding, 2021 (experts).
 """
 from itertools import product
-from math import ceil, prod
+from math import ceil, lcm, prod
 
 from collectives import ring
 
@@ -20,25 +20,32 @@ class Mesh:
     def __init__(self, parallel, workers):
         self.sizes = {name: parallel[name] for name in ("tensor", "context", "expert", "pipeline")}
         self.cut = prod(self.sizes.values())
-        self.sizes["data"] = workers // self.cut
+        self.stages = [int(ranks) for ranks in parallel.get("stage_replicas") or []]
+        self.sizes["data"] = lcm(*self.stages) if self.stages else workers // self.cut  # the shares of a batch
         self.order = parallel["order"] + [name for name in self.sizes if name not in parallel["order"]]
 
     def place(self, rank):
         """The number of a rank along each dimension."""
         place = {}
+        if self.stages:  # stage after stage
+            stage = next(s for s in range(len(self.stages)) if rank < sum(self.stages[:s + 1]))
+            return dict.fromkeys(self.sizes, 0) | {"pipeline": stage, "data": rank - sum(self.stages[:stage])}
         for name in self.order:
             rank, place[name] = divmod(rank, self.sizes[name])
         return place
 
     def rank(self, place):
         rank = 0
+        if self.stages:
+            return sum(self.stages[:place["pipeline"]]) + place["data"]
         for name in reversed(self.order):
             rank = rank * self.sizes[name] + place[name]
         return rank
 
     def along(self, rank, *names):
         """The ranks whose places differ from that of a rank in some dimensions alone."""
-        places = product(*(range(self.sizes[name]) for name in names))
+        sizes = self.sizes | ({"data": self.stages[self.place(rank)["pipeline"]]} if self.stages else {})
+        places = product(*(range(sizes[name]) for name in names))
         return sorted(self.rank(self.place(rank) | dict(zip(names, place))) for place in places)
 
 

@@ -7,11 +7,12 @@ from sharded import units_of
 SCHEDULES = ("naive", "gpipe", "1f1b", "interleaved_1f1b", "zb_h1", "zb_h2", "pipedream", "pipedream_2bw")
 
 
-def tasks_of_stage(schedule, stage, stages, parts, chunks_a_stage):
+def tasks_of_stage(schedule, stage, stages, parts, chunks_a_stage, under_way=None):
     """The passes of a stage in their order: (what, micro-batch, chunk).
 
     The zero-bubble schedules split a backward pass: the gradient of its input goes on to the stage before, and the
     gradients of its weights follow so many backward passes later that all stages keep equally many micro-batches.
+    under_way: of a rank whose stage has other replicas than those beside it.
     """
     count = parts * chunks_a_stage
 
@@ -26,7 +27,7 @@ def tasks_of_stage(schedule, stage, stages, parts, chunks_a_stage):
     ahead = {"naive": 1, "gpipe": count, "1f1b": before_end + 1, "zb_h1": before_end + 1,
              "zb_h2": 2 * before_end + 1, "pipedream": before_end + 1, "pipedream_2bw": before_end + 1,
              "interleaved_1f1b": 2 * before_end + (chunks_a_stage - 1) * stages + 1}[schedule]
-    ahead = min(ahead, count)
+    ahead = min(under_way or ahead, count)
     later = {"zb_h1": stage, "zb_h2": 2 * stage}.get(schedule)
     tasks = [piece(turn, "forward") for turn in range(ahead - 1)]
     for turn in range(count):
@@ -53,14 +54,23 @@ def pipeline_stage(t, rank):
     """A stage of a cut model, whose hops go on beside its passes.
 
     PipeDream's stages update behind every micro-batch, or behind every so many, without an end of the step, and keep
-    older versions of their parameters for the micro-batches under way (Narayanan et al., 2019 and 2021).
+    older versions of their parameters for the micro-batches under way (Narayanan et al., 2019 and 2021). Where stages
+    have unlike replicas, micro-batch m goes through replica m mod r of a stage of r, which has R / r of them under way,
+    rounded up, with R replicas from its stage on (1F1B-RR and NOAM, Narayanan et al., 2019, section 3.2).
     """
     parallel, memory = t.parallel, t.ledgers[rank]
     stages, per_stage, place = parallel["pipeline"], parallel["chunks"], t.mesh.place(rank)
     stage = place["pipeline"]
 
-    def rank_of(piece):
-        return t.mesh.rank(place | {"pipeline": piece % stages})
+    replicas = t.mesh.stages
+    its = replicas[stage] if replicas else 1
+
+    def number(part):
+        return part * its + place["data"] if replicas else part
+
+    def rank_of(piece, part):
+        other = {"data": number(part) % replicas[piece % stages]} if replicas else {}
+        return t.mesh.rank(place | {"pipeline": piece % stages} | other)
 
     def beside(what, chunk):
         """The pieces of the model before and behind a pass, where something comes from or goes to them."""
@@ -71,7 +81,7 @@ def pipeline_stage(t, rank):
         for what, part, chunk in tasks:
             source = beside(what, chunk)[0]
             if source is not None:
-                channel = rank_of(source), rank, (what == "forward", part, source)
+                channel = rank_of(source, part), rank, (what == "forward", number(part), source)
                 arrivals[what, part, chunk] = t.receive(*channel)
     t.twins[rank] = t.mesh.rank(place | {"data": 0})
     pieces = pieces_of(t)
@@ -81,7 +91,9 @@ def pipeline_stage(t, rank):
     memory.hold("optimizer", length * t.vectors * t.number)
     schedule, parts = parallel["schedule"], parallel.get("micro_batches", 1)
     rows, flushes = t.rows // parts, schedule not in ("pipedream", "pipedream_2bw")
-    tasks = tasks_of_stage(schedule, stage, stages, parts * (1 if flushes else t.steps), per_stage)
+    updates = t.mesh.sizes["data"] // its if replicas else 1  # of this stage in a step
+    under_way = -(-sum(replicas[stage:]) // its) if replicas else None
+    tasks = tasks_of_stage(schedule, stage, stages, parts * (1 if flushes else t.steps * updates), per_stage, under_way)
     stash = Stash(memory, length * t.number, schedule, t.steps)
     for _ in range(t.steps if flushes else 1):
         arrivals, departures = {}, []
@@ -95,10 +107,10 @@ def pipeline_stage(t, rank):
             here, target = chunk * stages + stage, beside(what, chunk)[1]
             if target is not None:
                 size = rows * t.layers[pieces[max(here, target)][0]].entrance
-                departures.append(t.send(rank, rank_of(target), (what == "forward", part, here), size))
+                departures.append(t.send(rank, rank_of(target, part), (what == "forward", number(part), here), size))
             stash.after(what, part)
             if not flushes and what == "backward" and (part + 1) % parts == 0:
-                yield from end_of_step(t, rank, length)
+                yield from end_of_step(t, rank, length, (part + 1) % (parts * updates) == 0)
                 stash.update()
         if flushes:
             for event in departures:
@@ -131,13 +143,14 @@ class Stash:
             self.memory.hold(("version", old), self.size)
 
 
-def end_of_step(t, rank, length):
+def end_of_step(t, rank, length, ends=True):
     """The replicas of a stage sum their gradients and make an update."""
     if len(t.group(rank)) > 1:
         yield from ring(t, rank, t.group(rank), length, "sum")
     yield from update(t, rank, length)
     drop_gradients(t, rank)
-    t.end_step()
+    if ends:
+        t.end_step()
 
 
 def one_pass(t, rank, places, what, part, rows):

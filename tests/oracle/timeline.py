@@ -158,7 +158,7 @@ def not_covered(scenario, run):
                                          and pipeline["schedule"] in SCHEDULES and not bucketed(run["options"])):
         problems.append("a pipeline of this kind")
     if pipeline["pipeline"] > 1 and pipeline["schedule"].startswith("pipedream"):
-        if pipeline["pipeline"] * pipeline["tensor"] < run["workers"]:
+        if pipeline["pipeline"] * pipeline["tensor"] < run["workers"] and not pipeline["stage_replicas"]:
             problems.append("replicas of stages that update by themselves")
         if scenario["stop"]["steps"] < 3 * pipeline["pipeline"]:
             problems.append("PipeDream's memory where its first and last steps are all there is")

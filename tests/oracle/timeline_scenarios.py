@@ -1,5 +1,6 @@
 """Scenarios for timeline_test.py: drawn ones, and one of each fault that the timeline knows how to imitate."""
 import json
+from math import lcm
 
 
 def toml(value):
@@ -173,7 +174,7 @@ def draw_crashes(draw, scenario):
 
 
 def draw_pipeline(draw, scenario, stages, units):
-    schedules = ["naive", "gpipe", "1f1b", "zb_h1", "zb_h2", "pipedream", "pipedream_2bw"]
+    schedules = ["naive", "gpipe", "1f1b", "zb_h1", "zb_h2", "pipedream", "pipedream", "pipedream_2bw"]
     schedules += ["interleaved_1f1b"] * 2 if units >= 2 * stages else []
     schedule = draw.choice(schedules)
     chunks = draw.randint(2, min(units // stages, 3)) if schedule == "interleaved_1f1b" else 1
@@ -191,14 +192,21 @@ def draw_pipeline(draw, scenario, stages, units):
         scenario["stop"]["steps"] = 12
         if "devices" not in scenario["cluster"].get("topology", {}):
             scenario["cluster"]["workers"] = stages
+    free = not {"devices", "sites"} & set(scenario["cluster"].get("topology", {}))  # for any number of workers
+    unlike = schedule == "pipedream" and free and draw.random() < 0.6
     if schedule == "pipedream":
         del scenario["parallel"]["micro_batches"]
-    if draw.random() < 0.5:
+    if unlike:
+        replicas = scenario["parallel"]["stage_replicas"] = [draw.randint(1, 3) for _ in range(stages)]
+        scenario["cluster"] |= {"workers": sum(replicas), "collectives": "messages"}
+        scenario["training"]["batch_size_per_worker"] = lcm(*replicas)
+    elif draw.random() < 0.5:
         scenario["parallel"]["order"] = draw.choice([["tensor", "pipeline", "data"], ["pipeline", "data", "tensor"],
                                                      ["data", "tensor", "pipeline"]])
     if pieces > stages:
         scenario["parallel"]["chunks"] = chunks
-    kind = draw.choice(["single", "allreduce"]) if scenario["cluster"]["workers"] == stages else "allreduce"
+    alone = scenario["cluster"]["workers"] == stages and not unlike
+    kind = draw.choice(["single", "allreduce"]) if alone else "allreduce"
     at_once = {} if kind == "single" else {"bucket_size": "none"}
     scenario["strategy"] = [around_a_ring({"kind": kind, "label": schedule} | at_once)]
 
