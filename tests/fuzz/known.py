@@ -18,23 +18,9 @@ LISTED = HERE.parent / "known_faults.toml"
 PREFIXES = ("relations: ", "fuzz: ")
 
 
-def embedding_in_a_bucket_of_its_own(case):
-    buckets = any(s["kind"] in ("mapreduce", "parameter_server") and s.get("bucket_size", "none") != "none"
-                  for s in case.at("strategy", []))
-    return buckets and case.kind("model") == "transformer"
-
-
-def sums_beside_keys_and_values(case):
-    sums = any(s["kind"] in ("allreduce", "zero", "fsdp") for s in case.at("strategy", []))
-    return sums and (case.at("parallel.context", 1) > 1 or case.at("parallel.expert", 1) > 1)
-
-
 # The name in known_faults.toml, its relation, the scenarios that may show it, and the pattern of its words if not all
 # words of the relation are meant. A fault of a run by itself has None for its relation, and a pattern.
-KNOWN = {
-    "two side streams of a rank": (None, sums_beside_keys_and_values, "simulated_s is .* with computed collectives"),
-    "buckets of one instant": (None, embedding_in_a_bucket_of_its_own, " is .* with computed collectives"),
-}
+KNOWN = {}
 
 
 def shows(known, case, fault):

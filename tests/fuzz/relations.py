@@ -106,8 +106,19 @@ def steady(case):
             and not case.at("training.checkpoint_every") and not case.at("stop.time"))
 
 
+def shares_links(case):
+    """Whether sums or gathers beside a rank's passes share links with its keys and values, or with its tokens.
+
+    Both are slower as long as they meet. How long that is depends on when each begins, so that a step may take longer
+    although all begins earlier.
+    """
+    sharing = case.at("parallel.context", 1) > 1 or case.at("parallel.expert", 1) > 1
+    return sharing and bool(case.strategies() & {"allreduce", "fsdp", "zero"})
+
+
 def lockstep(case):
-    return has_steps(case) and steady(case) and case.strategies() <= LOCKSTEP and not case.at("cluster.platform")
+    return (has_steps(case) and steady(case) and case.strategies() <= LOCKSTEP and not case.at("cluster.platform")
+            and not shares_links(case))
 
 
 def starts_slowly(case):

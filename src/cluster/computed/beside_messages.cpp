@@ -16,21 +16,22 @@ BesideMessages::BesideMessages(World& world, ContentionCheck* check)
       own_numbers_(world.cluster()),
       numbers_(check ? check->numbers() : own_numbers_),
       under_way_(static_cast<std::size_t>(world.size())),
-      present_(2 * static_cast<std::size_t>(world.size())),
+      present_(static_cast<std::size_t>(world.size())),
       left_out_until_s_(static_cast<std::size_t>(world.size())) {}
 
 void BesideMessages::starts(UnderWay& message) {
   under_way_.add(message);
   for (const int rank : {message.source, message.target})
-    for (const bool side : {false, true}) compare(rank, present(rank, side), message);
+    for (const Present& its : present(rank)) compare(rank, its, message);
 }
 
-void BesideMessages::enter(std::size_t member, bool side, const CollectiveGroup& group,
+void BesideMessages::enter(std::size_t member, const CollectiveGroup& group,
                            const ComputedCollectives::Collective& collective) {
   const int rank = group.world_rank(member);
-  Present& its = present(rank, side) = {member, &group, &collective};
-  if (const Present& other = present(rank, !side); other.collective) meet(rank, its, other);
+  const Present its{member, &group, &collective};
+  for (const Present& other : present(rank)) meet(rank, its, other);
   for (const UnderWay* const message : under_way_.of(rank)) compare(rank, its, *message);
+  present(rank).push_back(its);
 }
 
 namespace {
@@ -45,7 +46,7 @@ void each_part_of(const CollectivePlan& plan, std::size_t member, const Visit& v
 
 }  // namespace
 
-/// A collective beside one of the rank's other actor. ContentionCheck takes both for one actor, whose transfers are
+/// A collective beside one of another actor of the rank. ContentionCheck takes both for one actor, whose transfers are
 /// apart.
 void BesideMessages::meet(int rank, const Present& present, const Present& other) {
   if (present.group->members->size() < 2 || other.group->members->size() < 2) return;
@@ -97,18 +98,15 @@ void BesideMessages::add_left_out(int rank, double seconds, int link) {
 }
 
 void BesideMessages::leave(int rank, const ComputedCollectives::Collective& collective) {
-  for (const bool side : {false, true})
-    if (Present& its = present(rank, side); its.collective == &collective) its = {};
+  std::erase_if(present(rank), [&](const Present& its) { return its.collective == &collective; });
 }
 
-void BesideMessages::clear() { std::ranges::fill(present_, Present()); }
-
-BesideMessages::Present& BesideMessages::present(int rank, bool side) {
-  return present_[static_cast<std::size_t>(rank + (side ? world_.size() : 0))];
+void BesideMessages::clear() {
+  for (std::vector<Present>& all : present_) all.clear();
 }
 
 void BesideMessages::compare(int rank, const Present& present, const UnderWay& message) {
-  if (!present.collective || present.group->members->size() < 2) return;
+  if (present.group->members->size() < 2) return;
   std::optional<int> link = shared_link(present, message.source, message.target, rank);
   // A message of one that stands for all members is each member's, to a rank that is as far away.
   if (present.collective->by_one)

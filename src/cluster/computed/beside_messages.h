@@ -20,8 +20,8 @@ class ContentionCheck;
 /// The times of a computed collective are those of its own transfers. Where a message of a member is on one of their
 /// links meanwhile, both take longer: the run is given up, to be simulated message by message. A run that leaves this
 /// out adds up how long there is such a message at any rank, each one as long as it takes alone and behind the rank's
-/// others: what waits for it, or for the collective, is as late as that. So it is with two collectives of a rank, that
-/// of its main actor and that of its side actor.
+/// others: what waits for it, or for the collective, is as late as that. So it is with collectives that a rank is in at
+/// one time: its main actor is in one at most, and each of its side actors in another.
 class BesideMessages {
  public:
   /// check: which numbers the links; null: each host has links of its own, to which nobody else's transfers come.
@@ -35,9 +35,8 @@ class BesideMessages {
 
   /// A message from one rank to another starts.  Errors: std::runtime_error; Cluster::contended_link() says where.
   void starts(UnderWay& message);
-  /// An actor of a member enters a collective: its rank's main one, or its side actor.  Errors: as starts.
-  void enter(std::size_t member, bool side, const CollectiveGroup& group,
-             const ComputedCollectives::Collective& collective);
+  /// An actor of a member enters a collective.  Errors: as starts.
+  void enter(std::size_t member, const CollectiveGroup& group, const ComputedCollectives::Collective& collective);
   void leave(int rank, const ComputedCollectives::Collective& collective);
   /// All collectives are gone.
   void clear();
@@ -50,7 +49,7 @@ class BesideMessages {
   };
   using Links = std::unordered_set<int>;
 
-  Present& present(int rank, bool side);
+  std::vector<Present>& present(int rank) { return present_[static_cast<std::size_t>(rank)]; }
   void meet(int rank, const Present& present, const Present& other);
   std::optional<int> shared_link(const Present& one, const Present& other);
   std::optional<int> narrowest_of_both(const Links& one, const Links& other) const;
@@ -67,9 +66,9 @@ class BesideMessages {
   LinkNumbers own_numbers_;
   LinkNumbers& numbers_;
   MessagesUnderWay under_way_;
-  std::vector<Present> present_;          ///< by rank, then by rank of side actors
-  std::vector<double> left_out_until_s_;  ///< by rank
-  double all_left_out_until_s_ = 0.0;     ///< the last of these
+  std::vector<std::vector<Present>> present_;  ///< by rank: a collective of each of its actors
+  std::vector<double> left_out_until_s_;       ///< by rank
+  double all_left_out_until_s_ = 0.0;          ///< the last of these
   double left_out_s_ = 0.0;
   std::string left_out_on_;
   std::unordered_map<const AlphaBetaGamma*, Links> links_;   ///< of parts of collectives, by their costs

@@ -175,7 +175,7 @@ bool ComputedCollectives::meets_others(const Collective& collective) const {
 void ComputedCollectives::arrive(const Call& call, CollectiveGroup& all, const std::shared_ptr<Collective>& collective,
                                  Tensor brought) const {
   const auto self = static_cast<std::size_t>(call.position);
-  if (meets_others(*collective)) beside_->enter(self, call.side, all, *collective);
+  if (meets_others(*collective)) beside_->enter(self, all, *collective);
   if (collective->by_one) {  // all come with it, and bring the same
     std::ranges::fill(collective->arrivals, world_.now());
     std::ranges::fill(collective->since, call.actor.since_collective(world_.now()));

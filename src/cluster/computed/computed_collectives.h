@@ -46,7 +46,6 @@ class ComputedCollectives {
     int generation;
     int position;
     ActorState& actor;  ///< the calling one's state
-    bool side;          ///< it is its rank's side actor
   };
   /// Says the phases of a collective.  key: equal for equal phases of these members; asked for more often.
   struct MakePhases {
@@ -57,9 +56,8 @@ class ComputedCollectives {
   explicit ComputedCollectives(World& world);
   ~ComputedCollectives();
 
-  /// In an actor of a member: blocks until its own end; returns its result.  A rank's main actor and its side actor are
-  /// not in collectives at one time.  Where the actor has an AfterCollective, the call returns nothing at once, and the
-  /// result goes to it at the member's end.
+  /// In an actor of a member: blocks until its own end; returns its result.  Where the actor has an AfterCollective,
+  /// the call returns nothing at once, and the result goes to it at the member's end.
   values::Tensor take_part(const Call& call, const MakeTiming& make, values::Tensor brought);
   values::Tensor take_part(const Call& call, const MakePhases& make, values::Tensor brought);
 

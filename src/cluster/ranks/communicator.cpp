@@ -211,14 +211,14 @@ bool Communicator::alike_routes() const { return world_->cluster().options().ali
 
 values::Tensor Communicator::compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,
                                               values::Tensor brought) const {
-  return world_->computed_collectives().take_part({members_, generation_, position_, *actor_, !main_}, timing,
+  return world_->computed_collectives().take_part({members_, generation_, position_, *actor_}, timing,
                                                   std::move(brought));
 }
 
 values::Tensor Communicator::compute_in_phases(const std::function<std::string()>& key,
                                                const std::function<CollectivePhases()>& phases,
                                                values::Tensor brought) const {
-  return world_->computed_collectives().take_part({members_, generation_, position_, *actor_, !main_}, {key, phases},
+  return world_->computed_collectives().take_part({members_, generation_, position_, *actor_}, {key, phases},
                                                   std::move(brought));
 }
 

@@ -157,4 +157,6 @@ std::vector<values::Tensor> SideStream::wait_for_all() {
   return all;
 }
 
+void SideStream::let_others_go_on() { sg4::this_actor::yield(); }
+
 }  // namespace simgrad::cluster

@@ -39,6 +39,9 @@ class SideStream {
   /// Blocks until all tasks since the last one that was asked for are over; their results.
   std::vector<values::Tensor> wait_for_all();
 
+  /// In a task: whatever other actors do at this instant, such as starting further tasks, they do before it goes on.
+  static void let_others_go_on();
+
  private:
   struct Queue;
   void block_until(int number);

@@ -8,6 +8,7 @@ namespace simgrad::strategies {
 
 using cluster::Communicator;
 using cluster::Pending;
+using cluster::SideStream;
 using values::Tensor;
 
 struct BucketStream::Queue {
@@ -21,6 +22,8 @@ struct BucketStream::Queue {
       for (Pending& message : under_way.front()) message.wait();
       under_way.pop_front();
     }
+    // Buckets may be complete at one instant: that of an embedding takes no time behind that of the layer above it.
+    SideStream::let_others_go_on();
     const auto next = waiting.extract(waiting.begin());
     under_way.push_back(next.mapped()(comm));
   }
