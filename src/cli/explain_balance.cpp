@@ -229,7 +229,7 @@ void print_balance(const experiment::RunPlan& run) {
     throw base::ScenarioError(
         "explain balance: workers of strategy multitask have rows by their tasks, not by their speed; expected another "
         "strategy");
-  const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
+  const auto* const on_mesh = strategies::mesh_under(strategy);
   if (on_mesh && on_mesh->parallel().by_stages()) {
     fmt::print("the replicas of each stage have micro-batches in turn, for {}\n", outputs::printable(run.label));
     return print_stages(settings, *on_mesh, problem, rows);

@@ -95,6 +95,22 @@ TEST_CASE("the fit is checked against whatever data there are, and every misfit 
                     "x.toml:14:1: a batch of 50 samples, but there are 3 training rows; expected at most as many");
 }
 
+TEST_CASE("ranks of a cut model share their rows: replicas, not ranks, have one each at least") {
+  std::string text = with_line("parallel", "pipeline = 2\nmicro_batches = 1");
+  text.replace(text.find("least_squares"), std::string("least_squares").size(), "perceptron");
+  const Settings settings = settings_of(text);
+  const auto faults_with_rows = [&](std::int64_t rows) {
+    scenario::Faults faults;
+    check_fit(settings, {.features = 3, .classes = 0}, rows, faults);
+    return faults;
+  };
+  CHECK(faults_with_rows(2).empty());
+  CHECK_THROWS_WITH(
+      faults_with_rows(1).raise_if_any(),
+      StartsWith("x.toml:3:1: 4 workers are 2 replicas of the model for 1 training rows; expected at most one "
+                 "replica a row"));
+}
+
 TEST_CASE("a simulation that does not fit into the memory at hand is refused with the workers that fit") {
   const auto why = [](const std::string& strategy, int workers, double memory_bytes) -> std::string {
     std::string text = small;

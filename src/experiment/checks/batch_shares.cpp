@@ -44,14 +44,10 @@ double relative_speed(const Settings& settings, int rank) {
   return std::cmp_less(rank, relative.size()) ? relative[static_cast<std::size_t>(rank)] : 1.0;
 }
 
-const strategies::OnMesh* mesh_under(const strategies::Strategy& strategy) {
-  return dynamic_cast<const strategies::OnMesh*>(&strategy);
-}
-
 /// The ranks of each sharer, in their order.
 std::vector<std::vector<int>> ranks_of_sharers(const strategies::Strategy& strategy, std::int64_t workers) {
   std::vector<std::vector<int>> all;
-  const strategies::OnMesh* const on_mesh = mesh_under(strategy);
+  const strategies::OnMesh* const on_mesh = strategies::mesh_under(strategy);
   if (!on_mesh) {
     for (int rank = 0; rank < workers; ++rank) all.push_back({rank});
     return all;
@@ -66,7 +62,7 @@ std::vector<std::vector<int>> ranks_of_sharers(const strategies::Strategy& strat
 /// The work of each of a stage's tensor ranks over that of an equal share, by stage; empty: shares are equal.
 strategies::TensorWeights loads_of(const Settings& settings, const strategies::Strategy& strategy,
                                    const models::Problem& problem, std::int64_t rows) {
-  const strategies::OnMesh* const on_mesh = mesh_under(strategy);
+  const strategies::OnMesh* const on_mesh = strategies::mesh_under(strategy);
   if (!on_mesh || !on_mesh->parallel().shares_by_speed()) return {};
   const training::MemoryTerms terms = memory_terms(settings, strategy, problem, rows);
   const strategies::Parallel& parallel = on_mesh->parallel();
@@ -80,7 +76,7 @@ strategies::TensorWeights loads_of(const Settings& settings, const strategies::S
 double load_of(const strategies::Strategy& strategy, const strategies::TensorWeights& loads, std::int64_t workers,
                int rank) {
   if (loads.empty()) return 1.0;
-  const training::MeshPlace place = mesh_under(strategy)->parallel().mesh(workers).place(rank);
+  const training::MeshPlace place = strategies::mesh_under(strategy)->parallel().mesh(workers).place(rank);
   return loads[static_cast<std::size_t>(place[training::Dimension::pipeline])]
               [static_cast<std::size_t>(place[training::Dimension::tensor])];
 }
@@ -99,7 +95,7 @@ class ShareMemory {
     if (!fresh) return at->second;
     training::MemoryTerms terms = terms_;
     terms.rows = share;
-    const strategies::OnMesh* const on_mesh = mesh_under(strategy_);
+    const strategies::OnMesh* const on_mesh = strategies::mesh_under(strategy_);
     if (!on_mesh) return at->second = {strategy_.memory(terms).sum()};
     terms.batch = share * sharers;
     for (const std::vector<record::MemoryParts>& stage : on_mesh->memory_of_tensor_ranks(terms))
@@ -116,7 +112,7 @@ class ShareMemory {
 /// The memory that the ranks of a sharer have, in the order of ShareMemory::needed; infinite where it is not known.
 std::vector<double> limits_of(const Settings& settings, const strategies::Strategy& strategy, const HostPowers& powers,
                               const std::vector<int>& ranks, const Sharer& sharer, std::int64_t workers) {
-  const strategies::OnMesh* const on_mesh = mesh_under(strategy);
+  const strategies::OnMesh* const on_mesh = strategies::mesh_under(strategy);
   const std::int64_t stages = on_mesh ? on_mesh->parallel().pipeline : 1;
   const std::int64_t shares = on_mesh && on_mesh->parallel().shares_by_speed() ? on_mesh->parallel().tensor : 1;
   std::vector<double> least(static_cast<std::size_t>(stages * shares), std::numeric_limits<double>::infinity());
@@ -153,7 +149,7 @@ std::int64_t most_rows(ShareMemory& memory, const std::vector<double>& limits, c
 
 /// A share has a row in each micro-batch, those of the strategy times those of the mesh, for each expert rank.
 std::int64_t unit_of(const strategies::Strategy& strategy, std::int64_t workers) {
-  const strategies::OnMesh* const on_mesh = mesh_under(strategy);
+  const strategies::OnMesh* const on_mesh = strategies::mesh_under(strategy);
   if (!on_mesh) return 1;
   const strategies::Parallel& parallel = on_mesh->parallel();
   const auto replicas = static_cast<int>(workers / parallel.ranks_a_replica());
@@ -164,7 +160,7 @@ std::int64_t unit_of(const strategies::Strategy& strategy, std::int64_t workers)
 
 bool deals_by_speed(const Settings& settings, const strategies::Strategy& strategy) {
   const std::int64_t workers = strategy.workers(settings.cluster.workers);
-  const strategies::OnMesh* const on_mesh = mesh_under(strategy);
+  const strategies::OnMesh* const on_mesh = strategies::mesh_under(strategy);
   return settings.training.partition->by_speed() && workers > (on_mesh ? on_mesh->parallel().ranks_a_replica() : 1);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/memory.h"
@@ -10,6 +11,7 @@
 #include "data/limits.h"
 #include "experiment/checks/memory_check.h"
 #include "strategies/circumstances.h"
+#include "strategies/parallel/on_mesh.h"
 
 namespace simgrad::experiment {
 
@@ -93,10 +95,26 @@ class FitCheck {
       faults_.add(settings_.places.batch,
                   fmt::format("a batch of {} samples, but there are {} training rows; expected at most as many", batch_,
                               rows_));
-    if (settings_.cluster.workers > rows_)
-      faults_.add(settings_.places.workers,
-                  fmt::format("{} workers for {} training rows; expected at most one worker a row",
-                              settings_.cluster.workers, rows_));
+    const std::int64_t workers = settings_.cluster.workers, replicas = most_replicas();
+    if (replicas > rows_)
+      faults_.add(
+          settings_.places.workers,
+          replicas == workers
+              ? fmt::format("{} workers for {} training rows; expected at most one worker a row", workers, rows_)
+              : fmt::format("{} workers are {} replicas of the model for {} training rows; expected at most one "
+                            "replica a row",
+                            workers, replicas, rows_));
+  }
+
+  /// Of all strategies: how many have rows of their own. The ranks of a cut model share theirs.
+  std::int64_t most_replicas() const {
+    if (settings_.strategies.empty()) return settings_.cluster.workers;
+    std::int64_t most = 0;
+    for (const auto& its : settings_.strategies) {
+      const strategies::OnMesh* const on_mesh = strategies::mesh_under(*its.as_run());
+      most = std::max(most, on_mesh ? on_mesh->replicas(settings_.cluster.workers) : settings_.cluster.workers);
+    }
+    return most;
   }
 
   void parameters() {

@@ -80,7 +80,7 @@ class MemoryFit {
   double worker_bytes() const { return strategy_.memory(terms_).sum(); }
 
   std::vector<std::string> changes_to(double limit_bytes) const {
-    if (const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy_))
+    if (const auto* const on_mesh = strategies::mesh_under(strategy_))
       return mesh_changes_that_fit(*on_mesh, terms_, limit_bytes);
     return changes_that_fit(settings_, strategy_, terms_, limit_bytes,
                             [&](std::int64_t workers) { return rows_of(workers); });
@@ -89,7 +89,7 @@ class MemoryFit {
   std::string refusal() const {
     if (const auto* const placed = dynamic_cast<const strategies::Operators*>(&strategy_))
       return placed->memory_refusal(terms_, settings_.cluster);
-    if (const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy_))
+    if (const auto* const on_mesh = strategies::mesh_under(strategy_))
       return deals_by_speed(settings_, strategy_) ? "" : refusal_of_stages(*on_mesh);
     const MemoryParts worker = strategy_.memory(terms_);
     const training::Traits traits = strategy_.traits(static_cast<int>(terms_.workers));
@@ -124,7 +124,7 @@ class MemoryFit {
 
   std::string nearest_changes() const {
     const std::vector<std::string> found = changes_to(limit_bytes_);
-    if (found.empty() && dynamic_cast<const strategies::OnMesh*>(&strategy_))
+    if (found.empty() && strategies::mesh_under(strategy_))
       return "no recomputation, number of micro-batches, of stages or of tensor ranks, sequence parallelism, balance "
              "by memory, 1F1B or stage 1 of zero makes it fit by itself; take more workers or a smaller model, or set "
              "training.memory = \"ignore\" to run it all the same";

@@ -147,7 +147,7 @@ double longest_passes_s(const std::vector<TensorBalance>& balance) {
 
 std::vector<std::string> notes_on_padding(const Settings& settings, const strategies::Strategy& strategy,
                                           const models::Problem& problem) {
-  const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
+  const auto* const on_mesh = strategies::mesh_under(strategy);
   const strategies::Parallel& parallel = on_mesh ? on_mesh->parallel() : settings.parallel;
   const models::CutModel* const cut = settings.model.model->cut();
   if (!cut || parallel.shares_by_speed()) return {};
@@ -157,7 +157,7 @@ std::vector<std::string> notes_on_padding(const Settings& settings, const strate
 
 std::vector<std::string> notes_on_tensor_shares(const Settings& settings, const strategies::Strategy& strategy,
                                                 const models::Problem& problem, std::int64_t rows) {
-  const auto* const on_mesh = dynamic_cast<const strategies::OnMesh*>(&strategy);
+  const auto* const on_mesh = strategies::mesh_under(strategy);
   if (!on_mesh) return {};
   if (!on_mesh->parallel().shares_by_speed()) {
     if (settings.parallel.tensor_shares != strategies::TensorShares::speed) return {};

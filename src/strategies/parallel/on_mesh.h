@@ -36,9 +36,10 @@ class OnMesh final : public Strategy {
   std::vector<std::vector<record::MemoryParts>> memory_of_tensor_ranks(const training::MemoryTerms& terms) const;
   /// The strategy among the ranks with one part.
   const std::shared_ptr<const Strategy>& strategy() const { return strategy_; }
+  /// Of the model, on so many ranks, as far as each has rows of its own.
+  std::int64_t replicas(std::int64_t P) const { return parallel_.shares_of_batch(P); }
 
  private:
-  std::int64_t replicas(std::int64_t P) const { return parallel_.shares_of_batch(P); }
   std::vector<cluster::Recovery> recoveries(const Traits& traits) const;
   std::optional<Refusal> model_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> strategy_refusal(const Circumstances& circumstances) const;
@@ -53,6 +54,9 @@ class OnMesh final : public Strategy {
   std::string warning_;
   mutable std::optional<PipelineTable> table_;  ///< made by the first rank; the same for all
 };
+
+/// The strategy as one on a mesh; null where its model is not cut.
+inline const OnMesh* mesh_under(const Strategy& strategy) { return dynamic_cast<const OnMesh*>(&strategy); }
 
 /// The workers of a strategy on the mesh of so many ranks, and its traits with as many.
 std::int64_t workers_on_mesh(const Strategy& strategy, const Parallel& parallel, std::int64_t ranks);
