@@ -85,7 +85,7 @@ void add_merge(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   command->add_option("--out", options->out, "The directory of the results (default out/<scenario's name>)")
       ->type_name("DIR");
-  command->add_flag("--force", options->force, "Replaces the results of another experiment");
+  command->add_flag("--force", options->force, "Replaces the results of another experiment, which are kept otherwise");
   add_pace(*command, options->jobs, options->threads);
   command->add_flag("--no-why", options->no_why, "Does not try what would make the runs faster; see run");
   command->add_flag("--sqlite", options->sqlite,

@@ -35,8 +35,8 @@ CLI::Option* add_execution(CLI::App& command, RunOptions& options) {
       ->type_name("DIR");
   auto* const force =
       command.add_flag("--force", options.force,
-                       "Does all runs again, those too whose records are in the directory, and replaces the results "
-                       "of another experiment");
+                       "Repeats all runs, finished ones included, and replaces the results of an earlier version of "
+                       "the scenario instead of keeping them");
   add_pace(command, options.jobs, options.threads);
   command.add_option("--run-time", options.run_time, "The real time that a run may take; a longer one has failed")
       ->type_name("TIME");

@@ -271,13 +271,18 @@ TEST_CASE("merge: finds the scenario from another directory, and after both have
   CHECK(differing(shards.path("m"), shards.path("elsewhere/m")) == "equal");
 }
 
-TEST_CASE("merge: the results of another experiment are refused, and replaced by --force") {
+TEST_CASE("merge: the results of another experiment are kept under another name, and replaced by --force") {
   const Shards shards;
   shards.run("--set training.learning_rate=0.05 --out taken");
-  const Called refused = program("merge out/x/shard-*-of-2 --out taken", shards.scratch);
-  CHECK(refused.exit_code == 2);
-  CHECK(contains(refused.err, "taken: has the results of another experiment: training.learning_rate is 0.05 there"));
-  CHECK(program("merge out/x/shard-*-of-2 --out taken --force", shards.scratch).exit_code == 0);
+  const Called merged = program("merge out/x/shard-*-of-2 --out taken", shards.scratch);
+  CHECK(merged.exit_code == 0);
+  CHECK(contains(merged.err, "an earlier version in taken are kept in taken.1 (training.learning_rate is 0.05 there"));
+  CHECK(results_in(shards.scratch, "taken.1")["scenario"]["training"]["learning_rate"] == 0.05);
+  CHECK(results_in(shards.scratch, "taken")["runs"].size() == 10);
+  shards.run("--set training.learning_rate=0.05 --out forced");
+  CHECK(program("merge out/x/shard-*-of-2 --out forced --force", shards.scratch).exit_code == 0);
+  CHECK_FALSE(fs::exists(shards.path("forced.1")));
+  CHECK(results_in(shards.scratch, "forced")["runs"].size() == 10);
   CHECK(results_in(shards.scratch, "taken")["runs"].size() == 10);
 }
 

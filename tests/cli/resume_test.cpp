@@ -182,18 +182,53 @@ TEST_CASE("resume: --force for the same experiment keeps records of other seeds"
   CHECK(fs::exists(record));
 }
 
-TEST_CASE("resume: a directory with the results of another experiment is refused with the differences") {
+TEST_CASE("resume: the results of an earlier version are kept under the next free number, and the differences named") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   REQUIRE(program(sweep, scratch).exit_code == 0);
+  scratch.write("out/x/notes.txt", "a user's");
   const auto before = files_below(scratch.path() + "/out/x");
+  fs::create_directories(scratch.path() + "/out/x.7");
+  fs::create_directories(scratch.path() + "/out/x.old");
   const Called other = program(sweep + " --set training.learning_rate=0.05 --set cluster.bandwidth=2Gbps", scratch);
-  CHECK(other.exit_code == 2);
+  CHECK(other.exit_code == 0);
   CHECK(contains(other.err,
-                 "out/x: has the results of another experiment: cluster.bandwidth is \"1Gbps\" there and "
-                 "\"2Gbps\" here, training.learning_rate is 0.1 there and 0.05 here; --out DIR keeps both, "
-                 "--force replaces them\n"));
-  CHECK(files_below(scratch.path() + "/out/x") == before);
+                 "simgrad: the results of an earlier version in out/x are kept in out/x.8 (cluster.bandwidth is "
+                 "\"1Gbps\" there and \"2Gbps\" here, training.learning_rate is 0.1 there and 0.05 here)\n"));
+  CHECK_FALSE(contains(other.err, "already"));
+  CHECK(files_below(scratch.path() + "/out/x.8") == before);
+  CHECK(results_in(scratch)["scenario"]["training"]["learning_rate"] == 0.05);
+  CHECK_FALSE(fs::exists(scratch.path() + "/out/x/notes.txt"));
+  CHECK(program("report out/x.8", scratch).exit_code == 0);
+  // The same command again goes on where it is.
+  CHECK(contains(program(sweep + " --set training.learning_rate=0.05 --set cluster.bandwidth=2Gbps", scratch).err,
+                 "6 of 6 runs are in out/x already"));
+  CHECK(program(sweep, scratch).exit_code == 0);
+  CHECK(fs::exists(scratch.path() + "/out/x.9/results.json"));
+}
+
+TEST_CASE(
+    "resume: an earlier version without results leaves nothing behind, and that in a linked directory is refused") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program(sweep, scratch).exit_code == 0);
+  const std::string other = sweep + " --set training.learning_rate=0.05";
+  fs::create_directories(scratch.path() + "/real");
+  fs::create_symlink("real", scratch.path() + "/linked");
+  REQUIRE(program(sweep + " --out linked", scratch).exit_code == 0);
+  const Called refused = program(other + " --out linked", scratch);
+  CHECK(refused.exit_code == 2);
+  CHECK(
+      contains(refused.err,
+               "linked: has the results of another experiment: training.learning_rate is 0.1 there and 0.05 here; "
+               "they cannot be kept under another name (it is a link); --out DIR keeps both, --force replaces them\n"));
+  // What a command leaves that was interrupted before its first run was finished.
+  const std::string written = contents(scratch.path() + "/out/x/experiment.json");
+  fs::remove_all(scratch.path() + "/out/x");
+  fs::create_directories(scratch.path() + "/out/x/runs");
+  scratch.write("out/x/experiment.json", written);
+  CHECK(program(other, scratch).exit_code == 0);
+  CHECK_FALSE(fs::exists(scratch.path() + "/out/x.1"));
 }
 
 TEST_CASE("resume: without experiment.json the results themselves say whose they are") {
@@ -204,10 +239,12 @@ TEST_CASE("resume: without experiment.json the results themselves say whose they
   fs::remove(out + "/experiment.json");
   const auto before = files_below(out);
   const std::string other = sweep + " --set training.learning_rate=0.05";
-  const Called refused = program(other, scratch);
-  CHECK(refused.exit_code == 2);
-  CHECK(contains(refused.err, "training.learning_rate is 0.1 there and 0.05 here; --out DIR keeps both"));
-  CHECK(files_below(out) == before);
+  const Called changed = program(other, scratch);
+  CHECK(changed.exit_code == 0);
+  CHECK(contains(changed.err, "are kept in out/x.1 (training.learning_rate is 0.1 there and 0.05 here)"));
+  CHECK(files_below(out + ".1") == before);
+  fs::remove_all(out);
+  fs::rename(out + ".1", out);
   const Called same = program(sweep, scratch);
   CHECK(same.exit_code == 0);
   CHECK(contains(same.err, "already"));

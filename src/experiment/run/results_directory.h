@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -18,16 +19,21 @@ namespace simgrad::experiment {
 class ResultsDirectory {
  public:
   /// Makes the directory and its folder `runs`, waits for another command that writes to it, and removes temporary
-  /// files that a killed one has left. Writes experiment.json, and removes the files of an experiment that is replaced.
-  /// shard: experiment.json's member of that name; null: none.
-  /// replace: whether results of another experiment may be replaced.  tell: called before waiting.
-  /// Errors: ScenarioError naming the differences if the directory has another experiment's results; EnvironmentError,
-  /// also, before anything is written, for a link in the place of one of its folders.
+  /// files that a killed one has left. Writes experiment.json. Where the directory has the results of another
+  /// experiment, such as an earlier version of the scenario, it is renamed, and a new one is made: out/mine becomes
+  /// out/mine.1, and out/mine.2 the next time. shard: experiment.json's member of that name; null: none. replace:
+  /// results of another experiment are removed, and not kept. tell: called before waiting, and with what was renamed,
+  /// and why. Errors: ScenarioError naming the differences if the directory has another experiment's results and cannot
+  /// be renamed; EnvironmentError, also, before anything is written, for a link in the place of one of its folders.
   ResultsDirectory(const std::string& out, const Plan& plan, const nlohmann::ordered_json& shard, bool replace,
                    const std::function<void(const std::string& text)>& tell);
 
  private:
-  base::DirectoryLock lock_;
+  void take(const std::string& out, const std::function<void(const std::string& text)>& tell);
+  void keep_earlier(const std::string& out, const std::string& different,
+                    const std::function<void(const std::string& text)>& tell);
+
+  std::unique_ptr<base::DirectoryLock> lock_;
 };
 
 /// Whose results a directory has, by its experiment.json; null without that file.  Errors: EnvironmentError for a file
