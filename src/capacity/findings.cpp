@@ -111,12 +111,13 @@ std::string comparison(const Candidate& best, const Candidate& fewest, bool pric
   std::vector<double> differences;
   for (std::size_t s = 0; s < best.of_seed.size(); ++s) differences.push_back(best.of_seed[s] - fewest.of_seed[s]);
   if (differences.size() < 2)
-    return tr("With {} there is {}; one seed does not tell whether that is chance.", spares, numbers);
+    return tr("With {} there is {}; one seed cannot show whether that is chance.", spares, numbers);
   const outputs::Interval difference = outputs::interval(differences);
   const bool clear = price ? difference.high < 0.0 : difference.low > 0.0;
   const std::string interval = difference_text(difference, price);
   if (!clear)
-    return tr("The seeds do not tell whether spares pay: with {} there is {} ({}).", spares, numbers, interval);
+    return tr("With these seeds it is not clear whether spares pay off: with {} there is {} ({}).", spares, numbers,
+              interval);
   return best.spares == 1 ? tr("{} pays: {} ({}).", spares, numbers, interval)
                           : tr("{} pay: {} ({}).", spares, numbers, interval);
 }

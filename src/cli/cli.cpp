@@ -34,6 +34,10 @@ std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
   if (words.empty()) return fmt::format("a command is missing; known: {}", base::joined(commands));
+  std::error_code unknown;
+  if (words.front().ends_with(".toml") && std::filesystem::exists(words.front(), unknown))
+    return fmt::format("{} is a scenario; did you mean \"simgrad run {}\"?", words.front(),
+                       base::shell_word(words.front()));
   if (is_later(words.front()))
     return fmt::format("\"{}\" is not there yet; it comes with a later release", words.front());
   if (std::find(commands.begin(), commands.end(), words.front()) == commands.end() && words.front()[0] != '-')

@@ -46,8 +46,7 @@ struct PlanCommands {
   void (*check_capacity)(const experiment::Plan& plan) = nullptr;
 };
 inline constexpr const char* plan_summary =
-    "The cheapest, the fastest or the most frugal way to the goal of [plan], out of a space of strategies, hosts and "
-    "options";
+    "Finds the cheapest, fastest or least-energy way to reach the goal in [plan]";
 inline constexpr const char* capacity_summary =
     "Simulates the scenario's fleet over a long time: goodput, waiting, spares, days to the end";
 

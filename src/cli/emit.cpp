@@ -213,8 +213,7 @@ CLI::Option* add_emission(CLI::App& command, Emission& emission) {
 
 std::string emitted(const Emission& emission, const Sharded& command) {
   if (emission.shards == 0)
-    throw base::ScenarioError(
-        fmt::format("--emit {}: the number of shards is missing; expected --shards N besides", emission.engine));
+    throw base::ScenarioError(fmt::format("--emit {} needs --shards N, the number of shards", emission.engine));
   if (emission.engine == "slurm" && !emission.image.empty())
     throw base::ScenarioError("--image is about --emit kubernetes; leave it out");
   if (emission.engine == "slurm") return slurm_script(emission, command);

@@ -130,10 +130,11 @@ void explain_shares(const Settings& settings, const BatchShares& shares, const S
   if (shares.sharers.size() == 1)
     fmt::print("All workers are one replica, which has all rows.\n");
   else if (chosen)
-    fmt::print("The scenario deals rows by speed (training.partition, shares = \"speed\").\n");
+    fmt::print("The scenario splits the batch by speed (training.partition, shares = \"speed\").\n");
   else
     fmt::print(
-        "The scenario deals equal rows; training.partition = {{ kind = \"iid\", shares = \"speed\" }} deals them by "
+        "The scenario splits the batch equally; training.partition = {{ kind = \"iid\", shares = \"speed\" }} splits "
+        "it by "
         "speed.\n");
 }
 

@@ -75,10 +75,8 @@ std::string chosen_model(const PredictOptions& options) {
   if (!fs::is_directory(options.result, unknown)) return options.result;
   std::vector<Candidate> models = models_in(options.result);
   if (models.empty())
-    throw base::EnvironmentError(fmt::format(
-        "{}: has no models; expected results of a run with save_model = true, as by \"simgrad run ... --set "
-        "save_model=true\"",
-        options.result));
+    throw base::EnvironmentError(
+        fmt::format("{}: there are no models; run the scenario first with --set save_model=true", options.result));
   const std::vector<Candidate> all = models;
   std::erase_if(models, [&](const Candidate& model) {
     return (!options.run.empty() && model.text("id") != options.run) ||

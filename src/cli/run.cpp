@@ -91,7 +91,14 @@ void write_database(const outputs::Results& results, const std::string& out, Unw
 
 /// The sentence on an interrupt: finished runs, if there are some.
 std::string interrupted_text(const outputs::Results& results, const std::string& out) {
-  if (results.runs.empty()) return "simgrad: interrupted before a run was finished; no results are written";
+  std::error_code none;
+  if (results.runs.empty())
+    return std::filesystem::is_empty(out + "/runs", none) || none
+               ? "simgrad: interrupted before a run was finished; no results are written"
+               : fmt::format(
+                     "simgrad: interrupted before another run was finished; those that are finished, such as "
+                     "baselines, are kept in {}/runs, and the same command goes on from there",
+                     out);
   return fmt::format("simgrad: interrupted; the finished runs are in {}", out);
 }
 

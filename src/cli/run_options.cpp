@@ -89,8 +89,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   dry_run->excludes(emit)->excludes(shard);
   command
       .add_flag("--race", options.race,
-                "Drops a strategy at a grid point, under its further seeds, once its paired difference from the best "
-                "one is decided")
+                "Stops running more seeds of a strategy that is clearly slower than the best one at its grid point")
       ->excludes(emit)
       ->excludes(dry_run);
   command.add_flag("--json", options.json, "results.json on stdout, and nothing else")

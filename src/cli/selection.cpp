@@ -44,8 +44,8 @@ void add_selection(CLI::App& command, Chosen& chosen, std::vector<std::string>* 
 void add_details(CLI::App& command, experiment::Selection& selection) {
   command.add_flag(
       "--all-ranks", selection.all_ranks,
-      fmt::format("ranks.csv and links.csv have a row for each rank and link of every run, also where these "
-                  "are more than {}; else quantiles stand there for them",
+      fmt::format("ranks.csv and links.csv have a row for each rank and link of every run, even beyond {} rows; "
+                  "otherwise quantiles summarise them",
                   outputs::most_rows_in_full));
   command
       .add_option("--timelines", selection.timelines,

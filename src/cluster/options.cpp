@@ -216,7 +216,7 @@ namespace {
 
 void describe_links(base::Describer& d, Options& options) {
   d.number("efficiency", options.efficiency,
-           "the part of its bandwidth that every link gives in fact (headers, protocol); of platforms' links too",
+           "the usable share of a link's bandwidth (the rest is headers and protocol); of platforms' links, too",
            Bounds{.least = 0.0, .most = 1.0, .positive = true});
   d.quantity(
       "flow_limit", options.flow_limit_bytes_per_s, Unit::bytes_per_second,

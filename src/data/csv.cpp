@@ -273,8 +273,8 @@ std::vector<std::string> Reading::notes() const {
   for (std::int64_t j = 0; j < table_.columns && all.size() < most; ++j)
     if (const std::string note = feature(j) ? remark(columns_, j, table_, rows_) : ""; !note.empty())
       all.push_back(fmt::format("{}: column {} {}{}; to leave it out: [data] ignore = [{}]", at(table_.names_line),
-                                shown(name(j)), note, note.starts_with("has one") ? "" : ", like an identifier",
-                                shown(name(j))));
+                                shown(name(j)), note,
+                                note.starts_with("has one") ? "" : "; it looks like an identifier", shown(name(j))));
   return all;
 }
 

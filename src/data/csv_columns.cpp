@@ -121,7 +121,7 @@ std::string remark(const Columns& columns, std::int64_t j, const CsvTable& table
   if (constant) return "has one value in all rows";
   if (numbers.size() < rows_least || numbers.size() < rows.size()) return {};
   std::ranges::sort(numbers);
-  return std::ranges::adjacent_find(numbers) == numbers.end() ? "has another whole number in every row" : "";
+  return std::ranges::adjacent_find(numbers) == numbers.end() ? "has a different integer in every row" : "";
 }
 
 }  // namespace simgrad::data

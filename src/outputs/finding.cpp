@@ -81,9 +81,9 @@ std::string of_changes(const Counterfactual& counterfactual, const std::string& 
   const std::string beside = others.empty() ? "" : tr(" ({})", fmt::format("{}", fmt::join(others, tr("; "))));
   const std::string gain = times(best.front()->gain), over = over_steps(counterfactual);
   const std::string text = best.size() == 1
-                               ? tr("With {} {} would be {} as fast{}{}: {} binds most.", changes.front(), name, gain,
-                                    over, beside, causes.front())
-                               : tr("With {} or {} {} would be {} as fast{}{}: {} bind alike.",
+                               ? tr("With {} {} would be {} as fast{}{}: {} is the main bottleneck.", changes.front(),
+                                    name, gain, over, beside, causes.front())
+                               : tr("With {} or {} {} would be {} as fast{}{}: {} limit it about equally.",
                                     fmt::format("{}", fmt::join(changes.begin(), changes.end() - 1, tr(", "))),
                                     changes.back(), name, gain, over, beside, listed(causes));
   return text + slower_text(counterfactual, name);

@@ -115,8 +115,8 @@ std::string decided_text(const Answer& answer) {
   const auto add = [&](std::size_t count, const std::string& what) {
     if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
   };
-  add(tally.whole, tr("known to their end"));
-  add(tally.behind, tr("behind by formulas or by the times of their steps"));
+  add(tally.whole, tr("simulated to their end"));
+  add(tally.behind, tr("ruled out by bounds"));
   add(tally.dropped, tr("dropped because their losses fall too slowly"));
   add(tally.lost, tr("that do not come to the goal"));
   text += outputs::listed(parts, parts.size()) + tr(".");
@@ -156,7 +156,7 @@ std::vector<std::string> limit_texts(const Answer& answer) {
     const Measures& tighter = answer.standings[*price.tighter].expected;
     const double more = value(*price.tighter) - value(answer.winner->candidate);
     if (time)
-      all.push_back(tr("{} less time costs {} more: {}, in {}.", outputs::duration(price.is - tighter.time_s),
+      all.push_back(tr("Finishing {} earlier costs {} more: {}, in {}.", outputs::duration(price.is - tighter.time_s),
                        objective.text(more), choice_text(of(answer, *price.tighter)),
                        outputs::duration(tighter.time_s)));
     else if (money)

@@ -61,7 +61,7 @@ class Text {
       paragraph(decided_text(answer_));
       return text_;
     }
-    if (answer_.winner->projected) paragraph(tr("The time is that of simulated steps, gone on with to the goal."));
+    if (answer_.winner->projected) paragraph(tr("The total time is extrapolated from the simulated steps."));
     text_ += "\n" + table();
     list(tr("Limits"), limit_texts(answer_));
     list(tr("If an assumption is off"), turn_texts(answer_));

@@ -83,15 +83,33 @@ toml::table parsed(std::string_view text, const std::string& name) {
   return toml::parse(text, name);
 }
 
-/// A message of toml++, such as "Error while parsing decimal integer: expected digit, saw 'G'", with its usual cause.
-std::string explained(std::string_view description) {
+/// The word at a place of a text, up to what separates values.
+std::string_view word_at(std::string_view text, const toml::source_position& at) {
+  for (toml::source_index line = 1; line < at.line; ++line)
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  text = text.substr(0, text.find('\n'));
+  const std::size_t column = std::min<std::size_t>(at.column > 0 ? at.column - 1 : 0, text.size());
+  constexpr std::string_view separators = "=,[]{} \t\r#";
+  const std::size_t before = column == 0 ? std::string_view::npos : text.find_last_of(separators, column - 1);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
+  return text.substr(begin, end - begin);
+}
+
+/// A message of toml++, such as "Error while parsing decimal integer: expected digit, saw 'G'", with its usual cause: a
+/// text without quotes.
+std::string explained(std::string_view text, const toml::parse_error& error) {
+  std::string_view description = error.description();
   constexpr std::string_view opening = "Error while parsing ";
   if (description.starts_with(opening)) description.remove_prefix(opening.size());
   constexpr std::string_view values[] = {"decimal integer", "floating-point", "value", "boolean",
                                          "string",          "date",           "time"};
-  const bool in_value = std::ranges::any_of(values, [&](auto kind) { return description.starts_with(kind); });
-  return fmt::format("malformed TOML: {}{}", description,
-                     in_value ? "; texts and quantities are written in quotes, as in \"10Gbps\"" : "");
+  if (std::ranges::none_of(values, [&](auto kind) { return description.starts_with(kind); }))
+    return fmt::format("malformed TOML: {}", description);
+  const std::string_view word = word_at(text, error.source().begin);
+  const bool shows = !word.empty() && word.size() <= 40 && word.find_first_of("\"'") == std::string_view::npos;
+  return fmt::format("malformed TOML: {}; texts and quantities are written in quotes, as in \"10Gbps\"",
+                     shows ? fmt::format("{} is not a number, true or false", word) : description);
 }
 
 }  // namespace
@@ -111,8 +129,7 @@ Table parse_toml(std::string_view text, const std::string& name) {
   try {
     return converted_table(parsed(text, name), name, 0);
   } catch (const toml::parse_error& error) {
-    throw base::ScenarioError(
-        fmt::format("{}: {}", position_of(error.source(), name).text(), explained(error.description())));
+    throw base::ScenarioError(fmt::format("{}: {}", position_of(error.source(), name).text(), explained(text, error)));
   }
 }
 

@@ -7,7 +7,7 @@
 namespace simgrad::strategies {
 
 void describe_compression(base::Describer& d, Compression& compression) {
-  d.component("compression", compression, "the code that is sent instead of gradients");
+  d.component("compression", compression, "how gradients are compressed before they are sent");
 }
 
 void describe_parameter_compression(base::Describer& d, std::string_view key, Compression& compression,
@@ -25,7 +25,7 @@ void describe_parameter_compression(base::Describer& d, std::string_view key, Co
 }
 
 void describe_move_compression(base::Describer& d, Compression& compression) {
-  d.component("compression", compression, "the code that is sent instead of a replica's move");
+  d.component("compression", compression, "how a replica's move is compressed before it is sent");
   if (!compression->says_how_far())
     d.refuse("compression",
              "scale = \"majority\" says in which direction and not how far, but replicas' moves are averaged; "

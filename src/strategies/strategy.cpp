@@ -9,8 +9,7 @@ void Strategy::operator()(Server&) const { base::check(false, "a strategy withou
 
 void Strategy::describe_hosts_first(base::Describer& d, std::string_view algorithm) {
   d.flag("hosts_first", hosts_first,
-         "whether the devices of a host are one worker: they sum what they make of their rows, and the first one "
-         "exchanges with the other hosts");
+         "whether the devices of a host sum their gradients first; one of them then exchanges with the other hosts");
   if (hosts_first && algorithm == "hierarchical")
     d.refuse("hosts_first",
              "algorithm = \"hierarchical\" sums inside hosts first, but with hosts_first one device of each host takes "

@@ -248,7 +248,8 @@ work = "200d"
   CHECK(found.at("price_usd_per_h").get<double>() == Approx(3.0 * (7.0 + 2 * 1.0 + 2.0) / 4.0).epsilon(1e-12));
   CHECK(found.at("fleet").at(0).at("usd_per_useful_host_h").is_null());
   const auto finding = found.at("finding").get<std::string>();
-  CHECK(finding.starts_with("The seeds do not tell whether spares pay: with 1 spare there is a goodput of "));
+  CHECK(finding.starts_with(
+      "With these seeds it is not clear whether spares pay off: with 1 spare there is a goodput of "));
   CHECK(contains(finding, "0.00 % with no spares"));
   CHECK_FALSE(contains(finding, "inf"));
   CHECK(capacity_of(small + hopeless).at("price_usd_per_h").is_null());

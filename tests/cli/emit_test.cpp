@@ -197,8 +197,7 @@ TEST_CASE("emit: options that contradict it, and a missing number of shards, are
     CHECK(called.exit_code == 2);
     CHECK(called.out.empty());
   }
-  CHECK(program("run x.toml --emit slurm", scratch).err ==
-        "--emit slurm: the number of shards is missing; expected --shards N besides\n");
+  CHECK(program("run x.toml --emit slurm", scratch).err == "--emit slurm needs --shards N, the number of shards\n");
   CHECK(program("run x.toml --emit pbs --shards 2", scratch).exit_code == 2);
   for (const char* options : {"--shards 2", "--image a", "--emit slurm --shards 2 --image a"}) {
     INFO(options);

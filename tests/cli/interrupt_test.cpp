@@ -74,6 +74,24 @@ TEST_CASE("an interrupt before the first run has ended says that there are no re
   CHECK_FALSE(fs::exists(scratch.path() + "/out/x/results.json"));
 }
 
+TEST_CASE("an interrupt before another run has ended says what is kept of earlier commands") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  REQUIRE(program("run x.toml --grid stop.steps=1,2 --no-why", scratch).exit_code == 0);
+  const std::size_t kept = records(scratch);
+  Process process({"run", "x.toml", "--no-baseline", "--grid", "stop.steps=900000000"}, scratch);
+  REQUIRE(soon([&] {
+    const auto children = process.children();
+    return children.size() == 1 && cpu_s(children.front()) > 0.1;
+  }));
+  process.send(SIGINT);
+  CHECK(process.wait() == 130);
+  CHECK(contains(contents(scratch.path() + "/err"),
+                 "interrupted before another run was finished; those that are finished, such as baselines, are kept in "
+                 "out/x/runs, and the same command goes on from there"));
+  CHECK(records(scratch) == kept);
+}
+
 TEST_CASE("an interrupt of check leaves a JUnit file that names the scenarios that were not checked") {
   const Scratch scratch;
   for (const char* name : {"x.toml", "y.toml"}) scratch.write(name, small);

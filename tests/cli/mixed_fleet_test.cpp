@@ -167,14 +167,14 @@ TEST_CASE("explain balance shows the shares of each class beside equal ones") {
   CHECK(contains(called.out,
                  "The longest passes of a step take 2.50 µs by speed and 4.99 µs with equal rows, which is 2 "
                  "times as long."));
-  CHECK(contains(called.out, "The scenario deals rows by speed"));
+  CHECK(contains(called.out, "The scenario splits the batch by speed"));
 
   scratch.write("x.toml", fleet("[training]\nbatch_size = 32\n[parallel]\npipeline = 2\nmicro_batches = 4\n"));
   const Called stages = program("explain balance x.toml", scratch);
   REQUIRE(stages.exit_code == 0);
   CHECK(contains(stages.out, "\n0: old"));
   CHECK(contains(stages.out, "\n1: new"));
-  CHECK(contains(stages.out, "The scenario deals equal rows"));
+  CHECK(contains(stages.out, "The scenario splits the batch equally"));
   // Without a scenario the name is an option's.
   CHECK(contains(program("explain balance", scratch).out, "parallel"));
 }

@@ -125,7 +125,7 @@ TEST_CASE("save_model without numbers is refused, and so are --tokens of rows an
   REQUIRE(program("run y.toml --quiet --no-why", other).exit_code == 0);
   const Called none = program("predict out/y --data numbers.csv --out p.csv", other);
   CHECK(none.exit_code == 5);
-  CHECK(contains(none.err, "out/y: has no models"));
+  CHECK(contains(none.err, "out/y: there are no models"));
 }
 
 }  // namespace saved_models_test

@@ -37,6 +37,14 @@ TEST_CASE("an unknown command is told with the one that was probably meant") {
         "calibrate, capacity");
 }
 
+TEST_CASE("a scenario without a command is told with the command that runs it") {
+  const Scratch scratch;
+  scratch.write("mine.toml", "");
+  CHECK(lines_of(program("mine.toml", scratch).err).front() ==
+        "simgrad: mine.toml is a scenario; did you mean \"simgrad run mine.toml\"?");
+  CHECK(program("mine.toml", scratch).exit_code == 2);
+}
+
 TEST_CASE("commands of later releases are refused by name") {
   for (const char* command : {"init"}) {
     const std::string name = std::string(command).substr(0, std::string(command).find(' '));

@@ -66,9 +66,10 @@ TEST_CASE("columns that are constant or look like an identifier are noted, with 
     text += std::to_string(100 + row) + "," + std::to_string(row) + ".5,7," + (row % 2 == 0 ? "a" : "b") + ",1\n";
   CHECK(
       read(text).notes ==
-      Names{"t.csv:1: column \"id\" has another whole number in every row, like an identifier; to leave it out: [data] "
-            "ignore = [\"id\"]",
-            "t.csv:1: column \"one\" has one value in all rows; to leave it out: [data] ignore = [\"one\"]"});
+      Names{
+          "t.csv:1: column \"id\" has a different integer in every row; it looks like an identifier; to leave it out: "
+          "[data] ignore = [\"id\"]",
+          "t.csv:1: column \"one\" has one value in all rows; to leave it out: [data] ignore = [\"one\"]"});
   CHECK(read(text, with([](Csv& csv) { csv.ignore = {"id", "one"}; })).notes.empty());
   // Few rows differ by chance.
   CHECK(read("id,x,y\n1,5,1\n2,6,1\n3,5,1\n").notes.empty());

@@ -21,10 +21,10 @@ Change change(const char* name, double gain) {
 TEST_CASE("the change that brings most binds, and others that bring something stand beside it") {
   CHECK(finding(tried({change("server_speed", 1.9), change("latency", 1.05), change("bandwidth", 1.001)}), "bsp") ==
         "With servers twice as fast bsp would be 1.9x as fast (half the latency: 1.05x): the speed of the servers "
-        "binds most.");
+        "is the main bottleneck.");
   CHECK(finding(tried({change("latency", 1.05), change("failures", 1.5)}, false), "ring") ==
         "With no failures ring would be 1.5x as fast over its first 40 steps (half the latency: 1.05x): the time that "
-        "failures take binds most.");
+        "failures take is the main bottleneck.");
 }
 
 TEST_CASE("where no change brings 2 %, none binds") {
@@ -47,18 +47,19 @@ TEST_CASE("the cause that binds brings at least 2 %") {
   CHECK(binding(tried({change("bandwidth", 1.0199)})) == nullptr);
 }
 
-TEST_CASE("changes whose gains are shown as one number bind alike, and none of them is named alone") {
+TEST_CASE("changes whose gains are shown as one number limit it equally, and none of them is named alone") {
   const Counterfactual alike = tried({change("bandwidth", 1.21), change("latency", 1.19), change("worker_speed", 1.1)});
   CHECK(all_binding(alike).size() == 2);  // 1.2x and 1.2x
   CHECK(finding(alike, "ring") ==
         "With twice the bandwidth or half the latency ring would be 1.2x as fast (workers twice as fast: 1.1x): the "
-        "bandwidth of the links and the latency of the links bind alike.");
+        "bandwidth of the links and the latency of the links limit it about equally.");
   CHECK(all_binding(tried({change("bandwidth", 1.26), change("latency", 1.19)})).size() == 1);
 }
 
 TEST_CASE("a change that makes a run notably slower is told") {
   CHECK(finding(tried({change("bandwidth", 1.5), change("latency", 0.97)}), "ring") ==
-        "With twice the bandwidth ring would be 1.5x as fast: the bandwidth of the links binds most. With half the "
+        "With twice the bandwidth ring would be 1.5x as fast: the bandwidth of the links is the main bottleneck. With "
+        "half the "
         "latency ring would be 3 % slower.");
   CHECK(finding(tried({change("bandwidth", 1.0), change("latency", 0.9)}), "ring")
             .ends_with("twice the bandwidth and half the latency. With half the latency ring would be 10 % slower."));

@@ -15,9 +15,13 @@ TEST_CASE("malformed TOML is refused where it stands") {
 }
 
 TEST_CASE("a quantity without quotes is refused with what is missing") {
-  const std::string bare = faults("title = \"x\"\nbandwidth = 10Gbps").at(0);
-  CHECK(bare.starts_with("dir/a.toml:2:15: malformed TOML: "));
-  CHECK(bare.ends_with("; texts and quantities are written in quotes, as in \"10Gbps\""));
+  const std::string quotes = "; texts and quantities are written in quotes, as in \"10Gbps\"";
+  CHECK(faults("title = \"x\"\nbandwidth = 10Gbps").at(0) ==
+        "dir/a.toml:2:15: malformed TOML: 10Gbps is not a number, true or false" + quotes);
+  CHECK(faults("[cluster]\nworkers = eight  # of them").at(0) ==
+        "dir/a.toml:2:11: malformed TOML: eight is not a number, true or false" + quotes);
+  CHECK(faults("a = [1, two, 3]").at(0).ends_with("two is not a number, true or false" + quotes));
+  CHECK(faults("a = \"open").at(0).ends_with(quotes));
 }
 
 TEST_CASE("tables nested without end are refused") {

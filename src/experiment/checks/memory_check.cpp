@@ -175,8 +175,9 @@ std::string recompute_refusal(const Settings& settings, const models::Problem& p
   const auto drops = [](const models::Layer& layer) { return layer.selective.numbers + layer.selective.bytes > 0.0; };
   if (recompute == Recompute::selective && std::ranges::none_of(layers, drops))
     return fmt::format(
-        "training.recompute = \"selective\" computes large, cheap activations again, as attention has "
-        "them, but {} has none; take \"full\", or leave it out",
+        "training.recompute = \"selective\" has nothing to compute again here: {} keeps no large, cheap activations, "
+        "such "
+        "as the scores of attention; take \"full\", or leave it out",
         settings.model.model.kind());
   return {};
 }

@@ -100,9 +100,9 @@ BetterThan better_than(const Expectation& expectation, const Runs& seeds, const 
   const SeedPairs pairs = seed_pairs(expectation.metric, seeds, others);
   const std::string& other = others.front()->label;
   if (pairs.all < 2)
-    return {false, fmt::format("{} in common with {}, which cannot show that one is better: chance is not known; give "
-                               "several, for example --seeds 1..5",
-                               pairs.all == 1 ? "one seed" : "no seed", other)};
+    return {false,
+            fmt::format("{} in common with {} cannot show which is better; use several, for example --seeds 1..5",
+                        pairs.all == 1 ? "one seed" : "no seed", other)};
   if (pairs.lacking == pairs.all && pairs.other_lacking == pairs.all)
     return {false,
             fmt::format("found null for {} and for {}: {}", seeds.front()->label, other, why_null(expectation.metric))};

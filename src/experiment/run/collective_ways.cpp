@@ -24,7 +24,7 @@ namespace simgrad::experiment {
 
 namespace {
 
-constexpr const char* by_last_arrival = "collectives were computed at their last arrival";
+constexpr const char* by_formula = "collectives were timed by formula";
 constexpr const char* by_message = "collectives were simulated message by message";
 constexpr std::int64_t many_members = 64;  // messages among fewer take little real time
 
@@ -59,7 +59,7 @@ bool were_computed(const RunPlan& run, const record::Record& record) {
   const auto noted = [&](const char* begin) {
     return std::ranges::any_of(record.notes, [&](const std::string& note) { return note.starts_with(begin); });
   };
-  if (noted(by_last_arrival) || noted(by_message)) return noted(by_last_arrival);
+  if (noted(by_formula) || noted(by_message)) return noted(by_formula);
   const auto many = [](const record::CollectiveUse& use) { return use.members >= many_members; };
   return run.settings->cluster.collectives != cluster::Collectives::messages &&
          std::ranges::any_of(record.collectives, many);
@@ -70,9 +70,9 @@ std::string note_on_way(cluster::World& world, const record::Record& record) {
     case cluster::ComputedCollectives::Way::none:
       return note_on_reason(world, record);
     case cluster::ComputedCollectives::Way::apart:
-      return std::string(by_last_arrival) + ": no two of their transfers can be on one link at one time";
+      return std::string(by_formula) + ", because their transfers never share a link";
     case cluster::ComputedCollectives::Way::fair_shares:
-      return std::string(by_last_arrival) + ": transfers on one link share it fairly";
+      return std::string(by_formula) + "; transfers on one link share it fairly";
   }
   return {};
 }

@@ -107,8 +107,8 @@ constexpr Translation note_texts[] = {
      "l2, it moves those of a batch's keys alone",
      "hogwild：由于优化器或 l2，每次更新都改动所有参数；用 sgd 或 adagrad 而且没有 l2 "
      "时，只改动一批样本的键所对应的参数"},
-    {"hosts_first: the {} devices of a host are one worker of {}; they sum what they make of their rows, and the "
-     "first one exchanges with the other hosts",
+    {"hosts_first: the {} devices of a host are one worker of {}; they sum their gradients first, and one of "
+     "them exchanges with the other hosts",
      "hosts_first：一台主机的 {} 个设备是 {} 个工作节点之一；它们把各自样本的结果相加，由第一个设备与其他主机交换"},
     {"bucket_size: the model has one layer, so that its gradient is one bucket, and nothing overlaps",
      "bucket_size：模型只有一层，梯度就是一个桶，没有什么可以重叠"},
@@ -154,10 +154,10 @@ constexpr Translation note_texts[] = {
      "{1} 个 rank 之间测得的 {0}：比测过的最小向量更小的向量与它用时相同"},
     {"measured {}: {} ranks were not measured, and the time goes on as between {} and {} ranks",
      "测得的 {0}：没有测过 {1} 个 rank，时间按 {2} 个与 {3} 个 rank 之间的规律推算"},
-    {"collectives were computed at their last arrival: no two of their transfers can be on one link at one time",
-     "集合通信在最后一个成员到达时计算：其传输中没有两个会同时经过同一条链路"},
-    {"collectives were computed at their last arrival: transfers on one link share it fairly",
-     "集合通信在最后一个成员到达时计算：同一条链路上的传输公平地共享带宽"},
+    {"collectives were timed by formula, because their transfers never share a link",
+     "集合通信按公式计时，因为其传输从不共享链路"},
+    {"collectives were timed by formula; transfers on one link share it fairly",
+     "集合通信按公式计时；同一条链路上的传输公平地共享带宽"},
     {"collectives were simulated message by message: several transfers may be on link {} at one time",
      "集合通信逐条消息地模拟：几个传输可能同时经过链路 {}"},
     {"collectives were simulated message by message: with {} they cannot be computed from their routes",

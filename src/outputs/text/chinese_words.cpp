@@ -115,8 +115,9 @@ constexpr Translation word_texts[] = {
      "试过的改变中，没有哪一项能单独使 {0} 快 {1}{2}：{3}。"},
     {"With {} {} would process {} as many samples a second{}.", "如果{0}，{1} 每秒处理的样本会是原来的 {2}{3}。"},
     {"{} (seed {})", "{}（种子 {}）"},
-    {"With {} {} would be {} as fast{}{}: {} binds most.", "如果{0}，{1} 的速度会是原来的 {2}{3}{4}：瓶颈主要是{5}。"},
-    {"With {} or {} {} would be {} as fast{}{}: {} bind alike.",
+    {"With {} {} would be {} as fast{}{}: {} is the main bottleneck.",
+     "如果{0}，{1} 的速度会是原来的 {2}{3}{4}：瓶颈主要是{5}。"},
+    {"With {} or {} {} would be {} as fast{}{}: {} limit it about equally.",
      "如果{0}或者{1}，{2} 的速度会是原来的 {3}{4}{5}：{6}同样是瓶颈。"},
     {" With {} {} would be {} slower.", "如果{0}，{1} 会慢 {2}。"},
     {"the efficiency of devices {} to {}", "设备的效率：{} 到 {}"},
@@ -137,7 +138,7 @@ constexpr Translation word_texts[] = {
     {"slow links", "慢的链路"},
     {"other traffic", "其他流量"},
     {"jitter", "抖动"},
-    {"not tried", "未试"},
+    {"not tried", "未测试"},
 };
 
 }  // namespace

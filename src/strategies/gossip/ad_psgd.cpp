@@ -13,8 +13,8 @@ void AdPsgd::describe(base::Describer& d) {
   describe_graph(d);
   describe_parameter_compression(
       d, "compression", compression,
-      "the code that is sent instead of parameters; both sides move by half of the difference of two "
-      "codes, which keeps the mean");
+      "how parameters are compressed before they are sent; both sides move by half of the difference of what "
+      "they send, which keeps the mean");
 }
 
 Traits AdPsgd::traits(int P) const {

@@ -12,7 +12,7 @@ void D2::describe(base::Describer& d) {
   Mixes::describe(d);
   describe_parameter_compression(
       d, "compression", compression,
-      "the code that is sent instead of parameters; replicas move by differences of such codes, which "
+      "how parameters are compressed before they are sent; replicas move by differences of what is sent, which "
       "keeps their mean");
 }
 

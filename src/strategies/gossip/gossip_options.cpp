@@ -51,9 +51,8 @@ void Gossip::describe(base::Describer& d) {
              "overlap = true sends the parameters before there is a gradient, but update = \"adapt_then_combine\" and "
              "\"gradient_exchange\" send what the gradient makes; use update = \"combine_then_adapt\"");
   d.component("compression", compression,
-              "the code that is sent instead of gradients, or of parameters; a kind that would leave out most of these "
-              "is of their "
-              "differences to copies that neighbours hold (CHOCO-SGD)");
+              "how gradients, or parameters, are compressed before they are sent; a kind that would leave out most of "
+              "the parameters is applied to their differences to copies that neighbours hold (CHOCO-SGD)");
   d.number(
       "consensus_step", consensus_step,
       "gamma: how far parameters move towards the average of the copies; default 0.4, and less the more is left out",

@@ -11,8 +11,8 @@ void GradientTracking::describe(base::Describer& d) {
   Mixes::describe(d);
   describe_parameter_compression(
       d, "compression", compression,
-      "the code that is sent instead of parameters and of tracked gradients; replicas move by differences of "
-      "such codes, which keeps both means");
+      "how parameters and tracked gradients are compressed before they are sent; replicas move by differences of "
+      "what is sent, which keeps both means");
 }
 
 void GradientTracking::operator()(Worker& worker) const {

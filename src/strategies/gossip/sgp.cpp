@@ -26,7 +26,7 @@ void Sgp::describe(base::Describer& d) {
   d.flag("overlap", overlap, "whether a share travels while the next gradient is computed, and counts a step later");
   describe_parameter_compression(
       d, "compression", compression,
-      "the code that is sent instead of shares of parameters; the rest that it leaves out stays with the sender");
+      "how shares of parameters are compressed before they are sent; what is left out stays with the sender");
   describe_bucket_size(d, bucket_bytes,
                        "ranks push buckets of layers, of at least so many bytes on the wire, as soon as the backward "
                        "pass has gone through "

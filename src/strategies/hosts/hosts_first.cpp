@@ -23,10 +23,10 @@ void HostsFirst::operator()(Worker& worker) const {
   const int devices = worker.devices().size();
   if (devices == 1) return (*strategy_)(worker);
   if (worker.rank() == 0 && worker.begins_the_run())
-    worker.note(fmt::format(
-        "hosts_first: the {} devices of a host are one worker of {}; they sum what they make of their rows, "
-        "and the first one exchanges with the other hosts",
-        devices, worker.workers()));
+    worker.note(
+        fmt::format("hosts_first: the {} devices of a host are one worker of {}; they sum their gradients "
+                    "first, and one of them exchanges with the other hosts",
+                    devices, worker.workers()));
   HostGradient gradient(worker, traits.deals_rows);
   worker.make_gradients_with(gradient);
   (*strategy_)(worker);

@@ -23,8 +23,8 @@ void Allreduce::describe(base::Describer& d) {
   d.component("algorithm", algorithm, "how the sum is made");
   describe_bucket_size(
       d, bucket_bytes,
-      "gradients are summed in buckets of at least so many bytes on the wire, as the backward pass gets "
-      "them, beside the rest of it; \"none\": all at once, after it");
+      "smallest bucket, in bytes on the wire; buckets of gradients are summed while the backward pass continues; "
+      "\"none\": one sum after it");
   describe_compression(d, compression);
   describe_codes_way(d, codes, *compression);
   describe_micro_batches(d, micro_batches, no_sync);

@@ -40,8 +40,8 @@ void Zero::describe(base::Describer& d) {
   if (stage == 3) bucket_bytes.reset();
   describe_bucket_size(
       d, bucket_bytes,
-      "stages 1 and 2: gradients are reduced in buckets of at least so many bytes, as the backward pass gets them, "
-      "beside the rest of it; \"none\": stage 1 all at once, after it; stage 2, and always stage 3, unit by unit");
+      "stages 1 and 2: smallest bucket, in bytes; buckets of gradients are reduced while the backward pass continues; "
+      "\"none\": stage 1 in one sum after it; stage 2, and always stage 3, unit by unit");
   describe_micro_batches(d, micro_batches, no_sync, stage == 3);
   collectives::describe_rings(d, rings);
   host.describe(d);

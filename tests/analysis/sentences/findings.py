@@ -43,7 +43,7 @@ COLUMN = {name: name.replace("_", " ") for name in WORDS} | {
 
 
 def finding(reader, experiment, way="case"):
-    """Reads "With twice the bandwidth ring would be 1.9x as fast (half the latency: 1.05x): ... binds most."."""
+    """Reads "With twice the bandwidth ring would be 1.9x as fast (half the latency: 1.05x): ... is the main bottleneck."."""
     change = "(?:" + "|".join(words for words, _ in WORDS.values()) + ")"
     over = r"(?: over its first (?:<whole steps> steps|(?P<one>step)))?"
     seed = r"(?: \(seed <whole seed>\))?"
@@ -70,22 +70,22 @@ def finding(reader, experiment, way="case"):
     for each in named:
         reader.number("times", "gain", got["x"], gains[each])
     shown = interval_of("times", got["x"])
-    reader.claim("binds most", max(gains.values()) >= binding(tried) - 1e-12
+    reader.claim("main bottleneck", max(gains.values()) >= binding(tried) - 1e-12
                  and max(gains.values()) <= shown[1] * (1 + 1e-9), f"{gains}")
     steps(reader, got, tried)
     beside = []
     while other := reader.take(rf"(?: \(|; )(?P<change>{change}): <times x>\)?"):
         reader.number("times", "gain", other["x"], gains[other["change"]])
         beside.append(other["x"])
-    reader.claim("binds most", got["x"] not in beside, f"{gains}")
+    reader.claim("main bottleneck", got["x"] not in beside, f"{gains}")
     causes = {words: cause for words, cause in WORDS.values()}
     if len(named) == 1:
-        reader.need(f": {re.escape(causes[got['change']])} binds most\\.")
+        reader.need(f": {re.escape(causes[got['change']])} is the main bottleneck\\.")
     else:
         items, more = reader.list_of(f"(?:: )?(?P<cause>{'|'.join(map(re.escape, causes.values()))})")
-        reader.claim("bind alike", [item["cause"] for item in items] == [causes[each] for each in named] and not more,
-                     f"{named}")
-        reader.need(r" bind alike\.")
+        reader.claim("limit it about equally",
+                     [item["cause"] for item in items] == [causes[each] for each in named] and not more, f"{named}")
+        reader.need(r" limit it about equally\.")
     slower(reader, tried, gains, change, way)
     assumed(reader, tried, way)
     return True
