@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -22,13 +21,6 @@ namespace simgrad::cli {
 
 namespace {
 
-/// Commands of the contract that a later release brings: they are refused by name.
-constexpr std::array later_commands{"init"};
-
-bool is_later(std::string_view command) {
-  return std::find(later_commands.begin(), later_commands.end(), command) != later_commands.end();
-}
-
 /// The error for unknown words, with the command that was probably meant; CLI11 says only that a word was not expected.
 std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> commands;
@@ -38,8 +30,6 @@ std::string hint(const CLI::App& app, const std::vector<std::string>& words) {
   if (words.front().ends_with(".toml") && std::filesystem::exists(words.front(), unknown))
     return fmt::format("{} is a scenario; did you mean \"simgrad run {}\"?", words.front(),
                        base::shell_word(words.front()));
-  if (is_later(words.front()))
-    return fmt::format("\"{}\" is not there yet; it comes with a later release", words.front());
   if (std::find(commands.begin(), commands.end(), words.front()) == commands.end() && words.front()[0] != '-')
     return fmt::format("unknown command \"{}\"{}", words.front(), base::suggestion(words.front(), commands));
   return {};
@@ -100,6 +90,7 @@ int call(int argc, char** argv, const PlanCommands& plan_commands) {
     command->prefix_command();
     command->callback([argv] { hand_over(argv); });
   };
+  add_init(app, exit_code);
   add_run(app, exit_code);
   add_validate(app, exit_code, plan_commands, argv);
   add_if_here(plan_commands.plan, "plan", plan_summary);

@@ -55,6 +55,7 @@ inline constexpr const char* capacity_summary =
 int run(int argc, char** argv, const PlanCommands& plan_commands = {});
 
 // The other subcommands.
+void add_init(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 /// argv: handed over to `simgrad-plan` where a scenario has a section that plan_commands cannot check.
 void add_validate(CLI::App& app, int& exit_code, const PlanCommands& plan_commands, char** argv);

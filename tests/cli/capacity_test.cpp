@@ -170,7 +170,7 @@ work = "200d"
   CHECK(none.at("finding").get<std::string>().starts_with(
       "More spares do not pay: no larger number of the list betters "));
   const Json one = capacity_of(jobs, "--seeds 3");
-  CHECK(contains(one.at("finding").get<std::string>(), "one seed does not tell"));
+  CHECK(contains(one.at("finding").get<std::string>(), "one seed cannot show"));
 }
 
 TEST_CASE("capacity: files and tables have the same numbers, whatever the number of jobs") {
