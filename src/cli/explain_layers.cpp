@@ -104,7 +104,7 @@ void print_parameter_passes(const experiment::RunPlan& run, const std::vector<La
   if (passes.in_products)
     fmt::print(
         "\nA backward pass adds the gradient of each parameter to a buffer: {} of the device's memory are read and "
-        "written for it.\n",
+        "written for it, within the product that makes the gradient if there is one.\n",
         outputs::byte_count(passes.sum_bytes));
   if (settings.training.precision != training::Precision::float8) return;
   std::vector<std::string> half;  // "router", once

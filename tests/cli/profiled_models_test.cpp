@@ -93,7 +93,7 @@ kind = "allreduce"
   };
   const std::string added =
       "\nA backward pass adds the gradient of each parameter to a buffer: 8 B of the device's "
-      "memory are read and written for it.\n";
+      "memory are read and written for it, within the product that makes the gradient if there is one.\n";
   CHECK(contains(shown(""), added));
   CHECK(contains(shown("--set parallel.tensor=1 --set training.gradient_precision=float32"), added));
   for (const char* const options : {"--set parallel.tensor=1", "--set training.gradient_precision=precision",

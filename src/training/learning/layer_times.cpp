@@ -78,7 +78,7 @@ double LayerTimes::backward_s(const models::Product& product, double rows, bool 
   constexpr double fused_products = 2.5;  // five for two
   if (fused(product)) return fused_products * forward_s(product, rows);
   const bool by = product.parameters, is_narrow = narrow(product);
-  const double gradient_bytes = passes_.in_products ? 0.0 : bytes_.gradient;
+  const double gradient_bytes = passes_.in_products ? passes_.sum_bytes : bytes_.gradient;
   const double m = by ? product.m * rows : product.m, times = by ? product.count : product.count * rows;
   double seconds = cast_s(product, m * product.n) +
                    product_s(product.k, product.n, m, by ? gradient_bytes : bytes_.activation, is_narrow);
@@ -88,10 +88,14 @@ double LayerTimes::backward_s(const models::Product& product, double rows, bool 
 
 double LayerTimes::flops_s(double flops) const { return flops / (peak_ * narrow_share_ * device_->large_products()); }
 
-/// The sums of the layer's gradient with those of other passes.
+/// The sums of the layer's gradient with those of other passes, but for what products add.
 double LayerTimes::sum_s(const models::Layer& layer, double rows) const {
   if (!(rows > 0.0) || passes_.sum_bytes == 0.0) return 0.0;
-  return device_->memory_s(passes_.sum_bytes * static_cast<double>(layer.count + layer.tied));
+  auto parameters = static_cast<double>(layer.count + layer.tied);
+  if (passes_.in_products)
+    for (const models::Product& product : layer.products)
+      if (product.parameters) parameters -= product.count * product.n * product.k;
+  return device_->memory_s(passes_.sum_bytes * std::max(0.0, parameters));
 }
 
 double LayerTimes::forward_s(const models::Layer& layer, double rows) const {

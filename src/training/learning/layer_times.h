@@ -41,7 +41,7 @@ struct KindTimes {
 /// The memory that a pass of a step reads and writes for its layers' parameters, beside what its products do.
 struct ParameterPasses {
   double sum_bytes = 0.0;    ///< a parameter, in which the backward pass adds its gradient to that of other passes
-  bool in_products = false;  ///< the products that make gradients add them, and write none of their own
+  bool in_products = false;  ///< the products that make gradients add them, and write none of their own besides
   /// Whether the forward pass casts parameters to the format of products; false: an earlier pass of the step has.
   bool casts_parameters = true;
 };
@@ -73,11 +73,12 @@ ParameterPasses parameter_passes(const NumberBytes& bytes, MainGradients main, b
 /// user guide.
 ///
 /// A backward pass adds its gradients to main_grad, where the strategy has it (MainGradients): four bytes a parameter
-/// are read and four written, behind the product, whose epilogue this is, so that the product writes no gradient. D.
-/// Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC 2021;
-/// Megatron-LM, gradient_accumulation_fusion. Elsewhere a gradient of as many bytes as passes make it in is read, with
-/// the sum, which is written: three times these bytes, in all micro-batches but the first. A matrix that a tied head
-/// multiplies by is added to by the head and by the embedding.
+/// are read and four written. A product does so in its epilogue, in place of writing a gradient, so that these are
+/// among its bytes; parameters that no product multiplies by, as those of an embedding, a norm or a bias, are added up
+/// behind the pass. D. Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using
+/// Megatron-LM", SC 2021; Megatron-LM, gradient_accumulation_fusion. Elsewhere a gradient of as many bytes as passes
+/// make it in is read, with the sum, which is written: three times these bytes, in all micro-batches but the first. A
+/// matrix that a tied head multiplies by is added to by the head and by the embedding.
 ///
 /// Elementwise numbers take their bytes / memory bandwidth: in the backward pass half as many again, since it reads two
 /// numbers and writes one where the forward pass reads one and writes one. A layer without products is one large
