@@ -160,8 +160,9 @@ void print_stages(const Settings& settings, const strategies::OnMesh& on_mesh, c
   fmt::print(
       "\nunits: of the model, as balance or stages deals them; passes: of a rank's equal share of the rows, without "
       "hops and waiting; beside them, as many blocks to each stage. A step cannot be faster than its slowest stage: {} "
-      "here, {} with equal blocks. balance = \"time\" finds the stages with the shortest predicted step.\n",
-      outputs::duration(longest_s), outputs::duration(even_s));
+      "here, {} with equal blocks.{}\n",
+      outputs::duration(longest_s), outputs::duration(even_s),
+      on_mesh.parallel().by_stages() ? "" : " balance = \"time\" finds the stages with the shortest predicted step.");
 }
 
 void explain_tensor_shares(const Settings& settings, const std::vector<TensorBalance>& own,

@@ -10,6 +10,7 @@
 #include "experiment/run/simulate.h"
 #include "models/profiles/profiled_model.h"
 #include "outputs/text/number_text.h"
+#include "strategies/parallel/on_mesh.h"
 #include "training/learning/layer_times.h"
 
 namespace simgrad::cli {
@@ -101,7 +102,17 @@ void print_parameter_passes(const experiment::RunPlan& run, const std::vector<La
   const training::Traits traits = run.strategy->traits(static_cast<int>(run.workers));
   const training::ParameterPasses passes =
       training::parameter_passes(settings.training.number_bytes(), traits.main_gradients, false);
-  if (passes.in_products)
+  const strategies::OnMesh* const on_mesh = strategies::mesh_under(*run.strategy);
+  const training::ParameterPasses later =
+      training::parameter_passes(settings.training.number_bytes(), traits.main_gradients, true);
+  const bool adds = !training::any_measured(layers);  // measured layers take their seconds alone
+  if (adds && !passes.in_products && on_mesh && on_mesh->parallel().micro_batch_count() > 1)
+    fmt::print(
+        "\nAfter the backward pass of each micro-batch but the first, {} of the device's memory are read and written "
+        "for "
+        "each parameter, to add its gradient to those before.\n",
+        outputs::byte_count(later.sum_bytes));
+  if (adds && passes.in_products)
     fmt::print(
         "\nA backward pass adds the gradient of each parameter to a buffer: {} of the device's memory are read and "
         "written for it, within the product that makes the gradient if there is one.\n",

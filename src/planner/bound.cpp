@@ -52,7 +52,7 @@ double serial_s(const Candidate& candidate, const Timed& timed, double workers) 
     const cluster::Device* const device = settings.cluster.device_of(worker);
     if (!device || std::ranges::find(seen, device) != seen.end()) continue;
     seen.push_back(device);
-    const training::LayerTimes times(*device, settings.training.precision, {.casts_parameters = false});
+    const training::LayerTimes times(*device, settings.training.precision, {.casts = 0.0});
     double sum = times.gradient_s(layers, rows);
     if (settings.training.recompute == training::Recompute::full)
       for (const models::Layer& layer : layers) sum += times.forward_s(layer, rows);

@@ -51,8 +51,10 @@ StageCosts::StageCosts(StageWork work, RankSpeed speed, training::Precision prec
   if (precision == training::Precision::float8) peak_share_ = speed_.device->float8_share();
 }
 
-double StageCosts::rate(double smallest) const {
-  return speed_.device ? peak_ * peak_share_ * speed_.device->efficiency_of(smallest, peak_) : speed_.flops_per_s;
+double StageCosts::rate(double smallest, bool half) const {
+  if (!speed_.device) return speed_.flops_per_s;
+  const double peak = half ? attention_peak_ : peak_;
+  return peak * (half ? 1.0 : peak_share_) * speed_.device->efficiency_of(smallest, peak);
 }
 
 double StageCosts::attention_rate() const {
@@ -71,14 +73,15 @@ PassTime StageCosts::time(const Load& load, double reads, bool many_rows) const 
     sum.seconds += std::max(flops_s, memory_s) / speed_.relative;
     if (memory_s > flops_s) sum.memory_s += memory_s / speed_.relative;
   };
-  const auto multiply = [&](const StageWork::Matrix& matrix, double rows) {
+  const auto multiply = [&](const StageWork::Matrix& matrix, double rows, bool half = false) {
     const double numbers = matrix.outputs * matrix.inputs * matrix.count;
     const double smallest = std::min({many_rows ? no_end : rows, matrix.outputs, matrix.inputs});
-    add(2.0 * rows * numbers / rate(smallest), bytes_s(reads * numbers * bytes_.product));
+    add(2.0 * rows * numbers / rate(smallest, half),
+        bytes_s(reads * numbers * (half ? bytes_.activation : bytes_.product)));
   };
   if (!(load.tokens > 0.0)) return sum;
   for (const StageWork::Matrix& matrix : work_.of_tokens) multiply(matrix, load.tokens);
-  if (work_.of_answers && load.answers > 0.0) multiply(*work_.of_answers, load.answers);
+  if (work_.of_answers && load.answers > 0.0) multiply(*work_.of_answers, load.answers, true);
   add(work_.pair_flops * load.pairs / attention_rate(), bytes_s(load.cached * cache_bytes_a_token()));
   if (speed_.device) sum.seconds += reads * work_.layers * speed_.device->launch_s / speed_.relative;
   return sum;

@@ -95,7 +95,8 @@ class StageCosts {
 
  private:
   PassTime time(const Load& load, double reads, bool many_rows) const;
-  double rate(double smallest) const;
+  /// half: of a product that keeps half precision beside float8, as the head does.
+  double rate(double smallest, bool half = false) const;
   double attention_rate() const;
   double bytes_s(double bytes) const;
 

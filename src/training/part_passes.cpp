@@ -60,13 +60,14 @@ void PartPasses::take_tokens(std::size_t chunk, std::size_t segment, double toke
       by_tokens_[i] = models::with_tokens(its, tokens / static_cast<double>(rows_));
 }
 
-/// The work of a layer in one direction, without what is computed again.
-PartPasses::Amount PartPasses::of_layer(std::size_t layer, bool backward, BackwardPiece piece) const {
+/// The work of a layer in one pass, without what is computed again.
+PartPasses::Amount PartPasses::of_layer(std::size_t layer, Work kind, BackwardPiece piece) const {
   const auto known = by_tokens_.find(layer);
   const models::Layer& its = known != by_tokens_.end() ? known->second : worker_.learning().layers()[layer];
   const RankWork rank = worker_.work(in_step_);
   const auto rows = static_cast<double>(rows_);
-  if (!backward) return {rank.forward(its, rows_), its.forward_flops * rows};
+  if (kind == Work::recompute) return {rank.again(its, rows_), its.forward_flops * rows};
+  if (kind == Work::forward) return {rank.forward(its, rows_), its.forward_flops * rows};
   const Amount weights =
       piece == BackwardPiece::whole ? Amount() : Amount{rank.weights(its, rows_), weight_flops(its) * rows};
   if (piece == BackwardPiece::weights) return weights;
@@ -108,8 +109,9 @@ void PartPasses::compute(std::size_t chunk, std::size_t segment, const SegmentWo
   Amount all;
   for (std::size_t k = work.first; k < std::min(work.end, count); ++k) {
     const std::size_t in_segment = backward ? count - 1 - k : k;
-    const Amount its = of_layer(first + in_segment, backward, work.piece);
-    const Amount left = in_segment == 0 && work.less > 0.0 ? of_layer(first, backward, BackwardPiece::whole) : Amount();
+    const Amount its = of_layer(first + in_segment, work.kind, work.piece);
+    const Amount left =
+        in_segment == 0 && work.less > 0.0 ? of_layer(first, work.kind, BackwardPiece::whole) : Amount();
     all.work += its.work - work.less * left.work;
     all.flops += its.flops - work.less * left.flops;
   }
@@ -117,7 +119,7 @@ void PartPasses::compute(std::size_t chunk, std::size_t segment, const SegmentWo
 }
 
 void PartPasses::more(std::size_t chunk, std::size_t segment, Work kind, double share) {
-  const Amount all = of_layer(first_layer(chunk, segment), kind == Work::backward, BackwardPiece::whole);
+  const Amount all = of_layer(first_layer(chunk, segment), kind, BackwardPiece::whole);
   charge(share * all.work, share * all.flops, kind);
 }
 

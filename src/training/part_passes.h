@@ -77,7 +77,7 @@ class PartPasses {
   };
   std::size_t first_layer(std::size_t chunk, std::size_t segment) const;
   std::size_t layers(std::size_t chunk, std::size_t segment) const;
-  Amount of_layer(std::size_t layer, bool backward, BackwardPiece piece) const;
+  Amount of_layer(std::size_t layer, record::Work kind, BackwardPiece piece) const;
   void charge(double work, double flops, record::Work kind) const;
 
   Worker& worker_;

@@ -190,7 +190,8 @@ double Participant::bucket_bytes(std::int64_t numbers) const {
 }
 
 bool Participant::passes_add_up() const {
-  return buffer_bytes() > 0.0 && session_.world().cluster().device(session_.world().host(world_rank()));
+  return buffer_bytes() > 0.0 && session_.world().cluster().device(session_.world().host(world_rank())) &&
+         !any_measured(learning().layers());
 }
 
 void Participant::release_gradients() const { memory().set(MemoryPart::gradients, buffer_bytes()); }
@@ -231,7 +232,8 @@ RankWork Participant::work(const InStep& pass) const {
   const int host = world.host(world_rank());
   const Traits& traits = session_.generation().traits();
   ParameterPasses passes = parameter_passes(session_.options().number_bytes(), traits.main_gradients, pass.adds);
-  passes.casts_parameters = pass.first || traits.gathers_units;
+  passes.casts = pass.first || traits.gathers_units ? 1.0 : 0.0;
+  passes.casts_again = traits.gathers_units ? 1.0 : 0.0;
   return {learning().layers(),
           world.cluster().device(host),
           session_.options().precision,

@@ -128,7 +128,7 @@ TEST_CASE("measured layers take their seconds alone, whatever is added") {
 TEST_CASE("in float8 parameters are cast once a step, and a head multiplies in bfloat16") {
   const cluster::Device its = slow_device();
   const Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000});
-  const LayerTimes first(its, Precision::float8), later(its, Precision::float8, {.casts_parameters = false});
+  const LayerTimes first(its, Precision::float8), later(its, Precision::float8, {.casts = 0.0});
   CHECK(first.forward_s(layer, 64) - later.forward_s(layer, 64) == Approx(4 * 2e6 / memory_B).epsilon(exact));
   CHECK(first.backward_s(layer, 64) == later.backward_s(layer, 64));
   const LayerTimes half(its, Precision::bfloat16);

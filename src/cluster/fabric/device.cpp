@@ -86,6 +86,7 @@ void Device::describe(base::Describer& d) {
       "measured product reached. An efficiency of your own replaces half_size, "
       "attention_efficiency and float8_efficiency, too, unless you give them",
       shares);
+  if (!efficiency) float8_efficiency = float8_peak_product;
   d.number(
       "half_size", half_size,
       "a product in half precision whose smallest dimension is x reaches efficiency x / (x + half_size) of the "

@@ -62,7 +62,7 @@ struct Sheet {
   double float64, float32, float16, bfloat16, float8;  ///< flop/s
   double memory_bytes, memory_bandwidth, host_link, nvlink, nic;
   std::int64_t devices_per_nic;  ///< that share a NIC of their host
-  std::optional<double> peak_product = {};
+  std::optional<double> peak_product = {}, float8_peak_product = {};
   Trained trained = {.efficiency = 0.7, .attention = 0.4};  ///< assumed, where no training is known
 };
 
@@ -89,6 +89,7 @@ base::Registry<Device>::Entry entry_of(const Sheet& sheet) {
   device.nvlink_bytes_per_s = unless_zero(sheet.nvlink);
   device.nic_bytes_per_s = unless_zero(sheet.nic);
   device.peak_product = sheet.peak_product;
+  device.float8_peak_product = sheet.float8_peak_product;
   device.efficiency = sheet.trained.efficiency;
   device.half_size = half_size_of(device);
   device.attention = sheet.trained.attention;
@@ -163,6 +164,7 @@ constexpr Sheet h100{
     .nic = 50.0 * GB,
     .devices_per_nic = 1,
     .peak_product = 0.8,
+    .float8_peak_product = 0.71,
     .trained = {.efficiency = 0.5772,
                 .attention = 0.2056,
                 .fitted_to = rows_on_h100,
@@ -175,6 +177,7 @@ constexpr Sheet h200_of(Sheet sheet) {
   sheet.about.source = "NVIDIA H200 data sheet, 2024; NIC: 400 Gbit/s a GPU";
   sheet.trained.fitted_to = sheet.trained.attention_fitted_to = {};
   sheet.peak_product.reset();
+  sheet.float8_peak_product.reset();
   sheet.memory_bytes = 141.0 * GB;
   sheet.memory_bandwidth = 4800.0 * GB;
   return sheet;
@@ -197,6 +200,7 @@ constexpr Sheet b200{
     .nic = 50.0 * GB,
     .devices_per_nic = 1,
     .peak_product = 0.78,
+    .float8_peak_product = 0.76,
     .trained = {.efficiency = 0.5, .attention = 0.21, .fitted_to = products_on_b200, .float8 = 0.4918}};
 
 constexpr Sheet mi300x{

@@ -203,7 +203,7 @@ double mesh_step_s(const RunPlan& run, std::size_t strategy, std::int64_t batch,
   const Gathers gathers(run, traits, *ranks);
   training::ParameterPasses passes =
       training::parameter_passes(settings.training.number_bytes(), traits.main_gradients, false);
-  passes.casts_parameters = traits.gathers_units;
+  passes.casts = passes.casts_again = traits.gathers_units ? 1.0 : 0.0;
   double gathers_s = 0.0;
   for (int stage = 0; stage < shape.stages; ++stage) {
     const models::ModelPart part(whole, problem, chunks[static_cast<std::size_t>(stage) * ranks_a_stage],

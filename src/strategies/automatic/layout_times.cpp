@@ -17,7 +17,8 @@ training::ParameterPasses passes_of(const Parallel& parallel, const training::Tr
   const auto count = static_cast<double>(parallel.micro_batch_count());
   training::ParameterPasses passes = training::parameter_passes(bytes, traits.main_gradients, !traits.gathers_units);
   if (!passes.in_products) passes.sum_bytes *= (count - 1.0) / count;
-  passes.casts_parameters = traits.gathers_units || count == 1.0;
+  passes.casts = traits.gathers_units ? 1.0 : 1.0 / (count * static_cast<double>(traits.micro_batches));
+  passes.casts_again = traits.gathers_units ? 1.0 : 0.0;
   return passes;
 }
 

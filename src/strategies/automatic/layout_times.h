@@ -23,7 +23,9 @@ class LayoutTimes {
   std::int64_t data() const { return data_; }
   std::int64_t own_micro_batches() const { return own_; }
   /// Whether a rank's passes add their gradients to a buffer, in the time of the passes.
-  bool passes_add_up() const { return passes_.in_products && stages_.front().kinds.front().device; }
+  bool passes_add_up() const {
+    return passes_.in_products && stages_.front().kinds.front().device && !training::any_measured(whole_->layers);
+  }
   const std::vector<SharedUnit>& units() const { return *units_; }
   const training::MemoryTerms& whole() const { return *whole_; }
   const StageDevices& devices(std::size_t stage) const { return stages_[stage]; }

@@ -68,12 +68,13 @@ class Passes {
   struct Pass {
     const Segment& its;
     const std::vector<Step>& steps;
-    bool backward = false;
+    bool backward = false, again = false;
     double gathered_s = 0.0;   ///< the end of what is gathered beside the work
     std::size_t computed = 0;  ///< layers, in the order of the pass
   };
   double layer_s(const Pass& pass, std::size_t in_segment) const {
     const std::size_t layer = pass.its.first_layer + in_segment;
+    if (pass.again) return sum(OfLayer(&training::RankWork::again), layer, 1);
     if (!pass.backward) return sum(&training::RankWork::forward, layer, 1);
     return sum(&training::RankWork::backward, layer, 1) - sum(&training::RankWork::recomputed, layer, 1);
   }
@@ -109,7 +110,8 @@ class Passes {
     for (const Segment& its : unit_.segments) {
       double flops = 0.0;
       for (std::size_t i = 0; i < its.layers; ++i) flops += unit_.layers[its.first_layer + i].forward_flops;
-      flops > 0.0 ? go({its, its.forward}) : compute(sum(&training::RankWork::forward, its.first_layer, its.layers));
+      flops > 0.0 ? go({.its = its, .steps = its.forward, .again = true})
+                  : compute(sum(OfLayer(&training::RankWork::again), its.first_layer, its.layers));
     }
   }
 

@@ -62,8 +62,11 @@ MicroBatchPass& OperatorPasses::under_way(int chunk, int micro) {
   const auto known = under_way_.find({chunk, micro});
   if (known != under_way_.end()) return known->second;
   const std::size_t segments = worker_.part().chunks()[static_cast<std::size_t>(chunk)].segments.size();
-  const training::PassRows rows{
-      .step = step_, .share = worker_.replica(), .micro = {micro, plan_.numbers().micro_batches()}, .turn = step_};
+  const training::PassRows rows{.step = step_,
+                                .share = worker_.replica(),
+                                .micro = {micro, plan_.numbers().micro_batches()},
+                                .turn = step_,
+                                .in_step = {.first = micro == 0, .adds = micro > 0}};
   return under_way_
       .emplace(Key(chunk, micro), MicroBatchPass{.passes = {worker_, rows, step_work_},
                                                  .w = w_,

@@ -63,7 +63,10 @@ PartPasses StagePasses::passes_of(int micro) const {
             step_work_};
   if (const training::Mesh& mesh = worker_.mesh(); mesh.by_stages()) {
     const int its = number(micro), shares = mesh.shares();
-    return {worker_, {.step = its / shares, .share = its % shares, .micro = own(0, 1), .turn = micro}, step_work_};
+    // Each one ends in an update, so that it is the first of its own step.
+    return {worker_,
+            {.step = its / shares, .share = its % shares, .micro = own(0, 1), .turn = micro, .in_step = {}},
+            step_work_};
   }
   return {worker_,
           {.step = micro / m,

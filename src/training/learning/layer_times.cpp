@@ -70,7 +70,7 @@ double LayerTimes::forward_s(const models::Product& product, double rows) const 
   if (fused(product)) return product.count * rows * fused_s(product);
   const double m = product.parameters ? product.m * rows : product.m;
   const double times = product.parameters ? product.count : product.count * rows;
-  const double cast = m * product.k + (passes_.casts_parameters ? product.k * product.n : 0.0);
+  const double cast = m * product.k + passes_.casts * product.k * product.n;
   return times * (cast_s(product, cast) + product_s(m, product.n, product.k, bytes_.activation, narrow(product)));
 }
 

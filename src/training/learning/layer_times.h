@@ -42,8 +42,8 @@ struct KindTimes {
 struct ParameterPasses {
   double sum_bytes = 0.0;    ///< a parameter, in which the backward pass adds its gradient to that of other passes
   bool in_products = false;  ///< the products that make gradients add them, and write none of their own besides
-  /// Whether the forward pass casts parameters to the format of products; false: an earlier pass of the step has.
-  bool casts_parameters = true;
+  double casts = 1.0;  ///< of the parameters to the format of products, in a forward pass; a mean may be a fraction
+  double casts_again = 0.0;  ///< likewise in a forward pass that is repeated to recompute
 };
 
 /// Those of a strategy with such gradients.  adds: the rank has the gradient of earlier passes of the step.

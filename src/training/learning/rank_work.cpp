@@ -6,6 +6,7 @@ RankWork::RankWork(std::span<const models::Layer> layers, const cluster::Device*
                    double speed, Recompute recompute, bool passes_on, const ParameterPasses& passes)
     : layers_(layers),
       times_(device ? std::optional(LayerTimes(*device, precision, passes)) : std::nullopt),
+      again_(device ? std::optional(LayerTimes(*device, precision, {.casts = passes.casts_again})) : std::nullopt),
       by_layer_(device != nullptr || any_measured(layers)),
       speed_(speed),
       recompute_(recompute),
@@ -30,9 +31,9 @@ double RankWork::backward(std::int64_t rows) const {
 
 double RankWork::forward(std::size_t layer, std::int64_t rows) const { return forward(layers_[layer], rows); }
 
-double RankWork::forward(const models::Layer& layer, std::int64_t rows) const {
+double RankWork::forward(const models::Layer& layer, std::int64_t rows, const std::optional<LayerTimes>& times) const {
   const auto count = static_cast<double>(rows);
-  if (times_) return times_->forward_s(layer, count) * speed_;
+  if (times) return times->forward_s(layer, count) * speed_;
   return layer.forward_s > 0.0 ? layer.forward_s * count * speed_ : layer.forward_flops * count;
 }
 
@@ -51,10 +52,10 @@ KindTimes RankWork::by_kind(std::int64_t rows) const {
   const auto count = static_cast<double>(rows);
   KindTimes all;
   for (const models::Layer& layer : layers_) {
-    const KindTimes forward = times_->forward_by_kind(layer, count);
-    all += forward;
+    all += times_->forward_by_kind(layer, count);
     all += times_->backward_by_kind(layer, count);
-    if (recompute_ == Recompute::full && (passes_on_ || layer.unit != layers_.back().unit)) all += forward;
+    if (recompute_ == Recompute::full && (passes_on_ || layer.unit != layers_.back().unit))
+      all += again_->forward_by_kind(layer, count);
     if (recompute_ == Recompute::selective && layer.selective_flops > 0.0)
       all += times_->selective_by_kind(layer, count);
   }
@@ -81,7 +82,7 @@ double RankWork::recomputed(std::size_t layer, std::int64_t rows) const {
   if (!recomputed_as_a_whole(layers_, layer, passes_on_)) return 0.0;
   const std::int64_t unit = layers_[layer].unit;
   double work = 0.0;
-  for (std::size_t i = layer + 1; i-- > 0 && layers_[i].unit == unit;) work += forward(i, rows);
+  for (std::size_t i = layer + 1; i-- > 0 && layers_[i].unit == unit;) work += again(i, rows);
   return work;
 }
 

@@ -30,12 +30,15 @@ class RankWork {
   double forward(std::int64_t rows) const;
   double forward(std::size_t layer, std::int64_t rows) const;
   double backward(std::size_t layer, std::int64_t rows) const;
+  /// Of the forward pass through one that is repeated to recompute.
+  double again(std::size_t layer, std::int64_t rows) const { return again(layers_[layer], rows); }
   /// Of that backward pass: what is computed again; and the gradients of the parameters.
   double recomputed(std::size_t layer, std::int64_t rows) const;
   double weights(std::size_t layer, std::int64_t rows) const;
   /// Of a layer that stands in the place of one of these: forwards, backwards without what is computed again, and of
   /// that the gradients of the parameters.
-  double forward(const models::Layer& layer, std::int64_t rows) const;
+  double forward(const models::Layer& layer, std::int64_t rows) const { return forward(layer, rows, times_); }
+  double again(const models::Layer& layer, std::int64_t rows) const { return forward(layer, rows, again_); }
   double backward(const models::Layer& layer, std::int64_t rows) const;
   double weights(const models::Layer& layer, std::int64_t rows) const;
   const models::Layer* layers() const { return layers_.data(); }
@@ -48,10 +51,11 @@ class RankWork {
 
  private:
   double backward(std::int64_t rows) const;
+  double forward(const models::Layer& layer, std::int64_t rows, const std::optional<LayerTimes>& times) const;
 
   std::span<const models::Layer> layers_;
-  std::optional<LayerTimes> times_;  ///< none: no device
-  bool by_layer_;                    ///< whether a device or a measured layer says how long a layer takes
+  std::optional<LayerTimes> times_, again_;  ///< of passes, and of forward passes that are repeated; none: no device
+  bool by_layer_;                            ///< whether a device or a measured layer says how long a layer takes
   double speed_;
   Recompute recompute_;
   bool passes_on_;

@@ -25,7 +25,7 @@ GradientTimes as_recorded(const KindTimes& times) {
 
 void GradientKinds::add(int rank, const cluster::Device& device, const RankWork& work, std::int64_t rows) {
   const auto [known, is_new] =
-      known_.try_emplace({&device, work.layers(), rows, work.passes().sum_bytes, work.passes().casts_parameters});
+      known_.try_emplace({&device, work.layers(), rows, work.passes().sum_bytes, work.passes().casts});
   if (is_new) known->second = work.by_kind(rows);
   add(rank, known->second);
 }
