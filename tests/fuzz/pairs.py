@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Which keys, and which pairs of keys, the generator of random scenarios has never drawn together.
 
-    tests/fuzz/pairs.py --program build/simgrad --generator build/tests/fuzz/random_scenarios [--scenarios 5000] [--seed S]
-                        [--out pairs.txt]
+    tests/fuzz/pairs.py --program build/simgrad --generator build/tests/fuzz/random_scenarios
+                        [--scenarios 5000] [--seed S] [--out pairs.txt]
     tests/fuzz/pairs.py --program build/simgrad --drawn DIR...      # scenarios that lie there already, and their files
 
 A key is a dotted path, with the kind of the component that it belongs to: strategy.allreduce.bucket_size. Choices are
-keys of their own: training.precision/float16. A pair counts where one scenario has both. All pairs that were never
-drawn are written to a file. The largest families of them are printed, two parts of a scenario each, and what the program
-says: pairs of a family are tried, by putting what has the one key into scenarios that have the other. One that is then
-accepted is the generator's habit, and not the program's refusal. Nothing proves that a pair is refused everywhere.
+keys of their own: training.precision/float16. All devices of the catalogue are one kind. A pair counts where one
+scenario has both. All pairs that were never drawn are written to a file. The largest families of them are printed, two
+parts of a scenario each, and what the program says: pairs of a family are tried, by putting what has the one key into
+scenarios that have the other. One that is then accepted is the generator's habit, and not the program's refusal.
+Nothing proves that a pair is refused everywhere.
 """
 
 import argparse
@@ -28,7 +29,7 @@ import tables
 from program import called
 
 A_CALL = 250  # scenarios that are drawn by one call
-FAMILIES, TRIED, DONORS = 40, 6, 4  # how many are printed; pairs of each that are tried, and scenarios with each key
+FAMILIES, TRIED, DONORS = 30, 6, 4  # how many are printed; pairs of each that are tried, and scenarios with each key
 WHOLE = {"serving", "capacity", "plan", "job", "expect", "grid", "prices"}  # sections that are one family
 
 
@@ -43,6 +44,8 @@ def keys(value, path="", within_list=False):
             yield from keys(inner, path, True)
     elif isinstance(value, dict):
         kind = value.get("kind", value.get("source"))
+        if path.endswith("device") and kind not in (None, "none", "custom"):
+            kind = "listed"  # a device of the catalogue is a row of numbers
         if isinstance(kind, str) and path:
             path += f".{kind}" if within_list else f"/{kind}"
             yield path
@@ -55,10 +58,13 @@ def keys(value, path="", within_list=False):
 
 
 def exclude(one, other):
-    """Whether two keys belong to different kinds of one component."""
+    """Whether two keys belong to different kinds of one component, or to two strategies, which are runs of their own."""
     def kinds(name):
         return {name[:place]: re.split(r"[./]", name[place + 1:])[0] for place, sign in enumerate(name) if sign == "/"}
     of_one, of_other = kinds(one), kinds(other)
+    strategies = {name.split(".")[1].split("/")[0] for name in (one, other) if name.startswith("strategy.")}
+    if len(strategies) == 2:
+        return True
     return any(path in of_other and of_other[path] != kind for path, kind in of_one.items())
 
 
