@@ -19,8 +19,6 @@ class DirectoryLock {
   /// Takes the lock unless another process has it. Returns whether this process has it now.
   /// Errors: EnvironmentError if the file cannot be made.
   bool try_take();
-  /// The directory has this name now. The lock stays on it.
-  void directory_is_now(const std::filesystem::path& directory) { path_ = directory / path_.filename(); }
   /// Returns the process that has the lock, as it wrote itself down: "process 123 on host"; "another process" if it
   /// has not done so yet.
   std::string holder() const;

@@ -76,8 +76,8 @@ constexpr TemplateLine template_of_hosts[] = {
      "每个工作节点与相邻节点平均参数，"},
     {"graph = \"ring\"", "of which it has two here", "这里各有两个相邻节点"},
     {},
-    {"", "Without the marks before these two lines, every strategy also runs on 2 and on 4 hosts.",
-     "去掉下面两行前面的记号，每种策略还会在 2 台和 4 台主机上运行。"},
+    {"", "Remove the # from the next two lines, and every strategy also runs on 2 and on 4 hosts.",
+     "去掉下面两行前面的 #，每种策略还会在 2 台和 4 台主机上运行。"},
     {"# [grid]"},
     {"# \"cluster.workers\" = [2, 4, 8]"},
 };
@@ -94,7 +94,7 @@ constexpr TemplateLine template_of_devices[] = {
     {},
     {"[model]"},
     {"kind   = \"transformer\""},
-    {"preset = \"gpt2_xl\"", "others: simgrad explain transformer; or config = \"config.json\", a file of Hugging Face",
+    {"preset = \"gpt2_xl\"", "others: simgrad explain transformer; or config = \"config.json\", a Hugging Face file",
      "其他模型：simgrad explain transformer；或者用 Hugging Face 的文件：config = \"config.json\""},
     {},
     {"[training]"},
@@ -103,7 +103,7 @@ constexpr TemplateLine template_of_devices[] = {
     {"precision = \"bfloat16\""},
     {"recompute = \"selective\"", "the scores of attention are computed again, and not kept",
      "注意力的分数重新计算，不保留"},
-    {"numbers   = false", "only times and memory; small models can also be trained in fact",
+    {"numbers   = false", "only times and memory; small models can be trained for real",
      "只算时间和内存；小模型也可以真正训练"},
     {},
     {"[stop]"},
@@ -116,8 +116,8 @@ constexpr TemplateLine template_of_devices[] = {
     {"kind = \"fsdp\"", "each device keeps a part of the parameters, and gathers each block when it is needed",
      "每个设备保存一部分参数，用到哪个块就收集哪个块"},
     {},
-    {"", "Without the marks before these two lines, both strategies also run on one host and on four.",
-     "去掉下面两行前面的记号，两种策略还会在一台和四台主机上运行。"},
+    {"", "Remove the # from the next two lines, and both strategies also run on one host and on four.",
+     "去掉下面两行前面的 #，两种策略还会在一台和四台主机上运行。"},
     {"# [grid]"},
     {"# \"cluster.workers\" = [8, 16, 32]"},
 };
@@ -168,7 +168,8 @@ void add_init(CLI::App& app, int& exit_code) {
         options->gpu ? std::span<const TemplateLine>(template_of_devices) : template_of_hosts;
     write_new_file(options->file, template_text(template_head) + template_text(body));
     fmt::print("{}\n",
-               outputs::tr("{} is written. To run it: simgrad run {}", options->file, base::shell_word(options->file)));
+               outputs::tr("Wrote {}. To run it: simgrad run {}", options->file,
+                           base::shell_word(options->file.starts_with('-') ? "./" + options->file : options->file)));
     exit_code = Exit::ok;
   });
 }

@@ -152,7 +152,8 @@ cli::Exit plan(PlanCommand& command) {
   if (command.out.empty()) command.out = cli::default_directory(space.name);
   const experiment::Plan none = planner::without_runs(space);
   auto directory = std::make_unique<const experiment::ResultsDirectory>(
-      command.out, none, nlohmann::ordered_json(), command.force, [](const std::string& text) { base::say(text); });
+      command.out, none, nlohmann::ordered_json(), command.force,
+      [](const std::string& text) { base::say("simgrad: " + text); });
   ProgressLine line(command.quiet);
   const planner::Answer answer = planner::planned(space, std::move(candidates),
                                                   {.out = command.out,

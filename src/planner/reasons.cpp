@@ -70,7 +70,7 @@ std::string text_of(const Reason& reason) {
   const std::string name = name_of(nearest.strategy, nearest.parameters);
   return nearest.excess > 0.0 ? tr("{} by size; the nearest, {}, is {} too large: {}", reason.count, name,
                                    fmt::format("{:.3g} %", 100.0 * nearest.excess), nearest.fault)
-                              : tr("{} for one reason, e.g. {}: {}", reason.count, name, nearest.fault);
+                              : tr("{} for one reason, for example {}: {}", reason.count, name, nearest.fault);
 }
 
 std::vector<std::string> nothing_left(const Candidates& candidates) {

@@ -107,9 +107,16 @@ std::string explained(std::string_view text, const toml::parse_error& error) {
   if (std::ranges::none_of(values, [&](auto kind) { return description.starts_with(kind); }))
     return fmt::format("malformed TOML: {}", description);
   const std::string_view word = word_at(text, error.source().begin);
-  const bool shows = !word.empty() && word.size() <= 40 && word.find_first_of("\"'") == std::string_view::npos;
+  // Such as eight or 10Gbps. Of what could be a number, as 1__0 or 1e999, the parser says more.
+  constexpr std::size_t longest_shown = 40;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto is_of_text = [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+  };
+  const bool is_text = !word.empty() && word.size() <= longest_shown && std::ranges::all_of(word, is_of_text) &&
+                       (is_letter(word.front()) || is_letter(word.back()));
   return fmt::format("malformed TOML: {}; texts and quantities are written in quotes, as in \"10Gbps\"",
-                     shows ? fmt::format("{} is not a number, true or false", word) : description);
+                     is_text ? fmt::format("{} is not a number, true or false", word) : description);
 }
 
 }  // namespace

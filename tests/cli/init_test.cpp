@@ -31,7 +31,7 @@ TEST_CASE("init writes a scenario that runs, for hosts and for devices, with a g
     const Scratch scratch;
     const Called called = program("init mine.toml" + options, scratch);
     CHECK(called.exit_code == 0);
-    CHECK(called.out == "mine.toml is written. To run it: simgrad run mine.toml\n");
+    CHECK(called.out == "Wrote mine.toml. To run it: simgrad run mine.toml\n");
     const std::string text = contents(scratch.path() + "/mine.toml");
     const Called run = program("run mine.toml --no-why", scratch);
     CHECK(run.exit_code == 0);
@@ -65,6 +65,7 @@ TEST_CASE("init replaces no file and follows no link") {
   CHECK(contents(scratch.path() + "/scenario.toml") == "mine");
   CHECK_FALSE(fs::exists(scratch.path() + "/elsewhere.toml"));
   CHECK(program("init nowhere/x.toml", scratch).exit_code == 5);
+  CHECK(contains(program("init -- -x.toml", scratch).out, "simgrad run ./-x.toml"));
 }
 
 }  // namespace init_test

@@ -279,6 +279,12 @@ TEST_CASE("merge: the results of another experiment are kept under another name,
   CHECK(contains(merged.err, "an earlier version in taken are kept in taken.1 (training.learning_rate is 0.05 there"));
   CHECK(results_in(shards.scratch, "taken.1")["scenario"]["training"]["learning_rate"] == 0.05);
   CHECK(results_in(shards.scratch, "taken")["runs"].size() == 10);
+  // The shards lie in the directory of the results, by default.
+  shards.run("--set training.learning_rate=0.05 --out out/x");
+  CHECK(program("merge out/x/shard-*-of-2", shards.scratch).exit_code == 0);
+  CHECK(results_in(shards.scratch, "out/x")["runs"].size() == 10);
+  CHECK(results_in(shards.scratch, "out/x.1")["scenario"]["training"]["learning_rate"] == 0.05);
+  CHECK(fs::exists(shards.path("out/x/shard-1-of-2")));
   shards.run("--set training.learning_rate=0.05 --out forced");
   CHECK(program("merge out/x/shard-*-of-2 --out forced --force", shards.scratch).exit_code == 0);
   CHECK_FALSE(fs::exists(shards.path("forced.1")));

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "base/directory_lock.h"
 #include "catch.h"
@@ -182,15 +183,15 @@ TEST_CASE("resume: --force for the same experiment keeps records of other seeds"
   CHECK(fs::exists(record));
 }
 
-TEST_CASE("resume: the results of an earlier version are kept under the next free number, and the differences named") {
+TEST_CASE("resume: the results of an earlier version are kept under the next number, and the differences named") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   REQUIRE(program(sweep, scratch).exit_code == 0);
-  scratch.write("out/x/notes.txt", "a user's");
   const auto before = files_below(scratch.path() + "/out/x");
-  fs::create_directories(scratch.path() + "/out/x.7");
-  fs::create_directories(scratch.path() + "/out/x.old");
-  const Called other = program(sweep + " --set training.learning_rate=0.05 --set cluster.bandwidth=2Gbps", scratch);
+  scratch.write("out/x/notes.txt", "a user's");
+  for (const char* name : {"x.7", "x.old", "x.99999999999"}) fs::create_directories(scratch.path() + "/out/" + name);
+  const std::string changed = " --set training.learning_rate=0.05 --set cluster.bandwidth=2Gbps";
+  const Called other = program(sweep + changed + " --quiet", scratch);
   CHECK(other.exit_code == 0);
   CHECK(contains(other.err,
                  "simgrad: the results of an earlier version in out/x are kept in out/x.8 (cluster.bandwidth is "
@@ -198,30 +199,22 @@ TEST_CASE("resume: the results of an earlier version are kept under the next fre
   CHECK_FALSE(contains(other.err, "already"));
   CHECK(files_below(scratch.path() + "/out/x.8") == before);
   CHECK(results_in(scratch)["scenario"]["training"]["learning_rate"] == 0.05);
-  CHECK_FALSE(fs::exists(scratch.path() + "/out/x/notes.txt"));
+  CHECK(contents(scratch.path() + "/out/x/notes.txt") == "a user's");
   CHECK(program("report out/x.8", scratch).exit_code == 0);
   // The same command again goes on where it is.
-  CHECK(contains(program(sweep + " --set training.learning_rate=0.05 --set cluster.bandwidth=2Gbps", scratch).err,
-                 "6 of 6 runs are in out/x already"));
-  CHECK(program(sweep, scratch).exit_code == 0);
+  CHECK(contains(program(sweep + changed, scratch).err, "6 of 6 runs are in out/x already"));
+  // A trailing slash, and a directory behind a link.
+  fs::create_symlink("out", scratch.path() + "/link");
+  CHECK(program(sweep + " --out link/x/", scratch).exit_code == 0);
   CHECK(fs::exists(scratch.path() + "/out/x.9/results.json"));
 }
 
 TEST_CASE(
-    "resume: an earlier version without results leaves nothing behind, and that in a linked directory is refused") {
+    "resume: an earlier version without results leaves nothing behind, and a working directory stays where it is") {
   const Scratch scratch;
   scratch.write("x.toml", small);
   REQUIRE(program(sweep, scratch).exit_code == 0);
   const std::string other = sweep + " --set training.learning_rate=0.05";
-  fs::create_directories(scratch.path() + "/real");
-  fs::create_symlink("real", scratch.path() + "/linked");
-  REQUIRE(program(sweep + " --out linked", scratch).exit_code == 0);
-  const Called refused = program(other + " --out linked", scratch);
-  CHECK(refused.exit_code == 2);
-  CHECK(
-      contains(refused.err,
-               "linked: has the results of another experiment: training.learning_rate is 0.1 there and 0.05 here; "
-               "they cannot be kept under another name (it is a link); --out DIR keeps both, --force replaces them\n"));
   // What a command leaves that was interrupted before its first run was finished.
   const std::string written = contents(scratch.path() + "/out/x/experiment.json");
   fs::remove_all(scratch.path() + "/out/x");
@@ -229,6 +222,36 @@ TEST_CASE(
   scratch.write("out/x/experiment.json", written);
   CHECK(program(other, scratch).exit_code == 0);
   CHECK_FALSE(fs::exists(scratch.path() + "/out/x.1"));
+  REQUIRE(program(sweep + " --out .", scratch).exit_code == 0);
+  const std::string kept = scratch.path() + ".1";
+  CHECK(contains(program(other + " --out .", scratch).err, "are kept in " + kept + " ("));
+  CHECK(contents(scratch.path() + "/x.toml") == small);
+  CHECK(fs::exists(kept + "/results.json"));
+  fs::remove_all(kept);
+}
+
+TEST_CASE("resume: versions that wait for each other do not mix") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const auto run = [&](int version) {
+    return Process({"run", "x.toml", "--no-why", "--seeds", "1..2", "--set",
+                    "training.learning_rate=0.0" + std::to_string(version)},
+                   scratch);
+  };
+  {
+    Process first = run(1), second = run(2), third = run(3);
+    for (Process* each : {&first, &second, &third}) CHECK(each->wait() == 0);
+  }
+  std::set<std::string> rates;
+  for (const char* directory : {"out/x", "out/x.1", "out/x.2"}) {
+    CHECK(results_in(scratch, directory)["runs"].size() == 2);
+    rates.insert(results_in(scratch, directory)["scenario"]["training"]["learning_rate"].dump());
+    std::size_t records = 0;
+    for (const auto& [name, text] : files_below(scratch.path() + "/" + directory)) records += name.starts_with("runs/");
+    CHECK(records == 4);  // two baselines
+  }
+  CHECK(rates.size() == 3);
+  CHECK_FALSE(fs::exists(scratch.path() + "/out/x.3"));
 }
 
 TEST_CASE("resume: without experiment.json the results themselves say whose they are") {

@@ -239,7 +239,7 @@ TEST_CASE("malformed --set, --grid and --seeds are told with what was expected")
           "--grid cluster.wrokers=1,2: unknown key \"wrokers\" in [cluster]; did you mean \"workers\"?");
   refused("--seeds 3..1", "--seeds 3..1: 3..1 is empty; expected a..b with a <= b");
   refused("--seeds 0..99999999", "--seeds 0..99999999: 0..99999999 are 100000000 seeds; at most 100000 are allowed");
-  refused("--seeds 1,x", "--seeds 1,x: \"x\" is not a list of seeds; write 1..5 or 1,3,7");
+  refused("--seeds 1,x", "--seeds 1,x: \"x\" is not a seed; write 1..5 or 1,3,7");
   refused("--seeds 1,1", "--seeds 1,1: a seed is named twice");
 }
 

@@ -83,7 +83,7 @@ void collect(const scenario::Table& table, const std::string& prefix, std::set<s
 
 /// Keys, kinds and choices that `describe` says, and that every scenario that has them is refused for.
 struct Never {
-  std::string_view begin;  ///< of their names: all of these, up to a dot, "=" or the end
+  std::string_view begin;  ///< of their names: what stands before "=" or the end
   std::string_view why;
 };
 

@@ -61,10 +61,11 @@ void Cluster::vary_speed(int index, std::optional<int> worker, bool shares_cores
   timelines_.emplace(index, SpeedTimeline(std::move(own), options_.watchdog.events));
   if (!shares_cores) return;
   // Of changes of all hosts as many are events as happen on one, of which the watchdog allows so many.
-  const auto look = [this](double at_s) {
-    at(at_s, [this] {
-      const auto events = std::max<std::size_t>(1, Feed::looks_every / timelines_.size());
-      for (std::size_t i = 0; i < events && !failed(); ++i) fail_if_stuck();
+  const auto changes_left = std::make_shared<std::size_t>(0);  // that are no event yet
+  const auto look = [this, changes_left](double at_s) {
+    at(at_s, [this, changes_left] {
+      *changes_left += Feed::looks_every;
+      for (; *changes_left >= timelines_.size() && !failed(); *changes_left -= timelines_.size()) fail_if_stuck();
     });
   };
   host(index)->set_speed_profile(profile::ProfileBuilder::from_callback(

@@ -39,7 +39,7 @@ class SideStream {
   /// Blocks until all tasks since the last one that was asked for are over; their results.
   std::vector<values::Tensor> wait_for_all();
 
-  /// In a task: whatever other actors do at this instant, such as starting further tasks, they do before it goes on.
+  /// In a task: the rank's other actors go on at this instant before it does, and may start further tasks.
   static void let_others_go_on();
 
  private:

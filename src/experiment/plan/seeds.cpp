@@ -20,7 +20,7 @@ std::uint64_t seed_of(std::string_view text, std::string_view all) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error != std::errc() || end != text.data() + text.size())
-    throw ScenarioError(fmt::format("--seeds {}: \"{}\" is not a list of seeds; write 1..5 or 1,3,7", all, text));
+    throw ScenarioError(fmt::format("--seeds {}: \"{}\" is not a seed; write 1..5 or 1,3,7", all, text));
   return seed;
 }
 

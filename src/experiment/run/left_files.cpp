@@ -153,17 +153,44 @@ void remove_temporary_files(const std::string& out) {
     });
 }
 
-void remove_files_of_experiment(const std::string& out) {
-  std::error_code stays;
+namespace {
+
+/// The files of an experiment, by their paths in its directory.  written_again: also those that stay until then.
+std::vector<fs::path> files_of_experiment(const std::string& out, bool written_again) {
+  std::vector<fs::path> all;
   for (const char* folder : folders)
     each_file(fs::path(out) / folder, [&](const std::string& path, const std::string& name) {
       const InFolder* const kind = kind_of(folder, name);
-      if (kind && kind->is_ours(path, name.substr(0, name.find('.')))) fs::remove(path, stays);
+      if (kind && kind->is_ours(path, name.substr(0, name.find('.')))) all.push_back(fs::path(folder) / name);
     });
   each_file(out, [&](const std::string& path, const std::string& name) {
     const Beside* const kind = kind_of(name);
-    if (kind && kind->is_ours && kind->is_ours(path, name)) fs::remove(path, stays);
+    if (kind && (kind->is_ours ? kind->is_ours(path, name) : written_again)) all.push_back(name);
   });
+  return all;
+}
+
+constexpr const char* name_of_experiment = "experiment.json";
+
+}  // namespace
+
+void remove_files_of_experiment(const std::string& out) {
+  std::error_code stays;
+  for (const fs::path& file : files_of_experiment(out, false)) fs::remove(out / file, stays);
+}
+
+bool has_files_of_experiment(const std::string& out) {
+  return std::ranges::any_of(files_of_experiment(out, true),
+                             [](const fs::path& file) { return file != name_of_experiment; });
+}
+
+void move_files_of_experiment(const std::string& out, const std::string& to) {
+  std::vector<fs::path> files = files_of_experiment(out, true);
+  std::ranges::stable_partition(files, [](const fs::path& file) { return file != name_of_experiment; });
+  for (const fs::path& file : files) {
+    fs::create_directories((to / file).parent_path());
+    fs::rename(out / file, to / file);
+  }
 }
 
 }  // namespace simgrad::experiment

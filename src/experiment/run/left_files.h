@@ -21,4 +21,11 @@ void remove_temporary_files(const std::string& out);
 /// results.json and the tables stay until they are written again, and all other files stay for good.
 void remove_files_of_experiment(const std::string& out);
 
+/// Whether an experiment has left more of these files, or of the tables, than experiment.json.
+bool has_files_of_experiment(const std::string& out);
+
+/// Moves them into another directory, experiment.json last: whatever ends it before, the rest is still the same
+/// experiment's. Other files stay, as do the folders of shards.  Errors: std::filesystem::filesystem_error.
+void move_files_of_experiment(const std::string& out, const std::string& to);
+
 }  // namespace simgrad::experiment

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -14,6 +13,7 @@
 
 #include "base/errors.h"
 #include "base/files.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "experiment/plan/identity.h"
 #include "experiment/run/children.h"
@@ -28,6 +28,18 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+/// Waits until no other command has the directory, or until an interrupt.
+void wait_for(base::DirectoryLock& lock, const std::string& out,
+              const std::function<void(const std::string& text)>& tell) {
+  constexpr std::chrono::milliseconds pause{100};
+  bool told = false;
+  while (!lock.try_take() && !interrupted()) {
+    if (!told && tell) tell(fmt::format("{} is in use by {}; waiting until it ends", out, lock.holder()));
+    told = true;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 /// The leaves of a tree by their keys: "cluster.workers", "strategy.0.kind".
 void add_leaves(const Json& tree, const std::string& key, std::map<std::string, std::string>& leaves) {
   if (!tree.is_structured() || tree.empty()) {
@@ -39,7 +51,7 @@ void add_leaves(const Json& tree, const std::string& key, std::map<std::string, 
 
 /// The keys whose values make another experiment: all but those that choose among runs.
 std::map<std::string, std::string> defining(Json scenario, const std::set<std::string>& varied) {
-  for (const char* choice : {"title", "seed", "save_model", "expect", "grid", "strategy", "capacity"})
+  for (const char* choice : {"title", "seed", "save_model", "expect", "grid", "strategy", "capacity", "plan"})
     scenario.erase(choice);
   std::map<std::string, std::string> leaves;
   add_leaves(scenario, "", leaves);
@@ -120,6 +132,47 @@ Json experiment_of_results(const std::string& out) {
   return {{"results", results_number}, {"scenario", results["scenario"]}};
 }
 
+/// A new directory beside one, with the number behind the largest that is in use: out/mine.3.
+/// Errors: std::filesystem::filesystem_error.
+fs::path new_directory_beside(const std::string& out) {
+  const fs::path directory = fs::canonical(out);
+  const std::string begin = directory.filename().string() + ".";
+  int last = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory.parent_path())) {
+    constexpr std::size_t digits_most = 6;
+    const std::string name = entry.path().filename().string();
+    const std::string number = name.starts_with(begin) ? name.substr(begin.size()) : "";
+    const bool is_number = !number.empty() && number.size() <= digits_most &&
+                           std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+    if (is_number) last = std::max(last, std::stoi(number));
+  }
+  for (;;) {
+    const fs::path made = directory.string() + fmt::format(".{}", ++last);
+    if (fs::create_directory(made)) return made;  // else another command has made it meanwhile
+  }
+}
+
+/// A path as one types it in the working directory.
+std::string typed(const fs::path& path) {
+  const fs::path relative = fs::proximate(path);
+  return (relative.begin() != relative.end() && *relative.begin() == ".." ? path : relative).string();
+}
+
+/// Moves the results of another experiment out of the directory.  Errors: ScenarioError if they cannot be moved.
+void keep_earlier(const std::string& out, const std::string& different) {
+  try {
+    const fs::path kept = new_directory_beside(out);
+    move_files_of_experiment(out, kept.string());
+    base::say(fmt::format("simgrad: the results of an earlier version in {} are kept in {} ({})", out, typed(kept),
+                          different));
+  } catch (const fs::filesystem_error& fault) {
+    throw base::ScenarioError(fmt::format(
+        "{}: has the results of another experiment: {}; they cannot be kept beside it ({}); --out DIR keeps "
+        "both, --force replaces them",
+        out, different, fault.code().message()));
+  }
+}
+
 }  // namespace
 
 nlohmann::ordered_json experiment_in(const std::string& out) {
@@ -137,78 +190,13 @@ std::string differences(const nlohmann::ordered_json& first, const nlohmann::ord
   return differing(of_first, of_second, place_of_first, place_of_second);
 }
 
-namespace {
-
-/// The name under which a directory is kept: with the number behind the largest that is in use. Its parent is read.
-/// Errors: std::filesystem::filesystem_error.
-fs::path name_of_earlier(const fs::path& directory) {
-  const std::string begin = directory.filename().string() + ".";
-  std::int64_t last = 0;
-  const fs::path parent = directory.parent_path();
-  for (const fs::directory_entry& entry : fs::directory_iterator(parent.empty() ? "." : parent)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(begin)) continue;
-    const char* const digits = name.data() + begin.size();
-    const char* const end = name.data() + name.size();
-    std::int64_t number = 0;
-    if (const auto [behind, fault] = std::from_chars(digits, end, number); fault == std::errc() && behind == end)
-      last = std::max(last, number);
-  }
-  return fs::path(directory) += fmt::format(".{}", last + 1);
-}
-
-/// Whether a command has left more in a directory than the name of its experiment.
-bool has_results(const std::string& out) {
-  return std::ranges::any_of(fs::recursive_directory_iterator(out), [](const fs::directory_entry& entry) {
-    const fs::path name = entry.path().filename();
-    return !entry.is_directory() && name != "experiment.json" && name != ".lock";
-  });
-}
-
-}  // namespace
-
-/// Waits until no other command has the directory, or until an interrupt.
-void ResultsDirectory::take(const std::string& out, const std::function<void(const std::string& text)>& tell) {
-  constexpr std::chrono::milliseconds pause{100};
-  lock_ = std::make_unique<base::DirectoryLock>(out);
-  for (bool told = false;; told = true) {
-    base::make_directory(out + "/runs");  // again each time: the holder may rename the directory
-    if (lock_->try_take() || interrupted()) return;
-    if (!told && tell) tell(fmt::format("{} is in use by {}; waiting until it ends", out, lock_->holder()));
-    std::this_thread::sleep_for(pause);
-  }
-}
-
-/// Renames the directory, which has other results, and makes a new one.
-void ResultsDirectory::keep_earlier(const std::string& out, const std::string& different,
-                                    const std::function<void(const std::string& text)>& tell) {
-  const auto refuse = [&](const std::string& why) {
-    throw base::ScenarioError(
-        fmt::format("{}: has the results of another experiment: {}; they cannot be kept under another name ({}); "
-                    "--out DIR keeps both, --force replaces them",
-                    out, different, why));
-  };
-  fs::path directory = fs::path(out).lexically_normal();
-  if (!directory.has_filename()) directory = directory.parent_path();
-  fs::path kept;
-  try {
-    if (fs::is_symlink(directory)) refuse("it is a link");
-    kept = name_of_earlier(directory);
-    fs::rename(directory, kept);
-  } catch (const fs::filesystem_error& fault) {
-    refuse(fault.code().message());
-  }
-  lock_->directory_is_now(kept);
-  if (tell)
-    tell(fmt::format("the results of an earlier version in {} are kept in {} ({})", out, kept.string(), different));
-  take(out, tell);
-}
-
 ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, const Json& shard, bool replace,
-                                   const std::function<void(const std::string& text)>& tell) {
+                                   const std::function<void(const std::string& text)>& tell)
+    : lock_(out) {
   if (!shard.is_null()) base::refuse_linked_folder(out);  // its name is the program's
   refuse_linked_folders(out);
-  take(out, tell);
+  base::make_directory(out + "/runs");
+  wait_for(lock_, out, tell);
   if (interrupted()) return;
   remove_temporary_files(out);
   Json here{{"name", plan.name}, {"results", results_number}, {"scenario", plan.scenario}};
@@ -225,14 +213,14 @@ ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, con
       throw base::EnvironmentError(
           fmt::format("{}; so nobody knows whose results these are; --force replaces them", fault.what()));
   }
-  if (!different.empty() && !replace && has_results(out)) {
-    keep_earlier(out, different, tell);
-    if (interrupted()) return;
-  } else if (!different.empty()) {
-    // Before experiment.json is written: a kill between the two leaves no files of another experiment under this name.
-    remove_files_of_experiment(out);
-  }
-  if (there != here || !different.empty())
+  const bool keeps = !different.empty() && !replace && has_files_of_experiment(out);
+  if (keeps && !shard.is_null())
+    throw base::ScenarioError(fmt::format(
+        "{}: has the results of another experiment: {}; --out DIR keeps both, --force replaces them", out, different));
+  // Before experiment.json is written: a kill between the two leaves no files of another experiment under its name.
+  if (keeps) keep_earlier(out, different);
+  if (!different.empty()) remove_files_of_experiment(out);
+  if (there != here || keeps)
     outputs::write_file(out + "/experiment.json", here.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

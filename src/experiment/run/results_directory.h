@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -20,20 +19,17 @@ class ResultsDirectory {
  public:
   /// Makes the directory and its folder `runs`, waits for another command that writes to it, and removes temporary
   /// files that a killed one has left. Writes experiment.json. Where the directory has the results of another
-  /// experiment, such as an earlier version of the scenario, it is renamed, and a new one is made: out/mine becomes
-  /// out/mine.1, and out/mine.2 the next time. shard: experiment.json's member of that name; null: none. replace:
-  /// results of another experiment are removed, and not kept. tell: called before waiting, and with what was renamed,
-  /// and why. Errors: ScenarioError naming the differences if the directory has another experiment's results and cannot
-  /// be renamed; EnvironmentError, also, before anything is written, for a link in the place of one of its folders.
+  /// experiment, such as an earlier version of the scenario, their files are moved out of it first, those of out/mine
+  /// to out/mine.1, or to the next number that is free, and standard error says so. shard: experiment.json's member of
+  /// that name; null: none. replace: results of another experiment are removed, and not kept.  tell: called before
+  /// waiting. Errors: ScenarioError naming the differences if the directory has another experiment's results that
+  /// cannot be moved, or is a shard's, which other shards belong to; EnvironmentError, also, before anything is
+  /// written, for a link in the place of one of its folders.
   ResultsDirectory(const std::string& out, const Plan& plan, const nlohmann::ordered_json& shard, bool replace,
                    const std::function<void(const std::string& text)>& tell);
 
  private:
-  void take(const std::string& out, const std::function<void(const std::string& text)>& tell);
-  void keep_earlier(const std::string& out, const std::string& different,
-                    const std::function<void(const std::string& text)>& tell);
-
-  std::unique_ptr<base::DirectoryLock> lock_;
+  base::DirectoryLock lock_;
 };
 
 /// Whose results a directory has, by its experiment.json; null without that file.  Errors: EnvironmentError for a file

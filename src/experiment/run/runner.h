@@ -72,8 +72,8 @@ void check_files(const Plan& plan, std::uintmax_t most_bytes,
 /// soon as it is finished, again when the runs that it is compared with are, and all results at the end. Waits for
 /// another process that writes to the directory. At an interrupt (SIGINT, SIGTERM, SIGHUP) the children end, finished
 /// runs stay, and the results are not complete.  Errors: ScenarioError for data that do not suit, and for a directory
-/// with the results of another experiment; EnvironmentError for a directory that cannot be written to, both before
-/// anything is simulated.
+/// with the results of another experiment that cannot be kept; EnvironmentError for a directory that cannot be written
+/// to, both before anything is simulated.
 outputs::Results run_plan(const Plan& plan, const RunnerOptions& options);
 /// As above. The caller gets the directory besides, and keeps other commands out of it until it has written its own
 /// files.

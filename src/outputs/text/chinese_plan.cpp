@@ -52,7 +52,7 @@ constexpr Translation plan_texts[] = {
     {"to {} tokens", "训练 {} 个 token"},
     {"winner", "胜者"},
     {"{} by size; the nearest, {}, is {} too large: {}", "{} 个太大；最接近的是 {}，超出 {}：{}"},
-    {"{} for one reason, e.g. {}: {}", "{} 个出于同一原因，例如 {}：{}"},
+    {"{} for one reason, for example {}: {}", "{} 个出于同一原因，例如 {}：{}"},
     {"{} less money costs {} more: {}, for {}.", "少花 {}，要多付出 {}：{}，费用 {}。"},
     {"Finishing {} earlier costs {} more: {}, in {}.", "早 {} 完成，要多付出 {}：{}，用时 {}。"},
     {" on spot", "（竞价）"},

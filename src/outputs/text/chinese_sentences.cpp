@@ -50,7 +50,7 @@ constexpr Translation sentence_texts[] = {
     {"{} fewer samples", "比对方少 {}"},
     {"{}x as many samples", "是对方的 {} 倍"},
     {"{} more samples", "比对方多 {}"},
-    {", which outweighs that {} needs {}", "，尽管 {} 所需的样本{}"},
+    {", although {} needs {}", "，尽管 {} 所需的样本{}"},
     {": the gradients of {} are {} updates old on average", "：{} 的梯度平均陈旧 {} 次更新"},
     {": the replicas of {} disagree (distance {:.3g} from their mean at the end{})",
      "：{} 的各副本不一致（结束时到均值的距离为 {:.3g}{}）"},

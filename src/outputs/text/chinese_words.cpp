@@ -115,7 +115,7 @@ constexpr Translation word_texts[] = {
      "试过的改变中，没有哪一项能单独使 {0} 快 {1}{2}：{3}。"},
     {"With {} {} would process {} as many samples a second{}.", "如果{0}，{1} 每秒处理的样本会是原来的 {2}{3}。"},
     {"{} (seed {})", "{}（种子 {}）"},
-    {"{} is written. To run it: simgrad run {}", "{} 已写好。运行它：simgrad run {}"},
+    {"Wrote {}. To run it: simgrad run {}", "{} 已写好。运行它：simgrad run {}"},
     {"With {} {} would be {} as fast{}{}: {} is the main bottleneck.",
      "如果{0}，{1} 的速度会是原来的 {2}{3}{4}：瓶颈主要是{5}。"},
     {"With {} or {} {} would be {} as fast{}{}: {} limit it about equally.",

@@ -267,7 +267,7 @@ def reason(reader, first, second, measure):
     else:
         fact(reader, first, second)
     seconds(reader, first, second)
-    got = reader.take(f", which outweighs that {named(first)} needs (?:<times x> as many|<percent p> more) samples")
+    got = reader.take(f", although {named(first)} needs (?:<times x> as many|<percent p> more) samples")
     if got:
         factor(reader, got, samples(first) / samples(second), "more")
 

@@ -154,7 +154,7 @@ std::string reason(const ReportModel& model, const Case& a, const Case& b, Measu
     return tr("it needs {} to reach the target{}", fewer_samples(fewer), samples_reason(model, a, b));
   const std::string of_time = time_reason(model, a, b);
   if (of_time.empty() || !(fewer < 1.0 / as_fast)) return of_time;
-  return of_time + tr(", which outweighs that {} needs {}", names(model, a, b).a, more_samples(1.0 / fewer));
+  return of_time + tr(", although {} needs {}", names(model, a, b).a, more_samples(1.0 / fewer));
 }
 
 std::string ahead(const ReportModel& model, const Case& a, const Case& b, Measure measure) {
