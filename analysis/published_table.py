@@ -64,7 +64,7 @@ formula describes the measurements. A *predicted* row had no part in that: its e
   the first one takes longer. For interleaved stages the authors' calculation leaves out some hops, so that its bubbles are
   smaller by 2 to 4 % of themselves.
 * `korthikanti`: the GPU's efficiency, as a curve over the size of a product, is fitted to the models of 22 and 175 billion
-  parameters; NVLink is as on the data sheet. The model of 530 billion is predicted within 4 %, that of a trillion 6 to 7 %
+  parameters; NVLink is as on the data sheet. The model of 530 billion is predicted within 3 %, that of a trillion 5 to 6 %
   too slow. Memory, with gradients of 4 bytes as in Megatron-LM, is at most 1 % too large. The published states are those of blocks;
   those of the embedding, on the first stage, are added by the same 18 bytes a parameter.
 * `mpt_a100`, `mpt_h100`: the devices of the catalogue as they are. Two numbers of each,
@@ -121,7 +121,7 @@ CHINESE = Words(
 {rows}
 """,
     reasons="""* `zero_bubble`、`zero_bubble_interleaved`：公布的气泡是作者由自己测得的时间算出的。1F1B 和 ZB-H1 的气泡算到最后一位印出的数字都相同。`zb_h2` 的一步是二十步的平均，其中第一步较长。对交错的阶段，作者的计算略去了一些跳，因此其气泡小 2 % 到 4 %（相对值）。
-* `korthikanti`：GPU 的效率是乘积大小的一条曲线，拟合到 220 亿和 1750 亿参数的模型；NVLink 取数据手册上的值。5300 亿参数的模型预测误差在 4 % 以内，一万亿参数的模型预测得慢 6 % 到 7 %。内存最多偏大 1 %，梯度与 Megatron-LM 一样有 4 字节；公布的状态只算各个块，第一个阶段的词嵌入按同样的每参数 18 字节加上。
+* `korthikanti`：GPU 的效率是乘积大小的一条曲线，拟合到 220 亿和 1750 亿参数的模型；NVLink 取数据手册上的值。5300 亿参数的模型预测误差在 3 % 以内，一万亿参数的模型预测得慢 5 % 到 6 %。内存最多偏大 1 %，梯度与 Megatron-LM 一样有 4 字节；公布的状态只算各个块，第一个阶段的词嵌入按同样的每参数 18 字节加上。
 * `mpt_a100`、`mpt_h100`：设备取目录里的数，不作改动。每种设备有两个数（大乘积的效率和注意力的效率）拟合到三行。H100 误差最大的是微批次只有两个序列的行，那里乘积很小，核函数的启动可能起作用。
 * `mpt_h100_float8`：同样的 H100，没有任何数拟合到 float8 的步。模拟的步都太快，float8 中序列最长的偏得最多。float8 与 bfloat16 的每 GPU 每秒词元数之比，公布的是 1.00 到 1.35，模拟的是 1.06 到 1.37：七对中有六对相差 6 % 以内，带重计算的 3B 多 9 %。
 * `onebit_adam`：PCI Express 的带宽拟合到一台主机上的 Adam，符号编码经过内存的遍数拟合到 InfiniBand 上 8 到 32 个 GPU 的 1-bit Adam；V100 的效率来自 InfiniBand 上单个 GPU 的行。TCP 的所有行都是预测的。在 32 个 GPU 上，Adam 的一步比网卡给足带宽的环更长，InfiniBand 上长五分之一，TCP 上长五分之二；1-bit Adam 在一台主机上的一步比在两台上更长；原因在表中都看不出来。
