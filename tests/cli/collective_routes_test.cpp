@@ -30,7 +30,7 @@ TEST_CASE("a run whose groups may meet on a link goes message by message, and sa
   int by_routes = 0, by_messages = 0;
   for (std::size_t i = 0; i < computed.size(); ++i) {
     CAPTURE(computed[i]["id"]);
-    by_routes += notes_have(computed[i], "at their last arrival") ? 1 : 0;
+    by_routes += notes_have(computed[i], "collectives were timed by formula") ? 1 : 0;
     by_messages += notes_have(computed[i], "several transfers may be on link rack-") ? 1 : 0;
     CHECK_FALSE(notes_have(messages[i], "collectives were"));
     CHECK(computed[i]["simulated_s"].get<double>() == Approx(messages[i]["simulated_s"].get<double>()).epsilon(1e-9));

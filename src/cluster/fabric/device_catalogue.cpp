@@ -1,10 +1,10 @@
 /// The devices that a scenario can name.
 ///
-/// Sources: the vendors' data sheets, named at each device. Peak products: the largest product that was measured over
-/// the peak (S. Bekman, Machine Learning Engineering, accelerator benchmarks, 2024 and 2025); a device has none where
-/// none is known. The shares of the peak that trainings reach are fitted to published ones, named at each device:
-/// scenarios/published has them, docs/published.md the errors. In float8 they are as much smaller or larger as the
-/// largest product's share (1402.6 of 1979 TF for 794.5 of 989 TF on H100, 3432.5 of 4500 TF for 1745 of 2250 on B200).
+/// Sources: the vendors' data sheets, named at each device. Peak products, where one is known: the largest that was
+/// measured over the peak (S. Bekman, Machine Learning Engineering, accelerator benchmarks, 2024 and 2025). The shares
+/// of the peak that trainings reach are fitted to published ones, of scenarios/published. In float8 they are as much
+/// smaller as the largest product's (1402.6 of 1979 TF for 794.5 of 989 on H100, 3432.5 of 4500 for 1745 of 2250 on
+/// B200).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -148,8 +148,7 @@ constexpr Sheet a100_80gb_of(Sheet sheet) {
 
 constexpr Sheet h100{
     .about = {.kind = "h100",
-              .summary = "NVIDIA H100 SXM, 80 GB; efficiency fitted to trainings; 795 TF is the largest "
-                         "product, 1403 TF in float8",
+              .summary = "NVIDIA H100 SXM, 80 GB; efficiency fitted to trainings; largest products 795, float8 1403 TF",
               .cost = "",
               .source = "NVIDIA H100 data sheet, 2023; NIC: DGX H100, 400 Gbit/s a GPU"},
     .float64 = 67.0 * TF,
@@ -176,8 +175,7 @@ constexpr Sheet h200_of(Sheet sheet) {
   sheet.about.summary = "NVIDIA H200 SXM, 141 GB; its efficiency is assumed to be the H100's";
   sheet.about.source = "NVIDIA H200 data sheet, 2024; NIC: 400 Gbit/s a GPU";
   sheet.trained.fitted_to = sheet.trained.attention_fitted_to = {};
-  sheet.peak_product.reset();
-  sheet.float8_peak_product.reset();
+  sheet.peak_product = sheet.float8_peak_product = {};
   sheet.memory_bytes = 141.0 * GB;
   sheet.memory_bandwidth = 4800.0 * GB;
   return sheet;

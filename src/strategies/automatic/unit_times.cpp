@@ -74,9 +74,9 @@ class Passes {
   };
   double layer_s(const Pass& pass, std::size_t in_segment) const {
     const std::size_t layer = pass.its.first_layer + in_segment;
-    if (pass.again) return sum(OfLayer(&training::RankWork::again), layer, 1);
-    if (!pass.backward) return sum(&training::RankWork::forward, layer, 1);
-    return sum(&training::RankWork::backward, layer, 1) - sum(&training::RankWork::recomputed, layer, 1);
+    if (pass.backward)
+      return sum(&training::RankWork::backward, layer, 1) - sum(&training::RankWork::recomputed, layer, 1);
+    return sum(pass.again ? OfLayer(&training::RankWork::again) : &training::RankWork::forward, layer, 1);
   }
   /// Computes the layers up to there, and waits for what is gathered beside them.
   void compute_until(Pass& pass, std::size_t layers) {
@@ -111,7 +111,7 @@ class Passes {
       double flops = 0.0;
       for (std::size_t i = 0; i < its.layers; ++i) flops += unit_.layers[its.first_layer + i].forward_flops;
       flops > 0.0 ? go({.its = its, .steps = its.forward, .again = true})
-                  : compute(sum(OfLayer(&training::RankWork::again), its.first_layer, its.layers));
+                  : compute(sum(&training::RankWork::again, its.first_layer, its.layers));
     }
   }
 
@@ -128,8 +128,7 @@ class Passes {
   const models::Shares& shares_;
   const training::MemoryTerms& terms_;
   training::RankWork work_;
-  double flops_per_s_;
-  double now_s_ = 0.0, exposed_s_ = 0.0;
+  double flops_per_s_, now_s_ = 0.0, exposed_s_ = 0.0;
   UnitTimes times_;
 };
 
