@@ -203,8 +203,7 @@ constexpr Sheet b200{
 
 constexpr Sheet mi300x{
     .about = {.kind = "mi300x",
-              .summary = "AMD MI300X, 192 GB, seven links of 64 GB/s; its efficiency is assumed; 668 TF is "
-                         "the largest product",
+              .summary = "AMD MI300X, 192 GB, seven 64 GB/s links; efficiency assumed; 668 TF is the largest product",
               .cost = "",
               .source = "AMD Instinct MI300X data sheet, 2023; NIC: 400 Gbit/s a GPU"},
     .float64 = 163.4 * TF,

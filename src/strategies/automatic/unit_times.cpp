@@ -76,7 +76,7 @@ class Passes {
     const std::size_t layer = pass.its.first_layer + in_segment;
     if (pass.backward)
       return sum(&training::RankWork::backward, layer, 1) - sum(&training::RankWork::recomputed, layer, 1);
-    return sum(pass.again ? OfLayer(&training::RankWork::again) : &training::RankWork::forward, layer, 1);
+    return pass.again ? sum(&training::RankWork::again, layer, 1) : sum(&training::RankWork::forward, layer, 1);
   }
   /// Computes the layers up to there, and waits for what is gathered beside them.
   void compute_until(Pass& pass, std::size_t layers) {
@@ -138,13 +138,12 @@ UnitTimes times_of(const SharedUnit& unit, const StageDevices& stage, const mode
                    const training::MemoryTerms& terms, const training::ParameterPasses& passes) {
   UnitTimes slowest;
   for (const DeviceKind& kind : stage.kinds)
-    if (const UnitTimes its = Passes(unit, kind, stage, shares, terms, passes).all();
-        its.passes_s() >= slowest.passes_s())
-      slowest = its;
+    slowest =
+        std::ranges::max(Passes(unit, kind, stage, shares, terms, passes).all(), slowest, {}, &UnitTimes::passes_s);
   for (std::size_t k = 0; k < models::kinds_of_shares; ++k)
-    for (const double numbers : unit.partial[k])
+    for (const double size : unit.partial[k])
       slowest.sums_s +=
-          stage.ring_sum_s(stage.rings[k], numbers, ranks_among(shares, static_cast<Among>(k)), terms.bytes.wire);
+          stage.ring_sum_s(stage.rings[k], size, ranks_among(shares, static_cast<Among>(k)), terms.bytes.wire);
   return slowest;
 }
 
