@@ -94,6 +94,9 @@ std::vector<Flow> drawn(const Layout& layout, unsigned seed) {
   return flows;
 }
 
+// SimGrid 4 has other names for some of these functions, and keeps the old ones.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 /// SimGrid's own times. Each flow's latency is slept through before, since SimGrid's shares depend on latencies.
 std::vector<double> s4u_ends(const Layout& layout, const std::vector<Flow>& flows) {
   return tests::numbers_of_child([&] {
@@ -132,6 +135,7 @@ std::vector<double> s4u_ends(const Layout& layout, const std::vector<Flow>& flow
     return ends;
   });
 }
+#pragma GCC diagnostic pop
 
 cluster::Options options_of(const Layout& layout) {
   cluster::Options options;

@@ -13,8 +13,8 @@ const outputs::Run& of_schedule(const outputs::Results& results, const std::stri
                 fmt::format(R"({{"parallel.schedule":"{}","parallel.micro_batches":{}}})", schedule, micro_batches));
 }
 
-const outputs::Run& of_order(const outputs::Results& results, const std::string& order) {
-  return run_of(results, "zero", R"({"parallel.order":[)" + order + "]}");
+const outputs::Run& of_order(const outputs::Results& results, std::string_view order) {
+  return run_of(results, "zero", R"({"parallel.order":[)" + std::string(order) + "]}");
 }
 
 }  // namespace
