@@ -1,4 +1,5 @@
 // Drawn traffic on a cluster, and the same on a platform that is written with SimGrid's S4U alone.
+
 #include <cmath>
 #include <map>
 #include <memory>
@@ -97,17 +98,32 @@ std::vector<Flow> drawn(const Layout& layout, unsigned seed) {
 // SimGrid 4 has other names for some of these functions, and keeps the old ones.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+/// The outermost zone that is ours: SimGrid 4 has a root of its own around it.
+template <class Engine>
+s4u::NetZone* full_zone(Engine& engine) {
+  if constexpr (requires { engine.get_netzone_root()->add_netzone_full("world"); })
+    return engine.get_netzone_root()->add_netzone_full("world");
+  else
+    return s4u::create_full_zone("world");
+}
+
 /// SimGrid's own times. Each flow's latency is slept through before, since SimGrid's shares depend on latencies.
 std::vector<double> s4u_ends(const Layout& layout, const std::vector<Flow>& flows) {
   return tests::numbers_of_child([&] {
-    std::string name = "traffic", quiet = "--log=root.thres:warning";
-    int argc = 2;
-    char* argv[] = {name.data(), quiet.data(), nullptr};
-    s4u::Engine engine(&argc, argv);
-    for (const char* option : {"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
-                               "network/optim:Full", "surf/precision:1e-12", "maxmin/precision:1e-9"})
-      s4u::Engine::set_config(option);
-    s4u::NetZone* const zone = s4u::create_full_zone("world");
+    std::vector<std::string> words = {"traffic",
+                                      "--log=root.thres:warning",
+                                      "--cfg=network/model:CM02",
+                                      "--cfg=network/TCP-gamma:0",
+                                      "--cfg=network/crosstraffic:0",
+                                      "--cfg=network/optim:Full",
+                                      "--cfg=surf/precision:1e-12",
+                                      "--cfg=maxmin/precision:1e-9"};
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    int argc = static_cast<int>(words.size());
+    s4u::Engine engine(&argc, argv.data());
+    s4u::NetZone* const zone = full_zone(engine);
     std::vector<s4u::Host*> hosts;
     for (int r = 0; r < layout.ranks(); ++r) hosts.push_back(zone->create_host("rank " + std::to_string(r), 1e9));
     std::map<std::string, s4u::Link*> links;
