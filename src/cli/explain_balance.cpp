@@ -134,8 +134,7 @@ void explain_shares(const Settings& settings, const BatchShares& shares, const S
   else
     fmt::print(
         "The scenario splits the batch equally; training.partition = {{ kind = \"iid\", shares = \"speed\" }} splits "
-        "it by "
-        "speed.\n");
+        "it by speed.\n");
 }
 
 void print_stages(const Settings& settings, const strategies::OnMesh& on_mesh, const models::Problem& problem,

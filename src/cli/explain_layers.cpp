@@ -95,7 +95,7 @@ void print_model(std::string_view kind, const std::vector<Layer>& layers) {
                outputs::byte_count(bytes));
 }
 
-/// What a device's passes do for parameters beside these products (training::LayerTimes).
+/// Prints how a device's passes read and write memory for parameters, beside the products (training::LayerTimes).
 void print_parameter_passes(const experiment::RunPlan& run, const std::vector<Layer>& layers) {
   const experiment::Settings& settings = *run.settings;
   if (!settings.cluster.device_of(0)) return;

@@ -102,7 +102,7 @@ struct Product {
   /// Of a product in one kernel with others, as in fused attention: the share of its work that the kernel does, which
   /// skips what a mask hides. 0: a kernel of its own, which does all.
   double fused = 0.0;
-  /// Of a product by parameters: whether a training in float8 multiplies in half precision all the same.
+  /// Whether a product by parameters stays in half precision where a training multiplies in float8.
   bool half = false;
 
   double flops() const { return 2.0 * m * n * k * count; }  ///< a sample's

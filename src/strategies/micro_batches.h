@@ -24,8 +24,8 @@ std::vector<training::MicroBatch> micro_batches_of(std::int64_t micro_batches);
 
 /// sum += x; an empty sum becomes x.  Virtual time: a flop a number that is added.
 void accumulate(const Worker& worker, Tensor& sum, const Tensor& x);
-/// Likewise of gradients that this rank's passes have made.  Virtual time: none where the passes add them up
-/// (Participant::passes_add_up).
+/// Accumulates gradients that this rank's passes have made.  Virtual time: as above, but none where the passes add them
+/// up (Participant::passes_add_up).
 void accumulate_own(const Worker& worker, Tensor& sum, const Tensor& x);
 
 }  // namespace simgrad::strategies

@@ -27,8 +27,8 @@ struct Device : base::Described {
   std::optional<double> host_link_bytes_per_s;  ///< each direction, between the device and its host's memory
   std::optional<double> nvlink_bytes_per_s;     ///< each direction, to its host's other devices, NVLink or PCI Express
   std::optional<double> nic_bytes_per_s;        ///< each direction, to other hosts
+  std::optional<double> peak_product = {};      ///< the share of a peak that the largest measured product reached
   std::optional<double> float8_peak_product = {};  ///< likewise in float8
-  std::optional<double> peak_product = {};         ///< the share of a peak that the largest measured product reached
   /// The share of a peak that large products reach in trainings; nothing: peak_product.
   std::optional<double> efficiency = 0.8;
   double half_size = 0.0;           ///< the size at which products reach half of it; 0: all sizes are alike

@@ -60,7 +60,7 @@ void Cluster::vary_speed(int index, std::optional<int> worker, bool shares_cores
   if (!own) return;
   timelines_.emplace(index, SpeedTimeline(std::move(own), options_.watchdog.events));
   if (!shares_cores) return;
-  // Of changes of all hosts as many are events as happen on one, of which the watchdog allows so many.
+  // The watchdog counts as many events as one host has changes, on average over the hosts.
   const auto changes_left = std::make_shared<std::size_t>(0);  // that are no event yet
   const auto look = [this, changes_left](double at_s) {
     at(at_s, [this, changes_left] {

@@ -106,7 +106,8 @@ class FitCheck {
                             workers, replicas, rows_));
   }
 
-  /// Of all strategies: how many have rows of their own. The ranks of a cut model share theirs.
+  /// The largest number of replicas that any strategy has. Each has rows of its own; the ranks of a cut model share
+  /// theirs.
   std::int64_t most_replicas() const {
     if (settings_.strategies.empty()) return settings_.cluster.workers;
     std::int64_t most = 0;

@@ -176,8 +176,7 @@ std::string recompute_refusal(const Settings& settings, const models::Problem& p
   if (recompute == Recompute::selective && std::ranges::none_of(layers, drops))
     return fmt::format(
         "training.recompute = \"selective\" has nothing to compute again here: {} keeps no large, cheap activations, "
-        "such "
-        "as the scores of attention; take \"full\", or leave it out",
+        "such as the scores of attention; take \"full\", or leave it out",
         settings.model.model.kind());
   return {};
 }

@@ -10,8 +10,8 @@ using models::Step;
 
 namespace {
 
-/// Of the mean micro-batch of a step: the first one casts the parameters, unless they are gathered each time, and the
-/// others add their gradients to its own.
+/// The passes of a step's mean micro-batch: the first one casts the parameters, unless they are gathered each time, and
+/// the others add their gradients to its own.
 training::ParameterPasses passes_of(const Parallel& parallel, const training::Traits& traits,
                                     const training::NumberBytes& bytes) {
   const auto count = static_cast<double>(parallel.micro_batch_count());

@@ -11,7 +11,7 @@ namespace simgrad::strategies {
 /// enough.
 PipelineTable table_of(const Parallel& parallel);
 
-/// Of an asynchronous schedule's stream: as many micro-batches as fill every stage, and once more.
+/// The micro-batches of an asynchronous schedule's stream that fill every stage, twice.
 int enough_of_stream(const PipelineShape& shape);
 
 /// As many micro-batches as a stage needs to be as full as it is with those of a step: behind the first ones, each

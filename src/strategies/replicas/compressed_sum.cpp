@@ -49,7 +49,7 @@ bool scatters_codes(const training::Compressor& compressor, CodesWay way) {
 }
 
 void describe_codes_way(base::Describer& d, CodesWay& way, const training::Compressor& compressor) {
-  d.choice("codes", way, codes_ways, "how codes that do not add up become a sum on all ranks");
+  d.choice("codes", way, codes_ways, "how codes that cannot be summed become a sum on all ranks");
   if (compressor.sums() && way != CodesWay::gather)
     d.refuse(
         "codes",
