@@ -21,14 +21,14 @@ PartPasses::PartPasses(Worker& worker, const PassRows& rows, double turn_work)
       rows_(rows.micro.count(worker.rows(rows.share))),
       turn_(rows.turn),
       turn_work_(turn_work),
-      in_step_(rows.in_step),
+      work_(worker.work(rows.in_step)),
       memory_(worker.pass_memory(rows_)) {
   const models::Chunk& first = part_.chunks().front().chunk;
   // One of the ranks that compute on the same rows reads them, and hands them to the others.
   const bool reads = first.first_unit == 0 && first.tensor_rank == 0 && first.context_rank == 0;
   const int readers = worker.replicas() / worker.updates_a_step();
   if (reads) worker.read_rows({.part = worker.replica(), .parts = readers, .count = rows_});
-  count_gradient(worker.session(), worker.world_rank(), worker.work(in_step_), rows_);
+  count_gradient(worker.session(), worker.world_rank(), work_, rows_);
 }
 
 RowSet PartPasses::row_numbers() const { return worker_.learning().batches().rows(share_); }
@@ -64,14 +64,13 @@ void PartPasses::take_tokens(std::size_t chunk, std::size_t segment, double toke
 PartPasses::Amount PartPasses::of_layer(std::size_t layer, Work kind, BackwardPiece piece) const {
   const auto known = by_tokens_.find(layer);
   const models::Layer& its = known != by_tokens_.end() ? known->second : worker_.learning().layers()[layer];
-  const RankWork rank = worker_.work(in_step_);
   const auto rows = static_cast<double>(rows_);
-  if (kind == Work::recompute) return {rank.again(its, rows_), its.forward_flops * rows};
-  if (kind == Work::forward) return {rank.forward(its, rows_), its.forward_flops * rows};
+  if (kind == Work::recompute) return {work_.again(its, rows_), its.forward_flops * rows};
+  if (kind == Work::forward) return {work_.forward(its, rows_), its.forward_flops * rows};
   const Amount weights =
-      piece == BackwardPiece::whole ? Amount() : Amount{rank.weights(its, rows_), weight_flops(its) * rows};
+      piece == BackwardPiece::whole ? Amount() : Amount{work_.weights(its, rows_), weight_flops(its) * rows};
   if (piece == BackwardPiece::weights) return weights;
-  return {rank.backward(its, rows_) - weights.work, its.backward_flops * rows - weights.flops};
+  return {work_.backward(its, rows_) - weights.work, its.backward_flops * rows - weights.flops};
 }
 
 void PartPasses::enter_forward(std::size_t chunk, std::size_t segment) {
@@ -85,7 +84,7 @@ void PartPasses::enter_backward(std::size_t chunk, std::size_t segment) {
   const bool repeats = repeats_forward(chunk, segment);
   Amount again;
   for (std::size_t i = first + layers(chunk, segment); i-- > first;) {
-    if (!repeats) again.work += worker_.work(in_step_).recomputed(i, rows_);
+    if (!repeats) again.work += work_.recomputed(i, rows_);
     if (!repeats) again.flops += learning.recomputed_flops(i) * static_cast<double>(rows_);
     memory_.enter_backward(i);
   }

@@ -86,7 +86,7 @@ class PartPasses {
   std::int64_t rows_;
   std::int64_t turn_;
   double turn_work_;
-  InStep in_step_;
+  RankWork work_;
   PassMemory memory_;
   std::map<std::size_t, models::Layer> by_tokens_ = {};  ///< layers of experts whose tokens are known
 };

@@ -82,7 +82,7 @@ class Mesh {
   /// The updates that a rank makes in a step, one behind each round of its stage.
   int updates_a_step(int rank) const { return shares_ > 0 ? shares_ / ranks_along_data(place(rank)) : 1; }
 
-  // Of stages with ranks of their own.
+  // Stages with ranks of their own have these besides.
 
   bool by_stages() const { return shares_ > 0; }
   /// The number in the training of a rank's n-th micro-batch, from 0 on.
