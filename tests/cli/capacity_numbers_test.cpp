@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 
 #include "catch.h"
@@ -304,6 +306,26 @@ job = [{ hosts = 2, work = "10h" }]
   };
   look(answer);
   CHECK(found > 0);
+}
+
+TEST_CASE("capacity: faults of 400 real GPU servers scale to a fleet of 1,000") {
+  const char* const data = std::getenv("SIMGRAD_TEST_DATA");
+  if (data == nullptr) {
+    WARN("skipped: SIMGRAD_TEST_DATA is not set");
+    return;
+  }
+  const std::string file = (std::filesystem::absolute(data) / "gpu_server_faults.csv").string();
+  const Json found = Study().json(
+      small +
+      "[capacity]\nhosts = 1000\nhorizon = \"348.9798d\"\nwarm_up = \"400d\"\nfailures = { kind = \"trace\", path = "
+      "\"" +
+      file + "\" }\n[[capacity.job]]\nhosts = 10\nwork = \"100d\"\n");
+  const Json& time = found.at("fleet").at(0).at("host_time");
+  double total_s = 0.0;
+  for (const auto& [name, part] : time.items()) total_s += part.get<double>();
+  // 4.2 faults a thousand server-days, down for 5.5 days in the mean; a thousand servers are two and a half times the
+  // trace.
+  CHECK(time.at("down_s").get<double>() / total_s == Approx(4.2e-3 * 5.5).epsilon(0.1));
 }
 
 }  // namespace capacity_numbers_test

@@ -1,8 +1,6 @@
 // `simgrad capacity`: a fleet, its spares, and one long training.
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "catch.h"
 #include "cli/scenario.h"
 
@@ -369,24 +367,6 @@ TEST_CASE("capacity: the section changes no run, and the resolved scenario keeps
   CHECK(program("capacity x.toml --json", scratch).out ==
         with(program("capacity y.toml --json", scratch).out, "\"scenario\": \"y\"", "\"scenario\": \"x\""));
   CHECK(each(results_of(small), "id") == each(results_of(small + training), "id"));
-}
-
-TEST_CASE("capacity: faults of 400 real GPU servers scale to a fleet of 1,000") {
-  const char* const data = std::getenv("SIMGRAD_TEST_DATA");
-  if (data == nullptr) {
-    WARN("skipped: SIMGRAD_TEST_DATA is not set");
-    return;
-  }
-  const std::string file = (std::filesystem::absolute(data) / "gpu_server_faults.csv").string();
-  const Json found = capacity_of(
-      small +
-      "[capacity]\nhosts = 1000\nhorizon = \"348.9798d\"\nwarm_up = \"400d\"\nfailures = { kind = \"trace\", path = "
-      "\"" +
-      file + "\" }\n[[capacity.job]]\nhosts = 10\nwork = \"100d\"\n");
-  const Json& time = found.at("fleet").at(0).at("host_time");
-  // 4.2 faults a thousand server-days, down for 5.5 days in the mean; a thousand servers are two and a half times the
-  // trace.
-  CHECK(time.at("down_s").get<double>() / total_s(time) == Approx(4.2e-3 * 5.5).epsilon(0.1));
 }
 
 TEST_CASE("capacity: a time of writing alone, and more spares than hosts, are refused") {

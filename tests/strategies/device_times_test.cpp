@@ -1,4 +1,5 @@
 // The time of layers on a device: both sides of the roofline, the curve of efficiency, whole steps.
+#include "strategies/layer_of.h"
 #include "strategies/programs.h"
 #include "training/learning/layer_times.h"
 
@@ -21,13 +22,6 @@ cluster::Device device(double efficiency = 0.5, double half_size = 0.0) {
   made.efficiency = efficiency;
   made.half_size = half_size;
   return made;
-}
-
-Layer layer_of(const Product& product) {
-  return {.count = static_cast<std::int64_t>(product.n * product.k),
-          .forward_flops = product.flops(),
-          .backward_flops = 2.0 * product.flops(),
-          .products = {product}};
 }
 
 TEST_CASE("a large product takes its flops over the peak times the efficiency") {

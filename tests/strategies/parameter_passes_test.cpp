@@ -4,6 +4,7 @@
 #include "models/model_part.h"
 #include "models/transformer_shape.h"
 #include "strategies/fragile.h"
+#include "strategies/layer_of.h"
 #include "strategies/mesh_trial.h"
 #include "strategies/sharded/fsdp.h"
 #include "strategies/sharded/zero.h"
@@ -36,13 +37,6 @@ cluster::Device slow_device() {
   made.memory_bandwidth_bytes_per_s = memory_B;
   made.efficiency = 0.5;
   return made;
-}
-
-Layer layer_of(const Product& product) {
-  return {.count = static_cast<std::int64_t>(product.n * product.k),
-          .forward_flops = product.flops(),
-          .backward_flops = 2.0 * product.flops(),
-          .products = {product}};
 }
 
 template <class Run>
