@@ -2,12 +2,15 @@
 
 Colours are those of M. Okabe and K. Ito, "Color Universal Design", 2008, which the colour-blind can tell apart; every
 strategy has dashes or a hatching of its own besides, for paper without colours. A figure that is drawn again from the
-same files with the same matplotlib is the same file, byte for byte.
+same files with the same matplotlib is the same file, byte for byte. A figure has at most eight strategies, and at most
+3,000 pixels in each direction.
 """
 
 import argparse
+import math
 import re
 import sys
+import textwrap
 import warnings
 from pathlib import Path
 
@@ -16,6 +19,7 @@ try:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt  # noqa: E402  (after the choice of the back end)
+    from matplotlib import transforms  # noqa: E402
 
     from simgrad_results import ResultsError  # noqa: E402
 except ModuleNotFoundError as missing:
@@ -39,6 +43,12 @@ plt.rcParams.update({
 })
 
 
+#: The most strategies in one figure (lines, clouds of points or panels), and the most bars.
+MOST, MOST_BARS = 8, 40
+#: The most characters of a label, and of one of its lines.
+LABEL, LABEL_LINE = 60, 30
+
+
 def style(number):
     """Returns colour, dashes and marker of the strategy with this number."""
     return {"color": COLOURS[number % len(COLOURS)],
@@ -51,6 +61,20 @@ def plain(text):
     out of legends."""
     text = "".join(" " if ord(c) < 32 else c for c in str(text)).replace("$", "\\$")
     return "\u200b" + text if text.startswith("_") else text  # a space of no width
+
+
+def cut(text, most=LABEL):
+    """Returns a text of at most so many characters; an ellipsis stands in its middle, since labels often end unlike."""
+    text = str(text)
+    kept = most - 1
+    return text if len(text) <= most else text[:kept - kept // 2] + "\u2026" + text[len(text) - kept // 2:]
+
+
+def label(*parts, most=LABEL):
+    """Returns a label for matplotlib from its parts (strategy, grid point; empty ones are left out), in several lines
+    where it is long."""
+    text = cut(", ".join(str(part) for part in parts if part), most)
+    return "\n".join(map(plain, textwrap.wrap(text, LABEL_LINE) or [text]))
 
 
 #: Fonts with Chinese, Japanese and Korean characters, as Linux, macOS and Windows have them.
@@ -73,6 +97,73 @@ def numbers(labels):
     return {label: number for number, label in enumerate(dict.fromkeys(labels))}
 
 
+def say(text):
+    """Prints a remark on a figure on stderr."""
+    print(text, file=sys.stderr)
+
+
+def best(names, order, by, most=MOST, rest="are left out"):
+    """Returns the places of the best `most` of the names, in the order of the names, and says which they are if there
+    are more.
+
+    order: a number for each name; the smallest is the best, NaN is the worst.  by: the number in words.
+    """
+    if len(names) <= most:
+        return list(range(len(names)))
+    order = list(order)
+    ranked = sorted(range(len(names)), key=lambda k: (math.isnan(order[k]), order[k]))
+    shown = sorted(ranked[:most])
+    say(f"The figure shows the {most} best of {len(names)} by {by}: {'; '.join(cut(names[k]) for k in shown)}. The other "
+        f"{len(names) - most} {rest}. Choose others with --only LABEL (repeatable) or --at KEY=VALUE.")
+    return shown
+
+
+def legend(axes, handles=None):
+    """Adds the legend: within the axes if it is short, else at their right, where it hides nothing."""
+    handles = axes.get_legend_handles_labels()[0] if handles is None else handles
+    lines = sum(handle.get_label().count("\n") + 1 for handle in handles)
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0} if lines > 5 else {}
+    return axes.legend(handles=handles, **beside) if handles else None
+
+
+#: Places of a label around its point, the nearest first: (horizontal, vertical) steps of 4 points.
+_PLACES = [(x * distance, y * distance) for distance in (1.2, 2, 3)
+           for x, y in ((1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1.5), (0, -1.5), (2, 0), (-2, 0))]
+
+
+def annotate_apart(axes, labels, fontsize=7, places=_PLACES):
+    """Writes a text at each point (x, y, text) of the axes, moved so that no two of them overlap, nor one a point or the
+    legend.
+
+    A text that has no room near its point is left out, and a remark on stderr counts them.
+    """
+    figure = axes.figure
+    figure.canvas.draw()  # the places of axes and legend are known then
+    renderer = figure.canvas.get_renderer()
+    inside = axes.get_window_extent(renderer)
+    taken = [axes.get_legend().get_window_extent(renderer)] if axes.get_legend() else []
+    marker = figure.dpi * plt.rcParams["lines.markersize"] / 72 / 2
+    taken += [transforms.Bbox.from_bounds(x, y, 0, 0).padded(marker)
+              for x, y in axes.transData.transform([label[:2] for label in labels])]
+    left_out = 0
+    for x, y, text in labels:
+        note = axes.annotate(text, (x, y), fontsize=fontsize, textcoords="offset points", xytext=(0, 0))
+        for across, up in places:
+            note.set_position((4 * across, 4 * up))
+            note.set_horizontalalignment("left" if across > 0 else "right" if across < 0 else "center")
+            note.set_verticalalignment("bottom" if up > 0 else "top" if up < 0 else "center")
+            box = note.get_window_extent(renderer).padded(1.0)
+            if not any(box.overlaps(other) for other in taken) and inside.contains(box.x0, box.y0) \
+                    and inside.contains(box.x1, box.y1):
+                taken.append(box)
+                break
+        else:
+            note.remove()
+            left_out += 1
+    if left_out:
+        say(f"{left_out} of {len(labels)} labels have no room and are left out; --only LABEL or --at KEY=VALUE makes room.")
+
+
 #: Units of time on axes: name and seconds.
 UNITS = [("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)]
 
@@ -83,12 +174,14 @@ def time_unit(longest_s):
 
 
 def arguments(description, default_name):
-    """Returns a parser with the arguments of every figure: the directory, --out and --at."""
+    """Returns a parser with the arguments of every figure: the directory, --out, --at and --only."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("directory", metavar="DIR", help="what `simgrad run --out` has written")
     parser.add_argument("--out", metavar="FILE", help=f"an .svg, .pdf or .png (default: DIR/{default_name}.svg)")
     parser.add_argument("--at", metavar="KEY=VALUE", action="append",
                         help="only these grid points: --at cluster.workers=8 (repeatable)")
+    parser.add_argument("--only", metavar="LABEL", action="append",
+                        help="only this strategy, by its label or its kind (repeatable)")
     parser.set_defaults(name=default_name)
     return parser
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws the figures of lessons (docs/lessons) from the CSV files of their runs: dots are simulated, lines are formulas.
+"""Draws the figures of lessons from the CSV files of their runs: dots are simulated, lines are formulas.
 
     python3 analysis/lesson_figures.py out/01_speedup_below_m       # writes out/01_speedup_below_m/lesson.svg
 
-The formulas are those of the lessons' pages.
+The formulas are those of the answers to the lessons (docs/lessons/answers).
 """
 
 import argparse

@@ -3,36 +3,54 @@
     python3 analysis/plot_links.py out/oversubscribed_racks --at cluster.topology.oversubscription=16
 """
 
+import argparse
 import sys
 
 import figures
 import simgrad_results as results
 
+COLUMNS = 4  #: of panels
 
-def draw(chosen):
-    links = results.at_point(results.load_links(chosen.directory), chosen.at)
+
+def panel_frames(links, directory):
+    """Returns the name and the links of each panel: the strategies with the busiest links."""
     keys = results.row_keys(links)
     means = links.groupby(keys + ["link"], sort=False, dropna=False)[["bytes", "utilisation"]].mean().reset_index()
-    rows = list(results.groups(means, keys))
+    rows = [row for _, row in results.groups(means, keys)] if len(means) else []
     if not rows:
-        raise results.ResultsError(f"{chosen.directory}/links.csv: no link has carried anything")
-    figure, panels = figures.plt.subplots(1, len(rows), squeeze=False, sharex=True,
-                                          figsize=(2.2 + 2.2 * len(rows), 0.9 + 0.22 * chosen.most))
-    several = len(rows) > means["label"].nunique()
-    for axes, (_, row) in zip(panels[0], rows):
-        busiest = row.sort_values(["utilisation", "bytes", "link"], ascending=[False, False, True]).head(chosen.most)
-        places = range(len(busiest))
-        axes.barh(places, 100 * busiest["utilisation"], color=figures.COLOURS[5])
-        for place, carried in zip(places, busiest["bytes"]):
-            axes.text(2, place, bytes_text(carried), va="center", fontsize=7)
-        axes.set_yticks(places)
-        axes.set_yticklabels(map(figures.plain, busiest["link"]), fontsize=8)
-        axes.invert_yaxis()
-        axes.grid(axis="y", visible=False)
-        point = results.point_text(row.iloc[0]) if several else ""
-        axes.set_title(figures.plain(row["label"].iloc[0]) + (f"\n{figures.plain(point)}" if point else ""), fontsize=9)
-        axes.set_xlabel("busy [%]")
-        axes.set_xlim(0, 100)
+        raise results.ResultsError(f"{directory}/links.csv: no link has carried anything")
+    varied = results.varied(means)
+    names = [(row["label"].iloc[0], results.point_text(row.iloc[0], varied)) for row in rows]
+    shown = figures.best([", ".join(filter(None, name)) for name in names], [-row["utilisation"].max() for row in rows],
+                         "the use of their busiest link")
+    return [(names[k], rows[k]) for k in shown]
+
+
+def draw_panel(axes, name, row, most):
+    busiest = row.sort_values(["utilisation", "bytes", "link"], ascending=[False, False, True]).head(most)
+    places = range(len(busiest))
+    axes.barh(places, 100 * busiest["utilisation"], color=figures.COLOURS[5])
+    for place, carried in zip(places, busiest["bytes"]):
+        axes.text(2, place, bytes_text(carried), va="center", fontsize=7)
+    axes.set_yticks(places)
+    axes.set_yticklabels([figures.plain(figures.cut(link, 16)) for link in busiest["link"]], fontsize=8)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    axes.set_title("\n".join(figures.label(part, most=48) for part in name if part), fontsize=9)
+    axes.set_xlabel("busy [%]")
+    axes.set_xlim(0, 100)
+
+
+def draw(chosen):
+    shown = panel_frames(results.selected(results.load_links(chosen.directory), chosen), chosen.directory)
+    columns = min(len(shown), COLUMNS)
+    lines = -(-len(shown) // columns)
+    figure, panels = figures.plt.subplots(lines, columns, squeeze=False, sharex=True,
+                                          figsize=(2.2 + 2.2 * columns, lines * (0.9 + 0.22 * chosen.most)))
+    for axes, (name, row) in zip(panels.flat, shown):
+        draw_panel(axes, name, row, chosen.most)
+    for axes in panels.flat[len(shown):]:
+        axes.set_axis_off()
     figure.tight_layout()
     return figure
 
@@ -45,9 +63,17 @@ def bytes_text(number):
         number /= 1000
 
 
+def links_most(text):
+    """Returns the number of links a panel; more than 36 would make a figure too high for a page."""
+    if not text.isdecimal() or not 1 <= int(text) <= 36:
+        raise argparse.ArgumentTypeError(f"{text}: expected a whole number from 1 to 36")
+    return int(text)
+
+
 def arguments():
     parser = figures.arguments(__doc__.splitlines()[0], "links")
-    parser.add_argument("--most", metavar="N", type=int, default=10, help="so many links a strategy (default 10)")
+    parser.add_argument("--most", metavar="N", type=links_most, default=10,
+                        help="so many links a strategy (default 10, at most 36)")
     return parser
 
 

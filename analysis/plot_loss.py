@@ -9,19 +9,34 @@ import figures
 import pandas as pd
 import simgrad_results as results
 
+#: Columns of curves.csv of which more is better.
+MORE_IS_BETTER = ["accuracy", "r2"]
+
 
 def draw_least_losses(axes, runs):
     """Draws the least loss that any model can be expected to reach, where the data tell it: the mean over the seeds."""
     if "loss_floor" not in runs or runs["loss_floor"].isna().all():
-        return
+        return []
     keys = results.parameters(runs)
     values = runs.groupby(keys)["loss_floor"].mean() if keys else pd.Series([runs["loss_floor"].mean()])
-    for number, value in enumerate(sorted(set(values.dropna()))):
+    levels = sorted(set(values.dropna()))[:figures.MOST]
+    for number, value in enumerate(levels):
         axes.axhline(value, color="black", linestyle=":", linewidth=1, label=None if number else "least expected loss")
+    return levels
+
+
+def best_curves(names, rows, chosen):
+    """Returns the places of the curves that are shown: the best where the first of all curves ends."""
+    end = min(row[chosen.against].max() for row in rows)
+    then = [row[row[chosen.against] <= end]["mean"] for row in rows]
+    values = [before.iloc[-1] if len(before) else float("nan") for before in then]
+    more = chosen.of in MORE_IS_BETTER
+    return figures.best(names, [-value if more else value for value in values],
+                        f"the {'largest' if more else 'smallest'} {chosen.of} where the first curve ends")
 
 
 def draw(chosen):
-    curves = results.at_point(results.load_curves(chosen.directory), chosen.at)
+    curves = results.selected(results.load_curves(chosen.directory), chosen)
     means = results.mean_curves(curves, chosen.of)
     if means.empty:
         raise results.ResultsError(f"{chosen.directory}/curves.csv: there is no {chosen.of} to draw")
@@ -29,25 +44,28 @@ def draw(chosen):
     if chosen.against == "simulated_s":
         unit, scale = figures.time_unit(means["simulated_s"].max())
     figure, axes = figures.plt.subplots()
-    keys = results.row_keys(curves)
-    rows = list(results.groups(means, keys))
-    several = len(rows) > means["label"].nunique()
-    for number, (_, row) in enumerate(rows):
-        point = results.point_text(row.iloc[0]) if several else ""
-        style = figures.style(number)
+    varied = results.varied(means)
+    rows = [row for _, row in results.groups(means, results.row_keys(curves))]
+    names = [(row["label"].iloc[0], results.point_text(row.iloc[0], varied)) for row in rows]
+    handles = []
+    for number, place in enumerate(best_curves([", ".join(filter(None, name)) for name in names], rows, chosen)):
+        row, style = rows[place], figures.style(number)
         style.pop("marker")
         x = row[chosen.against] / scale
-        axes.plot(x, row["mean"], label=figures.plain(row["label"].iloc[0] + (f", {point}" if point else "")), **style)
+        handles += axes.plot(x, row["mean"], label=figures.label(*names[place]), **style)
         if row["low"].notna().any():
             axes.fill_between(x, row["low"], row["high"], color=style["color"], alpha=0.2, linewidth=0)
+    levels = []
     if chosen.of == "loss":
-        draw_least_losses(axes, results.at_point(results.load_runs(chosen.directory), chosen.at))
+        levels = draw_least_losses(axes, results.selected(results.load_runs(chosen.directory), chosen))
     if means["mean"].min() > 0 and means["mean"].max() > 20 * means["mean"].min():
         axes.set_yscale("log")
     axes.set_xlabel(f"simulated time [{unit}]" if unit else chosen.against)
     axes.set_ylabel(chosen.of)
     axes.set_xlim(left=0)
-    axes.legend()
+    figures.legend(axes, handles)
+    if levels:
+        figures.annotate_apart(axes, [(axes.get_xlim()[1], levels[0], "least expected loss")])
     return figure
 
 

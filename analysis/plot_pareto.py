@@ -11,8 +11,19 @@ import simgrad_results as results
 NAMES = {"cost_usd": "cost [$]", "cost_to_target_usd": "cost to the target [$]", "energy_j": "energy [J]"}
 
 
+def best_strategies(rows, front, of):
+    """Returns the labels that are shown: those with rows on the front before the others, the lowest price first."""
+    labels = list(dict.fromkeys(rows["label"]))
+    lowest = rows.groupby("label")["price"].min()
+    on_front = set(front["label"])
+    ranked = sorted(labels, key=lambda label: (label not in on_front, lowest[label]))
+    shown = figures.best(labels, [ranked.index(label) for label in labels], f"the Pareto front, then {of}",
+                         rest="are grey")
+    return [labels[place] for place in shown]
+
+
 def draw(chosen):
-    runs = results.at_point(results.load_runs(chosen.directory), chosen.at)
+    runs = results.selected(results.load_runs(chosen.directory), chosen)
     reached = runs["time_to_target_s"].notna().any()
     time = "time_to_target_s" if reached else "simulated_s"
     rows = results.summary(runs, time).rename(columns={"mean": "time_s"})
@@ -25,17 +36,23 @@ def draw(chosen):
     figure, axes = figures.plt.subplots()
     axes.plot(front["time_s"] / scale, front["price"], color="0.5", linewidth=1, drawstyle="steps-post", zorder=1,
               label="Pareto front")
-    for label, number in figures.numbers(rows["label"]).items():
+    shown = best_strategies(rows, front, chosen.of)
+    rest = rows[~rows["label"].isin(shown)]
+    axes.scatter(rest["time_s"] / scale, rest["price"], color="0.75", marker=".", zorder=1.5)
+    handles, labels, varied = [], [], results.varied(rows)
+    for number, label in enumerate(shown):
         own = rows[rows["label"] == label]
         style = figures.style(number)
-        axes.scatter(own["time_s"] / scale, own["price"], color=style["color"], marker=style["marker"], label=figures.plain(label), zorder=2)
-        for _, row in own.iterrows():
-            axes.annotate(figures.plain(results.point_text(row)), (row["time_s"] / scale, row["price"]), fontsize=7,
-                          textcoords="offset points", xytext=(5, 4))
+        handles.append(axes.scatter(own["time_s"] / scale, own["price"], color=style["color"], marker=style["marker"],
+                                    label=figures.label(label), zorder=2))
+        labels += [(row["time_s"] / scale, row["price"], figures.label(results.point_text(row, varied)))
+                   for _, row in own.iterrows() if varied]
     axes.set_xlabel(("time to the target" if reached else "simulated time") + f" [{unit}]")
     axes.set_ylabel(NAMES.get(chosen.of, chosen.of))
     axes.margins(0.12)
-    axes.legend()
+    figures.legend(axes, handles)
+    end = front.iloc[-1]
+    figures.annotate_apart(axes, [(end["time_s"] / scale, end["price"], "Pareto front")] + labels)
     return figure
 
 

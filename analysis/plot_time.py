@@ -15,9 +15,10 @@ def of_rows(runs):
     sound = runs[runs["status"] != "failed"]
     keys = results.row_keys(runs)
     means = sound.groupby(keys, sort=False, dropna=False)[results.PARTS].mean().reset_index()
-    points = [results.point_text(row) for _, row in means.iterrows()]
-    one = len(set(points)) == 1
-    return [label if one else f"{label}, {point}" for label, point in zip(means["label"], points)], means
+    varied = results.varied(means)
+    names = [", ".join(filter(None, (row["label"], results.point_text(row, varied)))) for _, row in means.iterrows()]
+    shown = figures.best(names, means[results.PARTS].sum(axis=1), "simulated time", figures.MOST_BARS)
+    return [names[k] for k in shown], means.iloc[shown].reset_index(drop=True)
 
 
 def of_ranks(ranks, label):
@@ -25,15 +26,19 @@ def of_ranks(ranks, label):
     chosen = ranks[(ranks["label"] == label) | (ranks["strategy"] == label)]
     if chosen.empty:
         raise results.ResultsError(f"--ranks {label}: no run is called that; known: {', '.join(dict.fromkeys(ranks['label']))}")
-    one = chosen[chosen["run"] == chosen["run"].iloc[0]]
+    one = chosen[chosen["run"] == chosen["run"].iloc[0]].reset_index(drop=True)
+    if len(one) > figures.MOST_BARS:
+        places = [round(k * (len(one) - 1) / (figures.MOST_BARS - 1)) for k in range(figures.MOST_BARS)]
+        figures.say(f"The figure shows {len(places)} of {len(one)} ranks, at equal distances from the first to the last.")
+        one = one.iloc[places].reset_index(drop=True)
     return [f"{role} {int(rank)}" for role, rank in zip(one["role"], one["rank"])], one
 
 
 def draw(chosen):
     if chosen.ranks:
-        names, parts = of_ranks(results.at_point(results.load_ranks(chosen.directory), chosen.at), chosen.ranks)
+        names, parts = of_ranks(results.selected(results.load_ranks(chosen.directory), chosen), chosen.ranks)
     else:
-        names, parts = of_rows(results.at_point(results.load_runs(chosen.directory), chosen.at))
+        names, parts = of_rows(results.selected(results.load_runs(chosen.directory), chosen))
     for name, missing in zip(names, parts[results.PARTS].isna().any(axis=1)):
         if missing:
             raise results.ResultsError(f"{chosen.directory}: of {name} it is not known how its time went; did the run fail?")
@@ -50,7 +55,7 @@ def draw(chosen):
                   label=name)
         left = left + width
     axes.set_yticks(range(len(names)))
-    axes.set_yticklabels([figures.plain(name) for name in names])
+    axes.set_yticklabels([figures.plain(figures.cut(name, 40)) for name in names])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(f"simulated time [{unit}]" + ("" if chosen.ranks else ", mean over workers"))

@@ -231,6 +231,19 @@ def speedup(runs, measure="throughput"):
     return rows
 
 
+def slow_down(workers, speedups):
+    """Returns why Amdahl's law says nothing about these speed-ups, as a clause; empty where it may be fitted.
+
+    By the law a speed-up is never below 1, and never falls as workers are added. Half a per cent counts as equal.
+    """
+    points = sorted((p, s) for p, s in zip(workers, speedups) if s > 0)
+    for (before, more), (p, s) in zip(points, points[1:]):
+        if 1.005 * s < more:
+            return f"its speed-up falls from {more:.3g} with {before:g} worker{'' if before == 1 else 's'} to {s:.3g} with {p:g}"
+    slow = next(((p, s) for p, s in points if p > 1 and 1.005 * s < 1), None)
+    return f"with {slow[0]:g} workers it is slower than one worker" if slow else ""
+
+
 def amdahl(workers, speedups):
     """Returns the serial share s in 1 / S(P) = s + (1 - s) / P that fits best, by least squares; NaN with one worker only.
 
@@ -297,15 +310,31 @@ class _Seed:
         return self.at.get(step)
 
 
-def point_text(row):
-    """Returns the grid point of a row for a legend: "workers=8, latency=1ms"; empty without a grid."""
-    names = [name for name in row.index if name.startswith("param.")]
-    texts = []
-    for name in names:
-        value = row[name]
-        number = isinstance(value, float) and not pd.isna(value) and value == int(value)
-        texts.append(f"{name.rsplit('.', 1)[-1]}={int(value) if number else value}")
-    return ", ".join(texts)
+def value_text(value):
+    """Returns a value of the grid as it stands in a legend: whole numbers have no point."""
+    return str(int(value)) if isinstance(value, float) and math.isfinite(value) and value == int(value) else str(value)
+
+
+def point_text(row, keys=None):
+    """Returns the grid point of a row for a legend: "workers=8, latency=1ms"; empty without a grid.
+
+    keys: the columns that are named; all of the grid's if there are none.
+    """
+    names = [name for name in row.index if name.startswith("param.")] if keys is None else keys
+    return ", ".join(f"{name.rsplit('.', 1)[-1]}={value_text(row[name])}" for name in names)
+
+
+def varied(frame):
+    """Returns the grid's columns that have more than one value in the frame: only these tell its rows apart."""
+    return [name for name in parameters(frame) if frame[name].nunique(dropna=False) > 1]
+
+
+def _same_value(value, wanted):
+    """Returns whether a value of the grid is the wanted one; numbers are compared as numbers: 1.0 is 1."""
+    number, other = _number(str(value)), _number(wanted)
+    if number is not None and other is not None and wanted:
+        return number == other
+    return str(value) == wanted
 
 
 def at_point(frame, conditions):
@@ -316,10 +345,22 @@ def at_point(frame, conditions):
         if not equals or column not in frame.columns:
             known = ", ".join(name[len("param."):] for name in parameters(frame)) or "none"
             raise ResultsError(f"--at {condition}: expected KEY=VALUE with a key of the grid; it has: {known}")
-        texts = frame[column].map(lambda value: str(int(value)) if isinstance(value, float) and value == int(value)
-                                  else str(value))
-        same = texts == wanted.strip()
+        same = frame[column].map(lambda value: _same_value(value, wanted.strip()))
         if not same.any():
-            raise ResultsError(f"--at {condition}: the grid takes {', '.join(dict.fromkeys(texts))}")
+            texts = dict.fromkeys(frame[column].map(value_text))
+            raise ResultsError(f"--at {condition}: the grid takes {', '.join(texts)}")
         frame = frame[same]
     return frame
+
+
+def of_strategies(frame, names):
+    """Returns the lines of a frame of some strategies, called by their labels or their kinds; all if no name is given."""
+    for name in names or []:
+        if not ((frame["label"] == name) | (frame["strategy"] == name)).any():
+            raise ResultsError(f"--only {name}: no strategy is called that; known: {', '.join(dict.fromkeys(frame['label']))}")
+    return frame[frame["label"].isin(names) | frame["strategy"].isin(names)] if names else frame
+
+
+def selected(frame, chosen):
+    """Returns the lines of a frame that the command line of a figure selects: --at and --only."""
+    return of_strategies(at_point(frame, chosen.at), chosen.only)

@@ -41,7 +41,7 @@ double file_cache_bytes(const std::filesystem::path& group) {
   return cache;
 }
 
-/// What the process's control group (version 2) and those above it leave of their limits.
+/// The bytes that the process's control group (version 2) and the groups above it leave of their limits.
 std::optional<double> left_of_limits(const std::string& root) {
   std::ifstream in(root + "/proc/self/cgroup");
   std::string line, group;
@@ -50,10 +50,10 @@ std::optional<double> left_of_limits(const std::string& root) {
   std::optional<double> least;
   const std::filesystem::path top = root + "/sys/fs/cgroup";
   for (std::filesystem::path path = group; path.has_relative_path(); path = path.parent_path()) {
-    const std::filesystem::path its = top / path.relative_path();
-    const auto most = number_in(its / "memory.max"), taken = number_in(its / "memory.current");
+    const std::filesystem::path group_path = top / path.relative_path();
+    const auto most = number_in(group_path / "memory.max"), taken = number_in(group_path / "memory.current");
     if (!most || !taken) continue;
-    const double held = std::max(0.0, *taken - file_cache_bytes(its));
+    const double held = std::max(0.0, *taken - file_cache_bytes(group_path));
     least = std::min(least.value_or(*most), std::max(0.0, *most - held));
   }
   return least;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t longest_line = 1000;
 
+std::string (*translation)(std::string_view text) = nullptr;
+
 std::uint8_t byte(std::string_view text, std::size_t at) { return static_cast<std::uint8_t>(text[at]); }
 
 /// Whether a terminal may be steered by the character: controls, and marks that turn the direction of writing or begin
@@ -49,10 +51,7 @@ std::size_t printable_bytes(std::string_view text, std::size_t at) {
 
 /// At most the longest line, and then whole characters.
 std::string cut(std::string line) {
-  if (line.size() <= longest_line) return line;
-  std::size_t end = longest_line;
-  while (end > 0 && (static_cast<std::uint8_t>(line[end]) & 0xc0U) == 0x80U) --end;
-  return line.substr(0, end) + " ...";
+  return line.size() <= longest_line ? line : beginning(line, longest_line) + " ...";
 }
 
 }  // namespace
@@ -60,6 +59,11 @@ std::string cut(std::string line) {
 CodePoint steering_at(std::string_view text, std::size_t at) {
   const CodePoint found = code_point_at(text, at);
   return found.bytes > 0 && steers(found.code) ? found : CodePoint{};
+}
+
+std::string beginning(std::string_view text, std::size_t bytes) {
+  while (bytes > 0 && bytes < text.size() && (static_cast<std::uint8_t>(text[bytes]) & 0xc0U) == 0x80U) --bytes;
+  return std::string(text.substr(0, bytes));
 }
 
 std::string printable(std::string_view text) {
@@ -88,7 +92,11 @@ std::string printable_lines(std::string_view text) {
   return shown;
 }
 
-void say(std::string_view text) { write_to_stderr(cut(printable(text)) + "\n"); }
+void say(std::string_view text) {
+  write_to_stderr(cut(printable(translation != nullptr ? translation(text) : std::string(text))) + "\n");
+}
+
+void say_in(std::string (*language)(std::string_view text)) { translation = language; }
 
 void write_to_stderr(std::string_view bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), stderr) != bytes.size()) std::clearerr(stderr);

@@ -20,11 +20,17 @@ CodePoint steering_at(std::string_view text, std::size_t at);
 /// obeys wherever they stand in a log ("::" at the beginning of a line, "##[" anywhere).
 std::string printable(std::string_view text);
 
-/// Returns the same for a text of several lines, whose line breaks stay. Lines of more than 1000 bytes are cut.
+/// At most so many bytes from the beginning of the text, without a part of a character at their end.
+std::string beginning(std::string_view text, std::size_t bytes);
+
+/// Returns the printable text of several lines, whose line breaks stay. Lines of more than 1000 bytes are cut.
 std::string printable_lines(std::string_view text);
 
 /// Writes the text as one line, printable. A standard error that is closed or full loses the message, not the work.
 void say(std::string_view text);
+
+/// Makes `say` write what the function returns for each text: its translation.
+void say_in(std::string (*language)(std::string_view text));
 
 /// Writes the bytes as they are.
 void write_to_stderr(std::string_view bytes);

@@ -9,6 +9,7 @@
 #include "capacity/servers.h"
 #include "capacity/step_times.h"
 #include "capacity/workload.h"
+#include "experiment/plan/capacity_of_plan.h"
 
 namespace simgrad::capacity {
 
@@ -48,7 +49,8 @@ base::ScenarioError several_trainings(const experiment::Plan& plan) {
 }
 
 void check(const experiment::Plan& plan) {
-  if (!plan.runs.front().settings->capacity.any()) return;
+  const experiment::CapacitySection& capacity = plan.runs.front().settings->capacity;
+  if (!capacity.any() || !experiment::has_work(capacity)) return;
   if (std::ranges::any_of(plan.grid, [](const scenario::Axis& axis) { return axis.values.size() > 1; }))
     throw several_trainings(plan);
   std::optional<base::ScenarioError> first;

@@ -57,7 +57,7 @@ std::string spares_text(int spares) {
   return outputs::counted(static_cast<std::size_t>(spares), "{} spare", "{} spares");
 }
 
-/// What is compared: dollars for a useful server-hour, or goodput as a percentage.
+/// The measure that is compared: dollars for a useful server-hour, or goodput as a percentage.
 double merit(const HostTime& time, const std::optional<double>& price) {
   return price ? *usd_per_useful_host_hour(time, price) : 100.0 * time.goodput();
 }
@@ -68,10 +68,7 @@ std::string merit_text(double value, bool price) {
 }
 
 std::string difference_text(const outputs::Interval& difference, bool price) {
-  const auto text = [&](double value) {
-    return price ? fmt::format("{}{}", value < 0.0 ? "-" : "", outputs::dollars(std::abs(value)))
-                 : fmt::format("{:+.2f}", value);
-  };
+  const auto text = [&](double value) { return price ? outputs::dollars(value) : fmt::format("{:+.2f}", value); };
   return price ? tr("95 % interval of the difference {} to {}", text(difference.low), text(difference.high))
                : tr("95 % interval of the difference {} to {} points", text(difference.low), text(difference.high));
 }
@@ -87,12 +84,12 @@ std::vector<Candidate> candidates_of(const std::vector<WithSpares>& all, const s
   std::vector<Candidate> candidates;
   for (const WithSpares& with : all) {
     HostTime time;
-    Candidate& its = candidates.emplace_back(Candidate{.spares = with.spares});
+    Candidate& candidate = candidates.emplace_back(Candidate{.spares = with.spares});
     for (const FleetOutcome& outcome : with.of_seed) {
       time += outcome.host_time;
-      its.of_seed.push_back(merit(outcome.host_time, price_usd_per_h));
+      candidate.of_seed.push_back(merit(outcome.host_time, price_usd_per_h));
     }
-    its.value = merit(time, price_usd_per_h);
+    candidate.value = merit(time, price_usd_per_h);
   }
   return candidates;
 }
@@ -133,7 +130,7 @@ std::string verdict(const std::vector<WithSpares>& all, const std::optional<doub
                                : *std::ranges::max_element(candidates, {}, &Candidate::value);
   if (best.value == 0.0 && !price) return tr("No server does any useful work.");
   if (best.spares == fewest.spares)
-    return tr("More spares do not pay: no larger number of the list betters {} with {}.",
+    return tr("More spares do not pay: no larger number of the list is better than {} with {}.",
               merit_text(fewest.value, price), spares_text(fewest.spares));
   return comparison(best, fewest, price);
 }
@@ -150,18 +147,18 @@ std::vector<RuleSummary> rule_summaries(const Study& study) {
   std::vector<RuleSummary> all;
   for (const WithRule& with : study.trainings) {
     const std::vector<double> times = times_s(with);
-    RuleSummary& its = all.emplace_back(
+    RuleSummary& rule_summary = all.emplace_back(
         RuleSummary{.spares = with.spares, .rule = with.rule, .interval_s = with.interval_s, .host_time = {}});
     const double seeds = static_cast<double>(times.size());
     for (const FleetOutcome& outcome : with.of_seed) {
-      its.host_time += outcome.host_time;
-      its.finished += outcome.jobs.front().end_s.has_value() ? 1 : 0;
-      its.mean_s += outcome.end_s / seeds;
-      its.failures += static_cast<double>(outcome.jobs.front().failures) / seeds;
+      rule_summary.host_time += outcome.host_time;
+      rule_summary.finished += outcome.jobs.front().end_s.has_value() ? 1 : 0;
+      rule_summary.mean_s += outcome.end_s / seeds;
+      rule_summary.failures += static_cast<double>(outcome.jobs.front().failures) / seeds;
     }
-    its.goodput = goodput_of(with.of_seed);
-    its.median_s = quantile(times, 0.5);
-    its.p90_s = quantile(times, 0.9);
+    rule_summary.goodput = goodput_of(with.of_seed);
+    rule_summary.median_s = quantile(times, 0.5);
+    rule_summary.p90_s = quantile(times, 0.9);
   }
   return all;
 }
@@ -188,14 +185,16 @@ std::string rule_sentence(const Study& study) {
   const auto [median, most] = median_and_most(times);
   const auto [other_median, other_most] = median_and_most(others);
   std::string text =
-      tr("With checkpoints every {} (Daly) the training takes {} in the median, {} or less for 90 % of the seeds.",
-         outputs::duration(daly.interval_s), median, most) +
+      tr("With {} and checkpoints every {} (Daly) the training takes {} in the median, {} or less for 90 % of the "
+         "seeds.",
+         spares_text(spares), outputs::duration(daly.interval_s), median, most) +
       tr(" With one every {} it takes {} and {}.", outputs::duration(fixed.interval_s), other_median, other_most);
-  if (times.size() < 2) return text + tr(" One seed does not tell whether the order is chance.");
+  if (times.size() < 2) return text + tr(" One seed cannot show whether the order is chance.");
   std::vector<double> differences;
   for (std::size_t s = 0; s < times.size(); ++s) differences.push_back(others[s] - times[s]);
   const outputs::Interval saved = outputs::interval(differences);
-  if (saved.low <= 0.0 && saved.high >= 0.0) return text + tr(" The seeds do not tell which of the two is faster.");
+  if (saved.low <= 0.0 && saved.high >= 0.0)
+    return text + tr(" With these seeds it is not clear which of the two is faster.");
   const bool wins = saved.low > 0.0;
   const std::string winner = wins ? tr("Daly's interval") : tr("the fixed interval");
   return text + tr(" On the same failures {} saves {} on average (95 % interval {} to {}).", winner,

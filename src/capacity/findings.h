@@ -52,7 +52,7 @@ std::vector<RuleSummary> rule_summaries(const Study& study);
 /// fewest spares of the list: whether they pay, or the seeds do not tell. Empty without a fleet, or for one number of
 /// spares.
 std::string spares_sentence(const Study& study);
-/// The same for the long training under Daly's rule.
+/// The sentence on spares for the long training under Daly's rule.
 std::string training_spares_sentence(const Study& study);
 
 /// The time under Daly's rule against the fixed interval, seed by seed, with the most spares. Empty without a long

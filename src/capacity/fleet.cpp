@@ -53,7 +53,7 @@ class Fleet {
   }
 
   FleetOutcome run() {
-    while (!events_.empty() && events_.top().at_s <= options_.horizon_s && !over()) {
+    while (!events_.empty() && events_.top().at_s <= options_.horizon_s && !over() && goes_on()) {
       const Event event = events_.top();
       events_.pop();
       if (event.kind != Kind::change && event.era != state(event.id).era) continue;
@@ -71,6 +71,11 @@ class Fleet {
   const Job& spec(int job) const { return jobs_[static_cast<std::size_t>(job)]; }
   JobOutcome& outcome(int job) { return outcome_.jobs[static_cast<std::size_t>(job)]; }
   bool over() const { return options_.until_done && done_ == jobs_.size(); }
+
+  bool goes_on() {
+    constexpr std::int64_t now_and_then = 4096;
+    return !options_.goes_on || ++asked_ % now_and_then != 0 || options_.goes_on();
+  }
 
   void push(double at_s, Kind kind, int id) {
     events_.push({.at_s = at_s, .kind = kind, .id = id, .era = kind == Kind::change ? 0 : state(id).era});
@@ -127,35 +132,37 @@ class Fleet {
   Computing computing(int job) const { return computing(job, states_[static_cast<std::size_t>(job)].left_s); }
 
   Computing computing(int job, double work_s) const {
-    const CheckpointTimes its = spec(job).checkpoint.value_or(
+    const CheckpointTimes times = spec(job).checkpoint.value_or(
         CheckpointTimes{.held_up_s = options_.checkpoint_s, .write_s = options_.checkpoint_write_s});
-    return {
-        .work_s = work_s, .interval_s = spec(job).interval_s, .checkpoint_s = its.held_up_s, .write_s = its.write_s};
+    return {.work_s = work_s,
+            .interval_s = spec(job).interval_s,
+            .checkpoint_s = times.held_up_s,
+            .write_s = times.write_s};
   }
 
   /// Accounts for the phase until now.  lost: what is not saved is lost.
   void stop(int job, bool lost) {
-    State& its = state(job);
+    State& job_state = state(job);
     HostTime& time = outcome_.host_time;
-    const double passed_s = now_s_ - its.since_s, held = static_cast<double>(its.servers.size());
-    its.since_s = now_s_;
-    if (its.phase == Phase::waiting) time.waiting_s += passed_s * held;
-    if (its.phase == Phase::detecting || its.phase == Phase::restarting) time.restart_s += passed_s * held;
-    if (its.phase != Phase::computing) return;
+    const double passed_s = now_s_ - job_state.since_s, held = static_cast<double>(job_state.servers.size());
+    job_state.since_s = now_s_;
+    if (job_state.phase == Phase::waiting) time.waiting_s += passed_s * held;
+    if (job_state.phase == Phase::detecting || job_state.phase == Phase::restarting) time.restart_s += passed_s * held;
+    if (job_state.phase != Phase::computing) return;
     const Computing::Progress progress = computing(job).after(passed_s);
     time.useful_s += progress.saved_s * held;
     time.checkpoints_s += progress.checkpoints_s * held;
     (lost ? time.recomputed_s : time.useful_s) += progress.unsaved_s * held;
-    its.left_s -= progress.saved_s;
+    job_state.left_s -= progress.saved_s;
   }
 
   /// Accounts for the phase that ends, and begins another.
   void enter(int job, Phase phase) {
-    State& its = state(job);
-    if (its.phase != Phase::computing) stop(job, false);
-    its.phase = phase;
-    its.since_s = now_s_;
-    ++its.era;
+    State& job_state = state(job);
+    if (job_state.phase != Phase::computing) stop(job, false);
+    job_state.phase = phase;
+    job_state.since_s = now_s_;
+    ++job_state.era;
   }
 
   void compute(int job) {
@@ -177,12 +184,12 @@ class Fleet {
 
   /// Takes free servers until the job has all of its own. Returns whether it has.
   bool fill(int job) {
-    State& its = state(job);
-    while (std::cmp_less(its.servers.size(), spec(job).hosts)) {
+    State& job_state = state(job);
+    while (std::cmp_less(job_state.servers.size(), spec(job).hosts)) {
       const auto server = servers_.take(job);
       if (!server) return false;
       stop(job, false);  // a phase is accounted for by the servers that it had
-      its.servers.push_back(*server);
+      job_state.servers.push_back(*server);
     }
     return true;
   }
@@ -227,10 +234,10 @@ class Fleet {
 
   /// When a running job began to compute, or will without further failures; of one that waits the earliest time.
   double computes_from_s(int job) const {
-    const State& its = states_[static_cast<std::size_t>(job)];
-    if (its.phase == Phase::computing) return its.since_s;
-    if (its.phase == Phase::restarting) return its.since_s + options_.restart_s;
-    if (its.phase == Phase::detecting) return its.since_s + options_.detection_s + options_.restart_s;
+    const State& job_state = states_[static_cast<std::size_t>(job)];
+    if (job_state.phase == Phase::computing) return job_state.since_s;
+    if (job_state.phase == Phase::restarting) return job_state.since_s + options_.restart_s;
+    if (job_state.phase == Phase::detecting) return job_state.since_s + options_.detection_s + options_.restart_s;
     return now_s_ + options_.restart_s;
   }
 
@@ -261,6 +268,7 @@ class Fleet {
   double now_s_ = 0.0;
   std::int64_t changes_ = 0;
   std::size_t done_ = 0;
+  std::int64_t asked_ = 0;
   FleetOutcome outcome_;
 };
 

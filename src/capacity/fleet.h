@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -21,6 +22,8 @@ struct FleetOptions {
   double checkpoint_s = 0.0;        ///< for which a checkpoint holds up a job that does not say it itself
   double checkpoint_write_s = 0.0;  ///< likewise, from then until it is safe, while the job computes
   bool backfill = false;
+  /// Asked now and then; once it says no, the simulation ends, and jobs that have not ended have no end.
+  std::function<bool()> goes_on = {};
 };
 
 struct Job {

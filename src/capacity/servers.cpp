@@ -8,49 +8,50 @@ Servers::Servers(int count, const Outages& outages) : outages_(outages), servers
   constexpr std::int64_t most_before = 1'000'000;
   std::int64_t before = 0;
   for (int server = 0; server < count; ++server) {
-    Server& its = servers_[static_cast<std::size_t>(server)];
+    Server& server_state = servers_[static_cast<std::size_t>(server)];
     plan(server, -outages_.warm_up_s);
-    for (; its.up_again_s <= 0.0; plan(server, its.up_again_s))
+    for (; server_state.up_again_s <= 0.0; plan(server, server_state.up_again_s))
       if (++before > most_before)
         throw base::ScenarioError(
             "servers fail more than 1,000,000 times before the beginning; shorten capacity.warm_up, or let "
             "them live longer");
-    if (its.next_s > 0.0) {
+    if (server_state.next_s > 0.0) {
       free_.insert(server);
       continue;
     }
-    its.up = false;
-    its.next_s = its.up_again_s;
+    server_state.up = false;
+    server_state.next_s = server_state.up_again_s;
     ++down_;
   }
 }
 
 void Servers::plan(int server, double up_since_s) {
-  Server& its = servers_[static_cast<std::size_t>(server)];
+  Server& server_state = servers_[static_cast<std::size_t>(server)];
   const base::Stream::Key draws{.seed = outages_.seed,
                                 .purpose = base::Purpose::failure,
-                                .step = static_cast<std::uint64_t>(its.failures),
+                                .step = static_cast<std::uint64_t>(server_state.failures),
                                 .rank = static_cast<std::uint32_t>(server)};
   // The process counts from the server's first moment, which was a warm-up ago.
   const double shift_s = outages_.warm_up_s;
-  const auto outage = outages_.failures.next(server, its.failures, up_since_s + shift_s, draws, outages_.repair);
-  ++its.failures;
-  its.next_s = outage ? outage->down_s - shift_s : never;
-  its.up_again_s = outage && outage->up_s ? *outage->up_s - shift_s : never;
+  const auto outage =
+      outages_.failures.next(server, server_state.failures, up_since_s + shift_s, draws, outages_.repair);
+  ++server_state.failures;
+  server_state.next_s = outage ? outage->down_s - shift_s : never;
+  server_state.up_again_s = outage && outage->up_s ? *outage->up_s - shift_s : never;
 }
 
 void Servers::change(int server) {
-  Server& its = servers_[static_cast<std::size_t>(server)];
-  its.up = !its.up;
-  if (its.up) {
+  Server& server_state = servers_[static_cast<std::size_t>(server)];
+  server_state.up = !server_state.up;
+  if (server_state.up) {
     --down_;
     free_.insert(server);
-    plan(server, its.next_s);
+    plan(server, server_state.next_s);
   } else {
     ++down_;
     free_.erase(server);
-    its.job = -1;
-    its.next_s = its.up_again_s;
+    server_state.job = -1;
+    server_state.next_s = server_state.up_again_s;
   }
 }
 

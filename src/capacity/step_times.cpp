@@ -154,17 +154,12 @@ std::map<int, Step> simulated_steps(const experiment::Plan& plan, const std::vec
   return all;
 }
 
-namespace {
-
-/// A checkpoint whose writing takes so long.
-CheckpointTimes times_of(double write_s, const experiment::Settings& settings) {
+CheckpointTimes times_of_checkpoint(double write_s, const experiment::Settings& settings) {
   if (!settings.training.checkpoint_async) return {.held_up_s = write_s};
   const std::optional<double> copying = training::host_memory_bandwidth(settings.cluster);
   const double bytes = write_s * *settings.cluster.storage_bandwidth_bytes_per_s;
   return {.held_up_s = copying ? bytes / *copying : 0.0, .write_s = write_s};
 }
-
-}  // namespace
 
 std::map<int, CheckpointTimes> simulated_checkpoints(const experiment::Plan& plan, const std::vector<int>& hosts,
                                                      int jobs, int threads) {
@@ -172,7 +167,8 @@ std::map<int, CheckpointTimes> simulated_checkpoints(const experiment::Plan& pla
       observed(plan, trainings_of_checkpoints(hosts), of_checkpoints, jobs, threads);
   std::map<int, CheckpointTimes> all;
   for (std::size_t i = 0; i < hosts.size(); ++i)
-    all[hosts[i]] = times_of(seen[2 * i + 1].simulated_s - seen[2 * i].simulated_s, *plan.runs.front().settings);
+    all[hosts[i]] =
+        times_of_checkpoint(seen[2 * i + 1].simulated_s - seen[2 * i].simulated_s, *plan.runs.front().settings);
   return all;
 }
 

@@ -29,6 +29,10 @@ void check_trainings(const experiment::Plan& plan);
 std::map<int, CheckpointTimes> simulated_checkpoints(const experiment::Plan& plan, const std::vector<int>& hosts,
                                                      int jobs, int threads);
 
+/// A checkpoint whose writing takes so long: under training.checkpoint_async it holds the training up for its copying
+/// alone.
+CheckpointTimes times_of_checkpoint(double write_s, const experiment::Settings& settings);
+
 /// The scenario's training with `hosts` x capacity.workers_per_host workers, for each number of hosts: the mean over
 /// capacity.simulated_steps steps, without failures and checkpoints.
 ///

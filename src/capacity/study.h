@@ -56,7 +56,7 @@ double quantile(std::vector<double> numbers, double q);
 /// The time from arrival to start of each job; of one that has not started, until the end.
 std::vector<double> waits_s(const Work& work, const FleetOutcome& outcome);
 
-/// What all servers cost for one server-hour of useful computing; none without prices, infinite without useful time.
+/// The price of all servers for one server-hour of useful computing; none without prices, infinite without useful time.
 std::optional<double> usd_per_useful_host_hour(const HostTime& time, const std::optional<double>& price_usd_per_h);
 
 }  // namespace simgrad::capacity

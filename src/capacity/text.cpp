@@ -36,6 +36,14 @@ std::string aligned(const std::vector<Row>& rows) {
   return all;
 }
 
+/// Returns the texts of a time of all summaries, in one unit.
+template <class Summary>
+Row times(const std::vector<Summary>& all, double Summary::*time_s) {
+  std::vector<double> column;
+  for (const Summary& each : all) column.push_back(each.*time_s);
+  return outputs::column_texts(outputs::Quantity::time, column);
+}
+
 std::string percent(double part, double all) { return fmt::format("{:.2f}", 100.0 * part / all); }
 
 Row shares(const std::string& name, const HostTime& time) {
@@ -45,9 +53,6 @@ Row shares(const std::string& name, const HostTime& time) {
     row.push_back(percent(part, time.total_s()));
   return row;
 }
-
-/// Without useful time there is no price of it.
-std::string dollars_text(double usd) { return std::isfinite(usd) ? outputs::dollars(usd) : std::string("-"); }
 
 std::string servers_text(std::int64_t count) {
   return outputs::counted(static_cast<std::size_t>(count), "{} server", "{} servers");
@@ -109,13 +114,17 @@ std::string fleet_text(const Study& study) {
                                     translatable("90 %"), translatable("jobs ended")})};
   std::vector<Row> parts{with_shares(translated({translatable("spares")}))};
   if (study.price_usd_per_h) rows.front().push_back(tr("useful server-hour"));
-  for (const SparesSummary& each : summaries(study)) {
+  const std::vector<SparesSummary> all = summaries(study);
+  const Row means = times(all, &SparesSummary::wait_mean_s), medians = times(all, &SparesSummary::wait_median_s),
+            p90s = times(all, &SparesSummary::wait_p90_s);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const SparesSummary& each = all[i];
     Row& row = rows.emplace_back(Row{fmt::format("{}", each.spares),
                                      fmt::format("{:.2f} %", 100.0 * each.goodput.value), interval_text(each.goodput),
-                                     fmt::format("{:.2f} %", 100.0 * each.host_time.utilisation()),
-                                     outputs::duration(each.wait_mean_s), outputs::duration(each.wait_median_s),
-                                     outputs::duration(each.wait_p90_s), tr("{} of {}", each.ended, each.jobs)});
-    if (each.usd_per_useful_host_h) row.push_back(dollars_text(*each.usd_per_useful_host_h));
+                                     fmt::format("{:.2f} %", 100.0 * each.host_time.utilisation()), means[i],
+                                     medians[i], p90s[i], tr("{} of {}", each.ended, each.jobs)});
+    // Without useful time there is no price of it.
+    if (each.usd_per_useful_host_h) row.push_back(outputs::dollars(*each.usd_per_useful_host_h));
     parts.push_back(shares(row.front(), each.host_time));
   }
   const std::string sentence = spares_sentence(study);
@@ -131,12 +140,15 @@ std::string training_text(const Study& study) {
                   translatable("90 %"), translatable("mean"), translatable("failures"), translatable("goodput"),
                   translatable("95 % interval"), translatable("finished")})};
   std::vector<Row> parts{with_shares(translated({translatable("spares"), translatable("rule")}))};
-  for (const RuleSummary& each : rule_summaries(study)) {
+  const std::vector<RuleSummary> all = rule_summaries(study);
+  const Row intervals = times(all, &RuleSummary::interval_s), medians = times(all, &RuleSummary::median_s),
+            p90s = times(all, &RuleSummary::p90_s), means = times(all, &RuleSummary::mean_s);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const RuleSummary& each = all[i];
     const std::string spares = fmt::format("{}", each.spares);
-    rows.push_back({spares, each.rule, outputs::duration(each.interval_s), outputs::duration(each.median_s),
-                    outputs::duration(each.p90_s), outputs::duration(each.mean_s), fmt::format("{:.1f}", each.failures),
-                    fmt::format("{:.2f} %", 100.0 * each.goodput.value), interval_text(each.goodput),
-                    tr("{} of {}", each.finished, study.seeds.size())});
+    rows.push_back({spares, each.rule, intervals[i], medians[i], p90s[i], means[i],
+                    fmt::format("{:.1f}", each.failures), fmt::format("{:.2f} %", 100.0 * each.goodput.value),
+                    interval_text(each.goodput), tr("{} of {}", each.finished, study.seeds.size())});
     Row& row = parts.emplace_back(shares(each.rule, each.host_time));
     row.insert(row.begin(), spares);
   }

@@ -32,12 +32,8 @@ double exponential(double mean, base::Stream& stream) { return -mean * std::log(
 Job job_of(int hosts, double arrival_s, const Amount& amount, const std::optional<std::string>& rule,
            const CapacitySection& capacity, const Checkpoints& checkpoints) {
   Job job{.hosts = hosts, .arrival_s = arrival_s, .work_s = amount.work_s};
-  std::optional<double> held_up_s;
-  if (const auto its = checkpoints.find(hosts); its != checkpoints.end()) {
-    job.checkpoint = its->second;
-    held_up_s = its->second.held_up_s;
-  }
-  job.interval_s = interval_s(rule, hosts, amount.step_s, capacity, held_up_s);
+  if (const auto found = checkpoints.find(hosts); found != checkpoints.end()) job.checkpoint = found->second;
+  job.interval_s = interval_s(rule, hosts, amount.step_s, capacity, job.checkpoint);
   return job;
 }
 
@@ -123,22 +119,29 @@ Amount amount_of(const JobSize& size, int hosts, const std::map<int, Step>& step
 
 std::optional<double> mtbf_s(const CapacitySection& capacity) { return capacity.failures->mtbf_s(); }
 
-double interval_s(const std::optional<std::string>& rule, int hosts, double step_s, const CapacitySection& capacity,
-                  const std::optional<double>& checkpoint_s) {
+double interval_of_rule_s(const std::optional<std::string>& rule, const std::optional<double>& job_mtbf_s,
+                          const CheckpointTimes& checkpoint, double step_s) {
   constexpr double never = std::numeric_limits<double>::infinity();
   if (!rule) return never;
   double interval_s = never;
   if (*rule == "young" || *rule == "daly") {
-    const auto of_host_s = mtbf_s(capacity);
-    if (!of_host_s) return never;
-    const double of_job_s = *of_host_s / hosts;
-    const double held_up_s = checkpoint_s.value_or(capacity.checkpoint_s.value_or(0.0));
-    interval_s = *rule == "young" ? training::young_interval_s(of_job_s, held_up_s)
-                                  : training::daly_interval_s(of_job_s, held_up_s);
+    if (!job_mtbf_s) return never;
+    interval_s = *rule == "young" ? training::young_interval_s(*job_mtbf_s, checkpoint.held_up_s)
+                                  : training::daly_interval_s(*job_mtbf_s, checkpoint.held_up_s);
+    interval_s = std::max(interval_s, checkpoint.write_s);
   } else {
     interval_s = base::parse_quantity(*rule, base::Unit::seconds);
   }
   return step_s > 0.0 ? std::max(1.0, std::ceil(interval_s / step_s * (1.0 - 1e-12))) * step_s : interval_s;
+}
+
+double interval_s(const std::optional<std::string>& rule, int hosts, double step_s, const CapacitySection& capacity,
+                  const std::optional<CheckpointTimes>& checkpoint) {
+  const auto of_host_s = mtbf_s(capacity);
+  return interval_of_rule_s(rule, of_host_s ? std::optional(*of_host_s / hosts) : std::nullopt,
+                            checkpoint.value_or(CheckpointTimes{.held_up_s = capacity.checkpoint_s.value_or(0.0),
+                                                                .write_s = capacity.checkpoint_write_s.value_or(0.0)}),
+                            step_s);
 }
 
 Work workload(const CapacitySection& capacity, const std::map<int, Step>& steps, std::uint64_t seed,

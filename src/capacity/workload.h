@@ -30,10 +30,15 @@ Amount amount_of(const experiment::JobSize& size, int hosts, const std::map<int,
 std::optional<double> mtbf_s(const experiment::CapacitySection& capacity);
 
 /// Work between two checkpoints of a job on so many hosts, in whole steps of it, rounded up. Infinite without a rule.
-/// rule: a time, "young", "daly", or nothing.  The job's MTBF is that of one server / hosts.  checkpoint_s: for which
-/// a checkpoint holds the job up; none: capacity.checkpoint_time.
+/// rule: a time, "young", "daly", or nothing.  The job's MTBF is that of one server / hosts.  checkpoint: of the
+/// job; none: that of the section.
 double interval_s(const std::optional<std::string>& rule, int hosts, double step_s,
-                  const experiment::CapacitySection& capacity, const std::optional<double>& checkpoint_s = {});
+                  const experiment::CapacitySection& capacity, const std::optional<CheckpointTimes>& checkpoint = {});
+
+/// The interval of a job whose MTBF is known: none without failures, and then no checkpoints by Young or Daly. Theirs
+/// are at least as long as a checkpoint is written behind the work, for which the next one would have to wait.
+double interval_of_rule_s(const std::optional<std::string>& rule, const std::optional<double>& job_mtbf_s,
+                          const CheckpointTimes& checkpoint, double step_s);
 
 /// Checkpoints of jobs on so many hosts; a number that is not there has those of the section.
 using Checkpoints = std::map<int, CheckpointTimes>;

@@ -10,6 +10,7 @@
 #include "cli/calibrate_network.h"
 #include "cli/calibrate_runs.h"
 #include "cli/cli.h"
+#include "cli/language.h"
 #include "cli/selection.h"
 
 namespace simgrad::cli {
@@ -37,10 +38,10 @@ void add_runs(CLI::App& command, CalibrateRuns& runs, CLI::Option* network) {
   CLI::Option* measured = command
                               .add_option("--runs", runs.file,
                                           "Fits options of the scenario to this CSV file of measured steps: step_s, "
-                                          "[family,] and options, as cluster.workers")
+                                          "[family,] and options, such as cluster.workers")
                               ->excludes(network)
                               ->type_name("FILE.csv");
-  command.add_option("--fit", runs.fit, "With --runs: an option whose value is fitted, as in cluster.bandwidth")
+  command.add_option("--fit", runs.fit, "With --runs: an option whose value is fitted, such as cluster.bandwidth")
       ->needs(measured)
       ->type_name("KEY")
       ->expected(1)
@@ -54,13 +55,14 @@ void add_runs(CLI::App& command, CalibrateRuns& runs, CLI::Option* network) {
       ->take_all();
   command
       .add_option("--folds", runs.folds,
-                  "With --runs: parts of the rows, each predicted by a fit to the others; 0: none")
+                  "With --runs: the number of parts of the rows, each of which is predicted by a fit to the others "
+                  "(cross-validation); 0: none")
       ->needs(measured)
       ->check(CLI::Range(0, 100));
   command
       .add_option("--tolerance", runs.tolerance,
-                  "With --runs: a row whose error is larger counts by the error's size in place of its square, so that "
-                  "rows that no option explains decide less (default: squares alone)")
+                  "With --runs: from this error on a row counts by the error's size instead of its square (Huber's "
+                  "loss), so that rows that no option explains have less influence (default: squares alone)")
       ->needs(measured)
       ->default_str("")
       ->check(CLI::Range(0.001, 1.0));
@@ -98,6 +100,7 @@ void add_calibrate(CLI::App& app, int& exit_code) {
       ->needs(file);
   auto runs = std::make_shared<CalibrateRuns>();
   add_runs(*command, *runs, file);
+  add_language(*command);
   command->callback([chosen, real_s, network, bandwidth, protocol, runs, &exit_code] {
     if (!network->empty()) {
       calibrate_network(*network, *bandwidth, *protocol);

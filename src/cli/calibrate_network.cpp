@@ -95,7 +95,8 @@ void calibrate_network(const std::string& path, const std::string& bandwidth, bo
   }
   if (!fit.tells_flow_from_link)
     fmt::print(
-        "# One flow at a time does not show whether the link or a limit of the flow binds; add rows with collective = "
+        "# One flow at a time does not show whether the link or a limit of the flow is the bottleneck; add rows with "
+        "collective = "
         "flat\n# and three workers or more to find out.\n");
   fmt::print("[cluster]\nlatency = \"{}\"\n", rounded(fit.latency_s, Unit::seconds));
   if (bandwidth.empty())

@@ -113,9 +113,8 @@ void calibrate_runs(const experiment::Plan& plan, const CalibrateRuns& options) 
   const MeasuredRuns measured = experiment::read_measured_runs(options.file, options.columns);
   if (measured.rows.size() < options.fit.size())
     throw base::ScenarioError(
-        fmt::format("{}: {} rows with a time do not tell {} options apart; expected as many rows "
-                    "at least",
-                    options.file, measured.rows.size(), options.fit.size()));
+        fmt::format("{}: {} rows with a time cannot separate {} options; expected as many rows at least", options.file,
+                    measured.rows.size(), options.fit.size()));
   std::vector<FittedOption> fitted;
   for (const std::string& key : options.fit) fitted.push_back(experiment::fitted_option(plan, key));
   const auto folds = static_cast<std::size_t>(options.folds);

@@ -95,7 +95,9 @@ std::vector<Kind> everything() {
       section<training::InputOptions>("input", "the storage from which batches are read"),
       section<outputs::Prices>("prices", "the prices of hosts, bytes and energy"),
       section<experiment::Goal>("plan", "the goal, the limits and the search space of `simgrad plan`"),
-      section<experiment::CapacitySection>("capacity", "a fleet of servers over a long time, for `simgrad capacity`"),
+      section<experiment::CapacitySection>("capacity",
+                                           "a fleet of servers over a long time, for `simgrad capacity`; failures, "
+                                           "checkpoints and spares for `simgrad plan`"),
       section<training::StopOptions>("stop", "the rules that end the training"),
       section<training::EvaluateOptions>("evaluate", "the times and data of the loss's evaluation"),
       {{.kind = "grid",

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "cli/checking.h"
 #include "cli/cli.h"
+#include "cli/language.h"
 #include "cli/scenarios.h"
 #include "cli/selection.h"
 
@@ -74,6 +75,7 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_flag("--tap", options->report.tap, "Prints the findings as TAP 13 and nothing else");
   add_pace(*command, options->jobs, options->threads);
   command->add_flag("--quiet", options->report.quiet, "Prints failures only, and no progress");
+  add_language(*command);
   command->callback([options, &exit_code] { exit_code = check_scenarios(*options); });
 }
 

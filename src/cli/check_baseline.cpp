@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/version.h"
 #include "experiment/plan/identity.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::cli {
 
@@ -24,7 +25,9 @@ using outputs::TestCase;
 constexpr std::size_t rows_of_failure = 20;
 constexpr std::size_t rows_of_success = 5;
 
-std::string change_text(double change) { return std::isfinite(change) ? fmt::format("{:+.3g} %", 100.0 * change) : ""; }
+std::string change_text(double change) {
+  return std::isfinite(change) ? (change > 0.0 ? "+" : "") + outputs::percentage(change) : "";
+}
 
 std::string tolerance_text(const StoredDifference& difference) {
   return difference.metric == "status" ? "none" : fmt::format("{:.6g} %", 100.0 * difference.tolerance);
@@ -117,9 +120,9 @@ void BaselineCheck::require(const experiment::Plan& plan, const std::string& sce
   if (compares()) experiment::require_same_scenario(stored_, plan, scenario_file, faults);
 }
 
-TestCase BaselineCheck::judge(const outputs::Results& results) {
+TestCase BaselineCheck::judge(const outputs::Results& results, const experiment::Plan& plan) {
   ++scenarios_;
-  TestCase test = compares() ? compared(results) : updated(results);
+  TestCase test = compares() ? compared(results) : updated(results, plan);
   if (test.outcome == CaseOutcome::failed) ++failures_;
   return test;
 }
@@ -144,7 +147,7 @@ TestCase BaselineCheck::compared(const outputs::Results& results) {
   return test;
 }
 
-TestCase BaselineCheck::updated(const outputs::Results& results) {
+TestCase BaselineCheck::updated(const outputs::Results& results, const experiment::Plan& plan) {
   TestCase test{.name = "the stored baseline " + options_.update, .place = {.file = options_.update}};
   for (const outputs::Run& run : results.runs)
     if (run.record.status == record::Status::failed) {
@@ -171,6 +174,9 @@ TestCase BaselineCheck::updated(const outputs::Results& results) {
   scenario.name = results.name;
   scenario.version = version;
   scenario.results_number = experiment::results_number;
+  const experiment::Leaves keys = experiment::written_leaves(plan);
+  constexpr std::size_t keys_most = 1000;  // a table of layers, say, would fill the file
+  if (keys.size() <= keys_most) scenario.keys.assign(keys.begin(), keys.end());
   const std::vector<experiment::StoredRun> runs = experiment::stored_runs(results);
   next_.put(scenario, runs);
   test.text = counted_runs(runs.size()) + " to store";

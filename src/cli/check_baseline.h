@@ -33,7 +33,7 @@ class BaselineCheck {
   /// Adds a fault if the stored runs are of another scenario than this one.
   void require(const experiment::Plan& plan, const std::string& scenario_file, scenario::Faults& faults) const;
   /// The case of a scenario that was run: what differs, or what will be stored.
-  outputs::TestCase judge(const outputs::Results& results);
+  outputs::TestCase judge(const outputs::Results& results, const experiment::Plan& plan);
   /// A scenario could not be run, so that nothing may be written.
   void note_broken() { blocked_ = true; }
   /// Writes the file of --update, if nothing speaks against it.  Errors: EnvironmentError.
@@ -45,7 +45,7 @@ class BaselineCheck {
 
  private:
   outputs::TestCase compared(const outputs::Results& results);
-  outputs::TestCase updated(const outputs::Results& results);
+  outputs::TestCase updated(const outputs::Results& results, const experiment::Plan& plan);
 
   BaselineOptions options_;
   experiment::StoredBaseline stored_;

@@ -16,6 +16,8 @@
 #include "outputs/files/junit.h"
 #include "outputs/files/tap.h"
 #include "outputs/results.h"
+#include "outputs/text/language.h"
+#include "outputs/text/recognised.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::cli {
@@ -37,14 +39,14 @@ const char* outcome_name(CaseOutcome outcome) {
     case CaseOutcome::ok:
       return "ok";
     case CaseOutcome::untested:
-      return "untested";
+      return outputs::translatable("untested").data();
     case CaseOutcome::vacuous:
-      return "vacuous";
+      return outputs::translatable("vacuous").data();
     case CaseOutcome::failed:
     case CaseOutcome::error:
       break;
   }
-  return "FAILED";
+  return outputs::translatable("FAILED").data();
 }
 
 /// Takes ":12" from the end of the text; 0 if there is none.
@@ -103,8 +105,9 @@ void CheckReport::remark(const std::string& text) const {
 
 void CheckReport::print(const TestCase& test) const {
   if (test.outcome == CaseOutcome::ok && options_.quiet) return;
-  fmt::print("  {:<8}  {}\n", outcome_name(test.outcome),
-             outputs::printable(fmt::format("{}{}{}", test.name, test.text.empty() ? "" : ": ", test.text)));
+  fmt::print("  {}  {}\n", outputs::padded(outputs::tr(outcome_name(test.outcome)), 8, outputs::Align::left),
+             outputs::printable(
+                 fmt::format("{}{}{}", test.name, test.text.empty() ? "" : ": ", outputs::translated(test.text))));
   for (const std::string& line : outputs::table_lines(test)) fmt::print("            {}\n", line);
 }
 
@@ -147,7 +150,7 @@ void CheckReport::end(const std::string& tally) const {
   if (options_.tap)
     fmt::print("{}", outputs::tap_end(points_));
   else if (!tally.empty())
-    fmt::print("{}\n", tally);
+    fmt::print("{}\n", outputs::translated(tally));
   write_junit();
   tell_github(tally);
 }

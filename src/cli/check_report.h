@@ -1,4 +1,4 @@
-/// What `check` says: lines or TAP on stdout, JUnit XML, and GitHub's annotations and summary.
+/// The output of `check`: lines or TAP on stdout, JUnit XML, and GitHub's annotations and summary.
 #pragma once
 
 #include <cstddef>

@@ -102,7 +102,7 @@ bool Checking::judge(const ReadScenario& scenario, std::size_t index) {
   tally_.failed_runs += tell_failed_runs(results.runs, scenario.file);
   tally_.baselines_failed += tell_failed_runs(results.baselines, scenario.file);
   test_expectations(plan, results, scenario.file);
-  if (baseline_.any()) report_.add(baseline_.judge(results));
+  if (baseline_.any()) report_.add(baseline_.judge(results, plan));
   return true;
 }
 

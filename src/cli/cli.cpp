@@ -16,6 +16,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/language.h"
 
 namespace simgrad::cli {
 
@@ -76,12 +77,14 @@ void refuse_empty_texts(CLI::App& app) {
 
 /// Parses the command line and calls the subcommand.
 int call(int argc, char** argv, const PlanCommands& plan_commands) {
+  speak_as_asked({argv, static_cast<std::size_t>(argc)});
   CLI::App app{
       "simgrad: real gradients on a simulated cluster.\n"
       "Compares ways of training in parallel by time, speed-up and shares of computing, communicating and waiting.",
       "simgrad"};
   app.set_version_flag("--version", std::string("simgrad ") + version);
   app.require_subcommand(1);
+  add_language(app);
   int exit_code = Exit::ok;
   const auto add_if_here = [&](Add add, const char* name, const char* about) {
     if (add != nullptr) return add(app, exit_code);
@@ -103,6 +106,7 @@ int call(int argc, char** argv, const PlanCommands& plan_commands) {
   add_calibrate(app, exit_code);
   add_if_here(plan_commands.capacity, "capacity", capacity_summary);
   refuse_empty_texts(app);
+  translate_help(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

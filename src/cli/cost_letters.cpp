@@ -1,9 +1,13 @@
 #include "cli/cost_letters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
+
+#include "outputs/text/language.h"
 
 namespace simgrad::cli {
 
@@ -85,7 +89,7 @@ std::string cost_letters(std::string_view kind, std::string_view cost) {
     });
     if (letter == letter_table.end() || std::ranges::find(told, word) != told.end()) continue;
     told.push_back(word);
-    text += (text.empty() ? "" : "; ") + std::string(word) + " " + std::string(letter->meaning);
+    text += fmt::format("{}{} {}", text.empty() ? "" : outputs::tr("; "), word, outputs::tr(letter->meaning));
   }
   return text;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "experiment/run/estimate.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -24,19 +26,23 @@ struct Sharded {
   std::string name;                ///< of the scenario
   std::vector<std::string> words;  ///< "simgrad", "run", ...: the command, without --out
   std::string out;
-  std::string directory;           ///< in which the command's paths hold
   std::vector<std::string> merge;  ///< options of `merge`, besides --out
   int jobs = 1;
   int threads = 0;
-  std::size_t runs = 0;  ///< to simulate
+  std::size_t runs = 0;                ///< to simulate
+  experiment::Estimate estimate = {};  ///< of all runs, with these jobs and threads
 };
 
 /// Adds --emit, --shards and --image. Returns --emit, which other options exclude.
 CLI::Option* add_emission(CLI::App& command, Emission& emission);
 
+/// Refuses options that are missing or too many.  Errors: ScenarioError.
+void check_emission(const Emission& emission);
+
 /// A script for bash that submits itself as an array job, and the merge that depends on it; or the manifest of an
-/// indexed Job and of the Job that merges.
-/// Errors: ScenarioError for options that are missing or too many, and for words that YAML cannot hold.
+/// indexed Job and of the Job that merges. The paths of the command hold in the folder of the script, and in the
+/// volume. Time and memory are guessed from the estimate.
+/// Errors: ScenarioError for words that YAML cannot hold.
 std::string emitted(const Emission& emission, const Sharded& command);
 
 }  // namespace simgrad::cli

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,15 +12,18 @@
 #include "base/text.h"
 #include "cli/catalogue.h"
 #include "cli/cli.h"
-#include "cli/cost_letters.h"
 #include "cli/explain_balance.h"
 #include "cli/explain_layers.h"
 #include "cli/explain_layouts.h"
 #include "cli/explain_metrics.h"
 #include "cli/explain_network.h"
 #include "cli/explain_origins.h"
+#include "cli/explain_senses.h"
+#include "cli/language.h"
 #include "cli/result_fields.h"
 #include "experiment/plan/plan.h"
+#include "outputs/text/language.h"
+#include "outputs/text/text_layout.h"
 #include "scenario/aliases.h"
 #include "scenario/document.h"
 
@@ -27,124 +31,43 @@ namespace simgrad::cli {
 
 namespace {
 
-void print(const scenario::OptionText& option) {
-  fmt::print("  {} ({}{}{}{})\n      {}\n", option.key, option.type, option.range.empty() ? "" : ", ", option.range,
-             option.fallback.empty() ? "" : ", default " + option.fallback, option.meaning);
-  for (const auto& [name, meaning] : option.choices) fmt::print("        {}: {}\n", name, meaning);
-}
+using outputs::tr;
 
-void print_options(base::Described& component) {
-  const auto options = scenario::options(component);
-  if (options.empty()) fmt::print("  no options\n");
-  for (const scenario::OptionText& option : options) print(option);
-}
+/// An answer of more lines than a screen says its likeliest part again at its end.
+constexpr std::ptrdiff_t screen_lines = 24;
+constexpr std::size_t screen_columns = 118;
 
-const std::string& where(const Kind& kind, const Item& item) { return item.where.empty() ? kind.where : item.where; }
-
-void print(const Kind& kind, const Item& item) {
-  fmt::print("{} ({})\n  {}\n", item.about.kind, where(kind, item), item.about.summary);
-  if (!item.about.cost.empty()) fmt::print("  cost: {}\n", item.about.cost);
-  if (const std::string letters = cost_letters(kind.name, item.about.cost); !letters.empty())
-    fmt::print("  letters: {}\n", letters);
-  if (!item.about.source.empty()) fmt::print("  source: {}\n", item.about.source);
-  if (!item.make) return;
-  const auto example = item.make();
-  if (const std::string text = totals_text(*example); !text.empty()) fmt::print("  by default: {}\n", text);
-  print_options(*example);
-}
-
-/// The section of a scenario that the key stands in; empty for a key of another item.
-std::string section_of(const Item& item, const std::string& key) {
-  const auto dot = key.find('.');
-  return item.about.kind == "scenario" && dot != std::string::npos ? key.substr(0, dot) : "";
-}
-
-/// Everything that a name can mean. Explanations are printed with an empty line between two.
+/// Everything that a name can mean, with an empty line between two explanations.
 class Explanation {
  public:
-  /// Explains all that is called so. Returns whether there is something.
+  /// Adds all that is called so. Returns whether there is something.
   bool of(const std::string& wanted) {
-    const bool before = found_;
-    found_ = false;
-    names_and_options(wanted);
-    if (!found_) section(wanted);
-    fields(wanted);
-    letters(wanted);
-    if (wanted == metrics_name) begin(), print_metrics();
-    const bool any = found_;
-    found_ = found_ || before;
-    return any;
+    const std::vector<Sense> found = senses(wanted);
+    for (const Sense& sense : found) add(sense.text, sense.in_short);
+    return !found.empty();
   }
 
-  /// An empty line, but for the first call.
-  void begin() {
-    if (printed_) fmt::print("\n");
-    printed_ = true;
-    found_ = true;
+  void add(const std::string& text, const std::string& in_short) {
+    if (parts_++ == 0)
+      first_ = in_short;
+    else
+      text_ += '\n';
+    text_ += text;
+  }
+
+  const std::string& text() const { return text_; }
+
+  /// An empty line and the first part again; nothing where the answer has no other part, or fits on a screen.
+  /// below: the lines that are printed below it.
+  std::string closing(std::ptrdiff_t below) const {
+    if (parts_ < 2 || std::ranges::count(text_, '\n') + below <= screen_lines) return {};
+    return '\n' + outputs::cut(tr("first above: {}", first_), screen_columns) + '\n';
   }
 
  private:
-  void names_and_options(const std::string& wanted) {
-    for (const Kind& kind : catalogue()) {
-      // Explains all of a kind, as in `explain network_model` and `explain network_models`.
-      const bool all = wanted == kind.name || wanted == kind.one;
-      for (const Item& item : kind.items)
-        if (all || item.about.kind == wanted) {
-          begin();
-          print(kind, item);
-        }
-    }
-    for (const Kind& kind : catalogue())
-      for (const Item& item : kind.items) {
-        if (!item.make) continue;
-        for (const scenario::OptionText& option : scenario::options(*item.make())) {
-          if (option.key != wanted) continue;
-          begin();
-          const std::string section = section_of(item, option.key);
-          fmt::print("{}: an option of {} ({})\n", wanted, section.empty() ? item.about.kind : "[" + section + "]",
-                     where(kind, item));
-          print(option);
-        }
-      }
-  }
-
-  /// The options of a section of scenarios that has no item of its own.
-  void section(const std::string& wanted) {
-    for (const Kind& kind : catalogue())
-      for (const Item& item : kind.items) {
-        if (!item.make) continue;
-        bool first = true;
-        for (const scenario::OptionText& option : scenario::options(*item.make())) {
-          if (section_of(item, option.key) != wanted) continue;
-          if (first) {
-            begin();
-            fmt::print("{}: the section [{}] ({})\n", wanted, wanted, where(kind, item));
-          }
-          first = false;
-          print(option);
-        }
-      }
-  }
-
-  void fields(const std::string& wanted) {
-    for (const ResultField& field : result_fields()) {
-      if (field.name != wanted) continue;
-      begin();
-      fmt::print("{}: {}{}\n      {}\n", wanted, field.place,
-                 field.unit.empty() ? "" : fmt::format(", in {}", field.unit), field.meaning);
-    }
-  }
-
-  void letters(const std::string& wanted) {
-    for (const LetterMeaning& letter : meanings_of_letter(wanted)) {
-      begin();
-      fmt::print("{}: in the cost lines{}{}\n      {}\n", wanted, letter.kinds.empty() ? "" : " of ", letter.kinds,
-                 letter.meaning);
-    }
-  }
-
-  bool found_ = false;
-  bool printed_ = false;
+  std::string text_;
+  std::string first_;
+  int parts_ = 0;
 };
 
 /// Every name that can be explained, aliases aside: kinds, items, options, fields of results; each once.
@@ -174,7 +97,7 @@ std::vector<std::string> known_names() {
 /// layers of a scenario's model, or the numbers that its times rest on.
 void explain_on(const std::string& wanted, const std::string& scenario, const std::vector<std::string>& sets) {
   if (wanted == layers_name) return print_layers(experiment::make_plan(scenario, {.sets = sets}).runs.front());
-  if (wanted == layouts_name) return print_layouts(experiment::make_plan(scenario, {.sets = sets}).runs.front());
+  if (wanted == layouts_name) return print_layouts(scenario, sets);
   if (wanted == balance_name && !scenario.empty())
     return print_balance(experiment::make_plan(scenario, {.sets = sets}).runs.front());
   if (wanted == origins_name) return print_origins(experiment::make_plan(scenario, {.sets = sets}).runs.front());
@@ -186,7 +109,7 @@ void explain_on(const std::string& wanted, const std::string& scenario, const st
   }
   if (scenario.empty() && !sets.empty())
     throw base::ScenarioError("explain network_model: --set is for a scenario; name one");
-  if (scenario.empty()) return print_message_times({}, "the default cluster");
+  if (scenario.empty()) return print_message_times({}, tr("the default cluster"));
   const experiment::Plan plan = experiment::make_plan(scenario, {.sets = sets});
   print_message_times(plan.runs.front().settings->cluster, scenario);
 }
@@ -204,9 +127,9 @@ bool explain_alias(const std::string& wanted, Explanation& explanation) {
   std::vector<std::string_view> explained;
   for (const scenario::Alias& alias : scenario::aliases()) {
     if (alias.alias != scenario::alias_text(wanted)) continue;
-    explanation.begin();
-    fmt::print("{}: see {}; {}{}{}\n", wanted, alias.name, alias.meaning, alias.options.empty() ? "" : ": ",
-               alias.options);
+    std::string line = tr("{}: see {}; {}", wanted, alias.name, tr(alias.meaning));
+    if (!alias.options.empty()) line = tr("{}: {}", line, alias.options);
+    explanation.add(line + "\n", line);
     explained.push_back(alias.name);
     any = true;
   }
@@ -226,14 +149,42 @@ bool explain_alias(const std::string& wanted, Explanation& explanation) {
                   wanted, meant.empty() ? "" : fmt::format("did you mean {}? ", base::joined(meant, " or "))));
 }
 
-void explain(const std::string& wanted) {
-  Explanation explanation;
+/// The components of that name, or nothing if it is another name as well.
+std::vector<KindItem> components_called(const std::string& name) {
+  std::vector<KindItem> all;
+  for (const Kind& kind : catalogue())
+    for (const Item& item : kind.items)
+      if (item.about.kind == name) all.emplace_back(&kind, &item);
+  return all;
+}
+
+/// Explains names that begin alike: components of one kind together; of others the error has a line for each.
+void explain_beginning(const std::string& wanted, const std::vector<std::string>& names, Explanation& explanation) {
+  std::vector<KindItem> variants;
+  std::vector<std::string> lines{
+      fmt::format("explain: \"{}\" begins several names: {}; explain one of them", wanted, base::joined(names))};
+  bool alike = true;
+  for (const std::string& name : names) {
+    const std::vector<KindItem> called = components_called(name);
+    alike = alike && called.size() == 1 && (variants.empty() || variants.front().first == called.front().first);
+    if (!called.empty()) variants.push_back(called.front());
+    const std::vector<Sense> meanings = senses(name);
+    if (!meanings.empty()) lines.push_back(outputs::cut("  " + meanings.front().in_short, screen_columns));
+  }
+  if (!alike) throw base::ScenarioError(lines);
+  const Kind& kind = *variants.front().first;
+  const std::string heading =
+      tr("{}: {} {} ({}) have names that begin so", wanted, names.size(), kind.name, tr(kind.where));
+  explanation.add(variants_text(heading, variants), heading);
+}
+
+void explain(const std::string& wanted, Explanation& explanation) {
   bool found = explanation.of(wanted);
   if (!found && scenario::alias_text(wanted) != wanted) found = explanation.of(scenario::alias_text(wanted));
   if (explain_alias(wanted, explanation) || found) return;
   // Accepts a section's full name: cluster.failures.
   if (const auto dot = wanted.rfind('.'); dot != std::string::npos && is_section(wanted.substr(dot + 1)))
-    return explain(wanted.substr(dot + 1));
+    return explain(wanted.substr(dot + 1), explanation);
   const std::vector<std::string> known = known_names();
   std::vector<std::string> longer;
   for (const std::string& name : known)
@@ -242,18 +193,17 @@ void explain(const std::string& wanted) {
   if (longer.empty()) refuse_name(wanted, known);
   constexpr std::size_t most = 12;
   if (longer.size() > most) longer.resize(most);
-  if (longer.size() > 1)
-    throw base::ScenarioError(
-        fmt::format("explain: \"{}\" begins several names: {}; explain one of them", wanted, base::joined(longer)));
+  if (longer.size() > 1) return explain_beginning(wanted, longer, explanation);
   explanation.of(longer.front());
 }
 
 }  // namespace
 
 void add_explain(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand(
-      "explain",
-      "Explains a name: a component's options (unit, default, range), cost and source; an option; a field of results");
+  auto* command = app.add_subcommand("explain",
+                                     "Explains a name: a component's options (unit, default, range), cost and source; "
+                                     "an option or one of its values; a "
+                                     "field of results");
   auto wanted = std::make_shared<std::string>();
   command
       ->add_option("name", *wanted,
@@ -270,6 +220,7 @@ void add_explain(CLI::App& app, int& exit_code) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
+  add_language(*command);
   command->callback([wanted, scenario, sets, &exit_code] {
     if (*wanted == layers_name && scenario->empty())
       throw base::ScenarioError("explain layers: shows the layers of a scenario's model; name the scenario");
@@ -279,8 +230,11 @@ void add_explain(CLI::App& app, int& exit_code) {
       throw base::ScenarioError("explain origins: shows the origins of a scenario's numbers; name the scenario");
     const bool of_scenario = *wanted == layers_name || *wanted == layouts_name || *wanted == origins_name ||
                              (*wanted == balance_name && !scenario->empty());
-    if (!of_scenario) explain(*wanted);
+    Explanation explanation;
+    if (!of_scenario) explain(*wanted, explanation);
+    fmt::print("{}", explanation.text());
     explain_on(*wanted, *scenario, *sets);
+    fmt::print("{}", explanation.closing(wanted->starts_with("network_model") ? screen_lines : 0));
     exit_code = Exit::ok;
   });
 }

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "experiment/plan/proxy.h"
 #include "experiment/run/simulate.h"
 #include "models/profiles/profiled_model.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/text_layout.h"
 #include "strategies/parallel/on_mesh.h"
 #include "training/learning/layer_times.h"
 
@@ -18,22 +22,24 @@ namespace simgrad::cli {
 namespace {
 
 using models::Layer;
+using outputs::counted;
 using outputs::flops_text;
+using outputs::tr;
 
 std::string totals_of(const std::vector<Layer>& layers) {
   const models::LayerTotals sum = models::totals(layers);
   if (sum.parameters == 0) return {};
-  std::string text = fmt::format("{} parameters in {} layer{}", outputs::count(static_cast<double>(sum.parameters)),
-                                 layers.size(), layers.size() == 1 ? "" : "s");
+  std::string text = tr("{} parameters in {}", outputs::count(static_cast<double>(sum.parameters)),
+                        counted(layers.size(), "{} layer", "{} layers"));
   if (sum.forward_flops > 0.0)
-    text += fmt::format("; a sample {} flop forward, {} backward", flops_text(sum.forward_flops),
-                        flops_text(sum.backward_flops));
+    text +=
+        tr("; a sample {} flop forward, {} backward", flops_text(sum.forward_flops), flops_text(sum.backward_flops));
   if (sum.forward_s > 0.0)
-    text += fmt::format("; a sample {} forward, {} backward", outputs::duration(sum.forward_s),
-                        outputs::duration(sum.backward_s));
+    text +=
+        tr("; a sample {} forward, {} backward", outputs::duration(sum.forward_s), outputs::duration(sum.backward_s));
   if (sum.kept.numbers > 0.0 || sum.kept.bytes > 0.0)
-    text += fmt::format("; keeps {} numbers and {} a sample", outputs::count(sum.kept.numbers),
-                        outputs::byte_count(sum.kept.bytes));
+    text +=
+        tr("; keeps {} numbers and {} a sample", outputs::count(sum.kept.numbers), outputs::byte_count(sum.kept.bytes));
   return text;
 }
 
@@ -58,25 +64,33 @@ std::vector<Unit> units_of(const std::vector<Layer>& layers) {
 std::string products_text(const Layer& layer) {
   std::vector<std::string> all;
   for (const models::Product& product : layer.products)
-    all.push_back(fmt::format("{}{} x {} x {}", product.count == 1.0 ? "" : fmt::format("{} of ", product.count),
-                              product.m, product.n, product.k));
+    all.push_back(product.count == 1.0 ? fmt::format("{} x {} x {}", product.m, product.n, product.k)
+                                       : tr("{} of {} x {} x {}", product.count, product.m, product.n, product.k));
   return base::joined(all, ", ");
+}
+
+/// Prints a line of the table; nothing stands behind its last column, which has any width.
+void print_line(const std::array<std::string, 8>& cells) {
+  constexpr std::array<std::size_t, 7> widths{28, 5, 10, 10, 10, 10, 9};
+  std::string line;
+  for (std::size_t i = 0; i < widths.size(); ++i)
+    line += outputs::padded(cells[i], widths[i], i == 0 ? outputs::Align::left : outputs::Align::right) + "  ";
+  fmt::print("{}{}\n", line, cells.back());
 }
 
 void print_layer(const Layer& layer, std::size_t index, std::size_t times) {
   const bool timed = layer.forward_s > 0.0 || layer.backward_s > 0.0;
-  fmt::print("{:<28}  {:>5}  {:>10}  {:>10}  {:>10}  {:>10}  {:>9}  {}\n",
-             layer.name.empty() ? fmt::format("layer {}", index + 1) : layer.name, times,
-             outputs::count(static_cast<double>(layer.count)),
-             timed ? outputs::duration(layer.forward_s) : flops_text(layer.forward_flops),
-             timed ? outputs::duration(layer.backward_s) : flops_text(layer.backward_flops),
-             outputs::count(layer.kept.numbers), outputs::byte_count(layer.kept.bytes), products_text(layer));
+  print_line({layer.name.empty() ? tr("layer {}", index + 1) : layer.name, fmt::format("{}", times),
+              outputs::count(static_cast<double>(layer.count)),
+              timed ? outputs::duration(layer.forward_s) : flops_text(layer.forward_flops),
+              timed ? outputs::duration(layer.backward_s) : flops_text(layer.backward_flops),
+              outputs::count(layer.kept.numbers), outputs::byte_count(layer.kept.bytes), products_text(layer)});
 }
 
 void print_model(std::string_view kind, const std::vector<Layer>& layers) {
-  fmt::print("{}: {}\n\n", kind, totals_of(layers));
-  fmt::print("{:<28}  {:>5}  {:>10}  {:>10}  {:>10}  {:>10}  {:>9}  {}\n", "layer", "times", "parameters", "forward",
-             "backward", "numbers", "bytes", "products (m x n x k)");
+  fmt::print("{}\n\n", tr("{}: {}", kind, totals_of(layers)));
+  print_line({tr("layer"), tr("times"), tr("parameters"), tr("forward"), tr("backward"), tr("numbers"), tr("bytes"),
+              tr("products (m x n x k)")});
   const std::vector<Unit> units = units_of(layers);
   std::size_t index = 0;
   for (std::size_t u = 0; u < units.size();) {
@@ -88,11 +102,13 @@ void print_model(std::string_view kind, const std::vector<Layer>& layers) {
   }
   if (const std::int64_t tied = layers.empty() ? 0 : layers.back().tied; tied > 0)
     fmt::print(
-        "\nThe last layer multiplies by {} parameters of the first one, too, and makes a part of their gradient.\n",
-        outputs::count(static_cast<double>(tied)));
+        "\n{}\n",
+        tr("The last layer multiplies by {} parameters of the first one, too, and makes a part of their gradient.",
+           outputs::count(static_cast<double>(tied))));
   if (const double bytes = layers.empty() ? 0.0 : layers.back().backward_bytes; bytes > 0.0)
-    fmt::print("\nThe backward pass through the last layer has {} a sample more: the gradient of the logits.\n",
-               outputs::byte_count(bytes));
+    fmt::print("\n{}\n",
+               tr("The backward pass through the last layer has {} a sample more: the gradient of the logits.",
+                  outputs::byte_count(bytes)));
 }
 
 /// Prints how a device's passes read and write memory for parameters, beside the products (training::LayerTimes).
@@ -108,15 +124,16 @@ void print_parameter_passes(const experiment::RunPlan& run, const std::vector<La
   const bool adds = !training::any_measured(layers);  // measured layers take their seconds alone
   if (adds && !passes.in_products && on_mesh && on_mesh->parallel().micro_batch_count() > 1)
     fmt::print(
-        "\nAfter the backward pass of each micro-batch but the first, {} of the device's memory are read and written "
-        "for "
-        "each parameter, to add its gradient to those before.\n",
-        outputs::byte_count(later.sum_bytes));
+        "\n{}\n",
+        tr("After the backward pass of each micro-batch but the first, {} of the device's memory are read and written "
+           "for each parameter, to add its gradient to those before.",
+           outputs::byte_count(later.sum_bytes)));
   if (adds && passes.in_products)
     fmt::print(
-        "\nA backward pass adds the gradient of each parameter to a buffer: {} of the device's memory are read and "
-        "written for it, within the product that makes the gradient if there is one.\n",
-        outputs::byte_count(passes.sum_bytes));
+        "\n{}\n",
+        tr("A backward pass adds the gradient of each parameter to a buffer: {} of the device's memory are read and "
+           "written for it, within the product that makes the gradient if there is one.",
+           outputs::byte_count(passes.sum_bytes)));
   if (settings.training.precision != training::Precision::float8) return;
   std::vector<std::string> half;  // "router", once
   for (const Layer& layer : layers) {
@@ -125,8 +142,10 @@ void print_parameter_passes(const experiment::RunPlan& run, const std::vector<La
     if (std::ranges::any_of(layer.products, &models::Product::half) && std::ranges::find(half, name) == half.end())
       half.push_back(name);
   }
-  fmt::print("\nProducts by parameters are of float8 numbers{}{}.\n", half.empty() ? "" : ", but those of bfloat16 in ",
-             base::joined(half, ", "));
+  const char* const comma = outputs::language() == outputs::Language::chinese ? "、" : ", ";
+  fmt::print("\n{}\n", half.empty() ? tr("Products by parameters are of float8 numbers.")
+                                    : tr("Products by parameters are of float8 numbers, but those of bfloat16 in {}.",
+                                         base::joined(half, comma)));
 }
 
 }  // namespace
@@ -141,17 +160,17 @@ void print_layers(const experiment::RunPlan& run) {
   const experiment::Settings& settings = *run.settings;
   const models::Model& model = *settings.model.model;
   fmt::print(
-      "A sample's work and memory, layer by layer in forward order; alike units once. Forward and backward: flops of "
-      "the "
-      "products, or measured times.\nNumbers, in the format of activations, and bytes: kept for the backward "
-      "pass.\n\n");
+      "{}\n\n",
+      tr("A sample's work and memory, layer by layer in forward order; alike units once. Forward and backward: flops "
+         "of the products, or measured times.\nNumbers, in the format of activations, and bytes: kept for the "
+         "backward pass."));
   const models::Problem problem = experiment::problem_of_run(run);
   print_model(settings.model.model.kind(), model.layers(problem));
   if (!settings.model.proxied()) print_parameter_passes(run, model.layers(problem));
   if (!settings.model.proxied()) return;
   const experiment::Settings timed =
       experiment::timed_settings(settings, known_rows(settings).value_or(settings.batch(0)), {});
-  fmt::print("\nTimes, bytes and memory are those of the model that timed_as names:\n\n");
+  fmt::print("\n{}\n\n", tr("Times, bytes and memory are those of the model that timed_as names:"));
   print_model(settings.model.timed_as.kind(), timed.model.model->layers(timed.problem()));
   print_parameter_passes(run, timed.model.model->layers(timed.problem()));
 }

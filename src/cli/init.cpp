@@ -19,65 +19,61 @@ namespace simgrad::cli {
 
 namespace {
 
-/// A line of a scenario to start from, and what is said of it in both languages.
+using outputs::translatable;
+
+/// A line of a scenario to start from, and a remark on it.
 struct TemplateLine {
   std::string_view toml;
-  std::string_view english = {};
-  std::string_view chinese = {};
+  std::string_view remark = {};
 };
 
 constexpr TemplateLine template_head[] = {
-    {"", "A scenario: a cluster, data, a model, and the strategies to be compared. Change what you like:",
-     "一个场景：集群、数据、模型和要比较的策略。可以随意改动："},
-    {"", "\"simgrad explain cluster.latency\" says what a key means, \"simgrad list\" what there is to choose from.",
-     "“simgrad explain cluster.latency” 说明一个键的含义，“simgrad list” 列出可选的内容。"},
+    {"",
+     translatable("A scenario: a cluster, data, a model, and the strategies to be compared. Change what you like:")},
+    {"",
+     translatable(
+         "\"simgrad explain cluster.latency\" says what a key means, \"simgrad list\" what there is to choose from.")},
 };
 
 constexpr TemplateLine template_of_hosts[] = {
     {"title = \"Three ways to share the work\""},
-    {"seed  = 1", "of everything random; --seeds 1..5 repeats all runs under five seeds",
-     "所有随机数的种子；--seeds 1..5 用五个种子重复所有运行"},
+    {"seed  = 1", translatable("of everything random; --seeds 1..5 repeats all runs under five seeds")},
     {},
     {"[cluster]"},
-    {"workers   = 8", "hosts that train", "参与训练的主机"},
-    {"speed     = \"1GF\"", "floating-point operations a second of each; \"simgrad calibrate\" measures yours",
-     "每台主机每秒的浮点运算次数；“simgrad calibrate” 测量你的机器"},
-    {"bandwidth = \"1Gbps\"", "of each host's link, in each direction", "每台主机链路在每个方向上的带宽"},
-    {"latency   = \"50us\"", "of a message between two hosts", "两台主机之间一条消息的延迟"},
+    {"workers   = 8", translatable("hosts that train")},
+    {"speed     = \"1GF\"",
+     translatable("floating-point operations a second of each; \"simgrad calibrate\" measures yours")},
+    {"bandwidth = \"1Gbps\"", translatable("of each host's link, in each direction")},
+    {"latency   = \"50us\"", translatable("of a message between two hosts")},
     {},
     {"[data]"},
-    {"source   = \"house_prices\"", "made up; for a table of your own: source = \"csv\", path = \"mine.csv\"",
-     "生成的数据；用你自己的表：source = \"csv\"，path = \"mine.csv\""},
+    {"source   = \"house_prices\"",
+     translatable("made up; for a table of your own: source = \"csv\", path = \"mine.csv\"")},
     {"samples  = 20000"},
     {"features = 100"},
     {},
     {"[model]"},
-    {"kind = \"least_squares\"", "others: simgrad list models", "其他模型：simgrad list models"},
+    {"kind = \"least_squares\"", translatable("others: simgrad list models")},
     {},
     {"[training]"},
-    {"batch_size    = \"full\"", "rows of a step, of all workers together: a number, or all rows",
-     "一步所用的行数，所有工作节点合计：一个数，或者全部"},
+    {"batch_size    = \"full\"", translatable("rows of a step, of all workers together: a number, or all rows")},
     {"learning_rate = 0.1"},
     {},
     {"[stop]"},
-    {"loss   = 0.02", "a run ends at this loss,", "到达这个损失时运行结束，"},
-    {"epochs = 500", "or after so many passes over the data", "或者把数据用过这么多遍之后结束"},
+    {"loss   = 0.02", translatable("a run ends at this loss,")},
+    {"epochs = 500", translatable("or after this number of passes over the data")},
     {},
-    {"[[strategy]]", "others: simgrad list strategies", "其他策略：simgrad list strategies"},
-    {"kind = \"allreduce\"", "all workers sum their gradients, as DDP and Horovod do",
-     "所有工作节点把梯度相加，DDP 和 Horovod 就是这样"},
-    {},
-    {"[[strategy]]"},
-    {"kind = \"parameter_server\"", "workers send gradients to a server, and get parameters from it",
-     "工作节点把梯度发给服务器，并从那里取得参数"},
+    {"[[strategy]]", translatable("others: simgrad list strategies")},
+    {"kind = \"allreduce\"", translatable("all workers sum their gradients, as DDP and Horovod do")},
     {},
     {"[[strategy]]"},
-    {"kind  = \"gossip\"", "each worker averages its parameters with its neighbours,",
-     "每个工作节点与相邻节点平均参数，"},
-    {"graph = \"ring\"", "of which it has two here", "这里各有两个相邻节点"},
+    {"kind = \"parameter_server\"", translatable("workers send gradients to a server, and get parameters from it")},
     {},
-    {"", "Remove the # from the next two lines, and every strategy also runs on 2 and on 4 hosts.",
-     "去掉下面两行前面的 #，每种策略还会在 2 台和 4 台主机上运行。"},
+    {"[[strategy]]"},
+    {"kind  = \"gossip\"", translatable("each worker averages its parameters with its neighbours,")},
+    {"graph = \"ring\"", translatable("of which it has two here")},
+    {},
+    {"", translatable("Remove the # from the next two lines, and every strategy also runs on 2 and on 4 hosts.")},
     {"# [grid]"},
     {"# \"cluster.workers\" = [2, 4, 8]"},
 };
@@ -86,48 +82,44 @@ constexpr TemplateLine template_of_devices[] = {
     {"title = \"DDP and FSDP on hosts of 8 devices\""},
     {},
     {"[cluster]"},
-    {"workers   = 16", "devices that train: two hosts of eight", "参与训练的设备：两台主机，每台八个"},
+    {"workers   = 16", translatable("devices that train: two hosts of eight")},
     {"topology  = { kind = \"gpu_hosts\", devices = 8, nics = 8 }"},
-    {"device    = \"h100\"", "others: simgrad list devices", "其他设备：simgrad list devices"},
-    {"bandwidth = \"400Gbps\"", "of each NIC", "每块网卡的带宽"},
-    {"latency   = \"10us\"", "of a message between two hosts", "两台主机之间一条消息的延迟"},
+    {"device    = \"h100\"", translatable("others: simgrad list devices")},
+    {"bandwidth = \"400Gbps\"", translatable("of each NIC")},
+    {"latency   = \"10us\"", translatable("of a message between two hosts")},
     {},
     {"[model]"},
     {"kind   = \"transformer\""},
-    {"preset = \"gpt2_xl\"", "others: simgrad explain transformer; or config = \"config.json\", a Hugging Face file",
-     "其他模型：simgrad explain transformer；或者用 Hugging Face 的文件：config = \"config.json\""},
+    {"preset = \"gpt2_xl\"",
+     translatable("others: simgrad explain transformer; or config = \"config.json\", a Hugging Face file")},
     {},
     {"[training]"},
-    {"batch_size_per_worker = 8", "sequences of a step and device", "每一步每个设备的序列数"},
+    {"batch_size_per_worker = 8", translatable("sequences of a step and device")},
     {"optimizer = \"adamw\""},
     {"precision = \"bfloat16\""},
-    {"recompute = \"selective\"", "the scores of attention are computed again, and not kept",
-     "注意力的分数重新计算，不保留"},
-    {"numbers   = false", "only times and memory; small models can be trained for real",
-     "只算时间和内存；小模型也可以真正训练"},
+    {"recompute = \"selective\"", translatable("the scores of attention are computed again, and not kept")},
+    {"numbers   = false", translatable("only times and memory; small models can be trained for real")},
     {},
     {"[stop]"},
     {"steps = 3"},
     {},
-    {"[[strategy]]", "others: simgrad list strategies", "其他策略：simgrad list strategies"},
-    {"kind = \"ddp\"", "each device has the whole model, and gradients are summed", "每个设备都有整个模型，梯度相加"},
+    {"[[strategy]]", translatable("others: simgrad list strategies")},
+    {"kind = \"ddp\"", translatable("each device has the whole model, and gradients are summed")},
     {},
     {"[[strategy]]"},
-    {"kind = \"fsdp\"", "each device keeps a part of the parameters, and gathers each block when it is needed",
-     "每个设备保存一部分参数，用到哪个块就收集哪个块"},
+    {"kind = \"fsdp\"",
+     translatable("each device keeps a part of the parameters, and gathers each block when it is needed")},
     {},
-    {"", "Remove the # from the next two lines, and both strategies also run on one host and on four.",
-     "去掉下面两行前面的 #，两种策略还会在一台和四台主机上运行。"},
+    {"", translatable("Remove the # from the next two lines, and both strategies also run on one host and on four.")},
     {"# [grid]"},
     {"# \"cluster.workers\" = [8, 16, 32]"},
 };
 
 /// The lines as a file, with what is said of them as comments in the language of the process.
 std::string template_text(std::span<const TemplateLine> lines) {
-  const bool chinese = outputs::language() == outputs::Language::chinese;
   std::string text;
   for (const TemplateLine& line : lines) {
-    const std::string_view remark = chinese ? line.chinese : line.english;
+    const std::string remark = line.remark.empty() ? "" : outputs::tr(line.remark);
     if (remark.empty())
       text += fmt::format("{}\n", line.toml);
     else if (line.toml.empty())
@@ -153,7 +145,6 @@ void write_new_file(const std::string& path, const std::string& text) {
 void add_init(CLI::App& app, int& exit_code) {
   struct Options {
     std::string file = "scenario.toml";
-    std::string language;
     bool gpu = false;
   };
   auto* command = app.add_subcommand("init", "Writes a commented scenario to start from");
@@ -161,9 +152,8 @@ void add_init(CLI::App& app, int& exit_code) {
   command->add_option("file", options->file, "The file, which must not exist yet (default scenario.toml)")
       ->type_name("FILE");
   command->add_flag("--gpu", options->gpu, "A large model on hosts of eight devices, in place of a small one on hosts");
-  add_language(*command, options->language);
+  add_language(*command);
   command->callback([options, &exit_code] {
-    speak(options->language);
     const std::span<const TemplateLine> body =
         options->gpu ? std::span<const TemplateLine>(template_of_devices) : template_of_hosts;
     write_new_file(options->file, template_text(template_head) + template_text(body));

@@ -30,7 +30,6 @@ struct MergeCommand {
   bool no_why = false;
   bool quiet = false;
   bool sqlite = false;
-  std::string language;
 };
 
 Exit merge_shards(MergeCommand& command) {
@@ -65,11 +64,10 @@ Exit merge_shards(MergeCommand& command) {
   std::set<int> parts;
   for (const auto& shard : shards) parts.insert(shard.shard.index);
   if (!command.quiet)
-    fmt::print(
-        "{} run{} from {} shard{}.\nResults: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, "
-        "links.csv{}{}\n",
-        results.runs.size(), results.runs.size() == 1 ? "" : "s", parts.size(), parts.size() == 1 ? "" : "s",
-        base::printable(command.out), command.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
+    fmt::print("{}\n{}\n",
+               outputs::tr("{} from {}.", outputs::counted(results.runs.size(), "{} run", "{} runs"),
+                           outputs::counted(parts.size(), "{} shard", "{} shards")),
+               results_line(command.out, command.sqlite, has_page));
   return exit_of(results);
 }
 
@@ -80,22 +78,19 @@ void add_merge(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<MergeCommand>();
   command
       ->add_option("directories", options->directories,
-                   "The directories of all shards: out/NAME/shard-*-of-8, or that which they are in: out/NAME")
+                   "The directories of all shards: out/NAME/shard-*-of-8, or the directory that they are in: out/NAME")
       ->required()
       ->type_name("DIR");
   command->add_option("--out", options->out, "The directory of the results (default out/<scenario's name>)")
       ->type_name("DIR");
-  command->add_flag("--force", options->force, "Replaces the results of another experiment, which are kept otherwise");
+  command->add_flag("--force", options->force, "Replaces the results of another experiment instead of keeping them");
   add_pace(*command, options->jobs, options->threads);
   command->add_flag("--no-why", options->no_why, "Does not try what would make the runs faster; see run");
   command->add_flag("--sqlite", options->sqlite,
                     "Also writes results.sqlite, a database with the tables of the CSV files");
-  command->add_flag("--quiet", options->quiet, "Prints errors alone");
-  add_language(*command, options->language);
-  command->callback([options, &exit_code] {
-    speak(options->language);
-    exit_code = merge_shards(*options);
-  });
+  command->add_flag("--quiet", options->quiet, "Prints errors only");
+  add_language(*command);
+  command->callback([options, &exit_code] { exit_code = merge_shards(*options); });
 }
 
 }  // namespace simgrad::cli

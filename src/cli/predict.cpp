@@ -34,7 +34,6 @@ struct PredictOptions {
   std::string strategy;
   std::string part;
   experiment::PredictionRequest request;
-  std::string language;
   bool ignores_unseen = false;
 };
 
@@ -86,12 +85,12 @@ std::string chosen_model(const PredictOptions& options) {
   if (models.size() == 1) return models.front().file;
   constexpr std::size_t most = 20;
   const std::vector<Candidate>& shown = models.empty() ? all : models;
-  std::string lines;
-  for (std::size_t i = 0; i < std::min(shown.size(), most); ++i) lines += "\n  " + shown[i].line();
-  if (shown.size() > most) lines += fmt::format("\n  ... and {} more", shown.size() - most);
-  throw base::ScenarioError(
-      models.empty() ? fmt::format("{}: no model is of that run; its models are{}", options.result, lines)
-                     : fmt::format("{}: {} models; choose one of them{}", options.result, models.size(), lines));
+  std::vector<std::string> lines{
+      models.empty() ? fmt::format("{}: no model belongs to that run; choose one of these", options.result)
+                     : fmt::format("{}: {} models; choose one of them", options.result, models.size())};
+  for (std::size_t i = 0; i < std::min(shown.size(), most); ++i) lines.push_back("  " + shown[i].line());
+  if (shown.size() > most) lines.push_back(fmt::format("  ... and {} more", shown.size() - most));
+  throw base::ScenarioError(std::move(lines));
 }
 
 void print(const experiment::Predictions& predictions, const PredictOptions& options, bool text) {
@@ -145,21 +144,23 @@ void add_predict(CLI::App& app, int& exit_code) {
   command->add_option("--out", options->request.out, "The CSV file of the predictions; packed if its name ends in .gz")
       ->required()
       ->type_name("FILE");
-  command->add_option("--run", options->run, "The run whose model it is, by its id, if the directory has several")
+  command->add_option("--run", options->run, "The id of the run whose model is used, if the directory has several")
       ->type_name("ID");
-  command->add_option("--strategy", options->strategy, "The run's strategy, by label, else by kind")
+  command->add_option("--strategy", options->strategy, "The strategy of that run, by label, else by kind")
       ->type_name("LABEL");
   command
-      ->add_option("--part", options->part, "The source whose rows the file has, if the model was trained on several")
+      ->add_option("--part", options->part,
+                   "The source to which the file's rows belong, if the model was trained on several")
       ->type_name("NAME");
-  command->add_option("--tokens", options->request.tokens, "Continues the text by so many tokens, each the likeliest")
+  command
+      ->add_option("--tokens", options->request.tokens,
+                   "Continues the text by this number of tokens, each the likeliest one")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->type_name("N");
   command->add_flag("--ignore-unseen", options->ignores_unseen,
-                    "Takes texts and LIBSVM features that the training has not seen as 0, which are refused otherwise");
-  add_language(*command, options->language);
+                    "Takes texts and LIBSVM features that the training has not seen as 0, instead of refusing them");
+  add_language(*command);
   command->callback([options, &exit_code] {
-    speak(options->language);
     predict_file(*options);
     exit_code = Exit::ok;
   });

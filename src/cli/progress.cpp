@@ -8,11 +8,15 @@
 #include <utility>
 
 #include "base/say.h"
+#include "outputs/text/language.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::cli {
 
 namespace {
+
+using outputs::counted;
+using outputs::tr;
 
 std::string left_text(double seconds) {
   if (seconds < 90.0) return fmt::format("{:.0f} s", std::max(seconds, 1.0));
@@ -41,11 +45,12 @@ std::string line_of(const experiment::Advance::Running& run, std::size_t name_wi
 }  // namespace
 
 std::string progress_text(const experiment::Advance& advance) {
-  const std::string done = fmt::format("{} of {} run{} done{}", advance.done, advance.all, advance.all == 1 ? "" : "s",
-                                       advance.failed > 0 ? fmt::format(", {} failed", advance.failed) : std::string());
+  std::string done = advance.all == 1 ? tr("{} of {} run done", advance.done, advance.all)
+                                      : tr("{} of {} runs done", advance.done, advance.all);
+  if (advance.failed > 0) done += tr(", {} failed", advance.failed);
   if (advance.done == advance.all) return done;
-  if (advance.left_s) return fmt::format("{}, {} left", done, left_text(*advance.left_s));
-  return fmt::format("{}, {:.0f} % of the work", done, 100.0 * advance.share);
+  if (advance.left_s) return tr("{}, {} left", done, left_text(*advance.left_s));
+  return tr("{}, {:.0f} % of the work", done, 100.0 * advance.share);
 }
 
 std::vector<std::string> progress_table(const experiment::Advance& advance, std::size_t width, std::size_t height) {
@@ -58,8 +63,8 @@ std::vector<std::string> progress_table(const experiment::Advance& advance, std:
   std::vector<std::string> lines{progress_text(advance)};
   for (std::size_t i = 0; i < shown; ++i) lines.push_back(line_of(advance.running[i], name_width));
   if (const std::size_t more = advance.running.size() - shown; more > 0 && height > 1)
-    lines.push_back(fmt::format("  and {} more", more));
-  if (!advance.best.empty() && lines.size() < height) lines.push_back("best so far: " + advance.best);
+    lines.push_back(fmt::format("  {}", tr("and {} more", more)));
+  if (!advance.best.empty() && lines.size() < height) lines.push_back(tr("best so far: {}", advance.best));
   for (std::string& line : lines) line = outputs::cut(line, width);
   return lines;
 }
@@ -90,8 +95,8 @@ void Progress::show(experiment::Advance advance) {
   if (!estimated_ && elapsed_s >= first_look_s && advance.left_s) {
     estimated_ = true;
     if (*advance.left_s >= long_s)
-      base::say(fmt::format("{} run{}, about {} in all", advance.all, advance.all == 1 ? "" : "s",
-                            left_text(elapsed_s + *advance.left_s)));
+      base::say(tr("{}, about {} in all", counted(static_cast<std::size_t>(advance.all), "{} run", "{} runs"),
+                   left_text(elapsed_s + *advance.left_s)));
   }
   if (const int tenths = static_cast<int>(advance.share * 10.0 + 1e-9); tenths > tenths_) {
     tenths_ = tenths;

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "base/errors.h"
@@ -15,11 +16,14 @@
 #include "cli/selection.h"
 #include "experiment/run/origin.h"
 #include "outputs/files/sqlite.h"
+#include "outputs/paper/latex.h"
+#include "outputs/paper/methods.h"
 #include "outputs/report/charts/plan.h"
 #include "outputs/report/files.h"
 #include "outputs/report/page.h"
 #include "outputs/results_digest.h"
 #include "outputs/text/language.h"
+#include "outputs/text/text_layout.h"
 #include "scenario/document.h"
 
 namespace simgrad::cli {
@@ -30,8 +34,9 @@ struct ReportCommand {
   std::string directory;
   std::string out;
   std::string page;
-  std::string language;
   bool sqlite = false;
+  std::optional<std::string> latex;  ///< the file; empty: DIR/summary.tex
+  bool methods = false;
 };
 
 /// Reads the page's template before anything else.
@@ -112,6 +117,23 @@ void write_report(ReportCommand& options) {
   fmt::print("{}\n", base::printable(options.out));
 }
 
+/// Writes the tables for a paper, or prints the paragraph on the method.
+void write_for_paper(const ReportCommand& options) {
+  refuse_unmerged(options.directory);
+  outputs::Results results = outputs::report::read_results(options.directory);
+  results.command = sound_command(results.command, options.directory);
+  if (options.methods) fmt::print("{}", outputs::wrapped(outputs::paper::methods(results), 100));
+  if (!options.latex) return;
+  const bool named = !options.latex->empty();
+  const std::string file = named ? *options.latex : (std::filesystem::path(options.directory) / "summary.tex").string();
+  const std::string text = outputs::paper::latex(results);
+  if (named)
+    outputs::write_named_file(file, text);
+  else
+    outputs::write_file(file, text);
+  fmt::print("{}\n", base::printable(file));
+}
+
 }  // namespace
 
 void write_page(const outputs::Results& results, const std::string& directory) {
@@ -125,14 +147,29 @@ void add_report(CLI::App& app, int& exit_code) {
       ->required()
       ->type_name("DIR");
   command->add_option("--out", options->out, "The page's file (default DIR/report.html)")->type_name("FILE");
-  command->add_option("--template", options->page, "Another page, with @simgrad-data@ in the place of the data")
+  command->add_option("--template", options->page, "A page of your own, with @simgrad-data@ in the place of the data")
       ->type_name("FILE");
   command->add_flag("--sqlite", options->sqlite,
                     "Also writes DIR/results.sqlite, a database with the tables of the CSV files");
-  add_language(*command, options->language);
-  command->callback([options, &exit_code] {
-    speak(options->language);
-    write_report(*options);
+  add_language(*command);
+  command
+      ->add_option("--latex", options->latex,
+                   "Writes tables for a paper instead of the page, for LaTeX with booktabs (default DIR/summary.tex)")
+      ->expected(0, 1)
+      ->type_name("FILE");
+  command->add_flag("--methods", options->methods,
+                    "Prints a paragraph for a paper instead: what was simulated, and what is not modelled");
+  for (const char* paper : {"--latex", "--methods"})
+    for (const char* page : {"--out", "--template", "--sqlite", "--language"})
+      command->get_option(paper)->excludes(command->get_option(page));
+  command->callback([options, latex = command->get_option("--latex"), &exit_code] {
+    if (latex->count() > 0 && !options->latex) options->latex = "";
+    if (options->latex || options->methods) {
+      outputs::speak(outputs::Language::english);  // whatever the environment says
+      write_for_paper(*options);
+    } else {
+      write_report(*options);
+    }
     exit_code = Exit::ok;
   });
 }

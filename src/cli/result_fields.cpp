@@ -14,6 +14,7 @@ constexpr std::string_view of_run_and_rank =
     "a field of a run in runs.csv and results.json (mean over workers), and of a row of ranks.csv";
 constexpr std::string_view of_table = "a column of the table that `run` prints";
 constexpr std::string_view of_summary = "a field of a row of summary.csv and of summary in results.json";
+constexpr std::string_view of_pair = "a field of a row of pairs.csv";
 constexpr std::string_view of_directory = "a file of the results directory";
 constexpr std::string_view of_host = "a field of a host of a run in results.json";
 constexpr std::string_view of_link = "a field of a row of links.csv";
@@ -26,7 +27,7 @@ constexpr std::string_view of_source = "a field of a source of a run in results.
 constexpr std::string_view of_file = "a field of results.json";
 
 constexpr auto field_table = std::to_array<ResultField>({
-    {"id", of_run, "", "a hash of all that determines the run; runs/ID.json is its record"},
+    {"id", of_run, "", "a hash of all that determines the run; the names of its files, as runs/...-ID.json, end in it"},
     {"strategy", of_run, "", "the kind of the strategy"},
     {"label", of_run, "", "the strategy's name in tables: its label, else its kind and the options that differ"},
     {"options", of_run, "", "the options of the strategy, defaults included"},
@@ -63,7 +64,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"wall_s", of_run, "s", "real time of the simulation; the only field that differs between two equal runs"},
     {"error", of_run, "", "the reason of a failed run"},
     {"workers", of_run, "", "the number of workers P, without servers"},
-    {"metric_name", of_run, "", "the metric beside the loss: accuracy, or r2"},
+    {"metric_name", of_run, "", "the metric in addition to the loss: accuracy, or r2"},
     {"final_metric", of_run, "", "the metric of the last evaluation"},
     {"consensus_distance", of_run, "", "at the end: sqrt(mean over replicas of |w_i - mean w|^2)"},
     {"spectral_gap", of_run, "",
@@ -93,7 +94,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"energy_to_target_j", of_run, "J", "energy until the target was reached"},
     {"co2e_g", of_run, "g", "energy x prices.carbon"},
     {"notes", of_run, "", "remarks of the run: a recovery, a warning"},
-    {"interference", of_run, "", "a job's time beside the other jobs / its time by itself"},
+    {"interference", of_run, "", "a job's time while the other jobs run / its time alone"},
     {"server_imbalance", of_run, "", "servers by key: the bytes of the busiest / the mean"},
     {"cache_hit_rate", of_run, "", "the share of the keys needed that a worker's cache had"},
     {"memory_bytes_max", of_run, "bytes", "the largest peak of a rank's memory_bytes"},
@@ -137,30 +138,29 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"place_data", of_rank, "", "the rank's place among the ranks that hold the same part of the model, from 0"},
     {"place_pipeline", of_rank, "", "the rank's stage, from 0"},
     {"dropped_share", of_run, "",
-     "of a model with experts, at the last evaluation, or as expert_skew has it in a run of times alone: the share of "
-     "tokens' choices of an expert without room for them; such a token goes on by the residual sum alone"},
+     "of a model with experts, at the last evaluation, or by expert_skew in a timing-only run: the share of tokens' "
+     "choices of an expert that had no room; such a token goes on by the residual connection alone"},
     {"expert_imbalance", of_run, "",
-     "likewise, over the layers of experts: the most choices of one expert / the mean of a layer's experts; times of a "
-     "cut model follow the choices in a run with numbers, without pad_experts and timed_as"},
+     "of a model with experts, over its layers of experts: the most choices of one expert / the mean of a layer's "
+     "experts; times of a cut model follow the choices in a run with numbers, without pad_experts and timed_as"},
     {"loss_floor", of_run, "",
-     "computed: the least expected loss that any model can reach, where the data tell it: the entropy of the next "
-     "token (source markov)"},
+     "computed: the least expected loss that any model can reach, where it follows from the data: the entropy of the "
+     "next token (source markov)"},
     {"predicted_step_s", of_run, "s",
-     "predicted before the run: by the schedule of a placement of operators (strategy operators), in which messages "
-     "share the links; or of a layout that was found ([parallel] automatic, balance = \"time\"), for the first "
-     "strategy"},
+     "the time of a step that was predicted before the run: from the schedule of a placement of operators (strategy "
+     "operators), in which messages share the links; or for a layout that was found ([parallel] automatic, balance = "
+     "\"time\"), with the first strategy"},
     {"prediction_error", of_run, "",
      "predicted_step_s / (simulated_s / steps) - 1: below 0 where stragglers, or network models other than ideal, make "
      "the simulated step longer; absent after a crash, and with checkpoints that take time"},
     {"synchronised_share", of_run, "",
      "of all parameters in all steps, the share that replicas synchronised (strategy block_sync)"},
     {"bytes_saved", of_run, "bytes",
-     "computed: bytes x (1 / synchronised_share - 1): the payload that synchronising all parameters in every step "
-     "would have taken beside `bytes`"},
+     "computed: bytes x (1 / synchronised_share - 1): the payload, in addition to `bytes`, that synchronising all "
+     "parameters in every step would have taken"},
     {"tokens", of_run, "", "computed: samples x the tokens of one; only where samples are text"},
     {"samples_per_s", of_run, "1/s",
-     "computed: samples / simulated_s; it rests on the devices' efficiency, whose origin `simgrad explain origins` "
-     "tells"},
+     "computed: samples / simulated_s; for the efficiency assumed of devices see `simgrad explain origins`"},
     {"samples_per_s_per_device", of_run, "1/s", "computed: samples_per_s / workers"},
     {"tokens_per_s", of_run, "1/s", "computed: tokens / simulated_s; see samples_per_s"},
     {"tokens_per_s_per_device", of_run, "1/s", "computed: tokens_per_s / workers"},
@@ -176,28 +176,28 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"output_tokens_per_s", of_run, "1/s",
      "tokens of answers chosen between the warm-up and the last arrival / this time"},
     {"ttft_s_mean", of_run, "s", "time to the first token: from a request's arrival to its first token, mean"},
-    {"ttft_s_median", of_run, "s", "its median"},
-    {"ttft_s_p95", of_run, "s", "its 95th percentile"},
-    {"ttft_s_p99", of_run, "s", "its 99th percentile"},
+    {"ttft_s_median", of_run, "s", "the median of the time to the first token"},
+    {"ttft_s_p95", of_run, "s", "the 95th percentile of the time to the first token"},
+    {"ttft_s_p99", of_run, "s", "the 99th percentile of the time to the first token"},
     {"tpot_s_mean", of_run, "s",
      "time per output token: from a request's first token to its last one / the tokens after the first, mean"},
-    {"tpot_s_median", of_run, "s", "its median"},
-    {"tpot_s_p95", of_run, "s", "its 95th percentile"},
-    {"tpot_s_p99", of_run, "s", "its 99th percentile"},
+    {"tpot_s_median", of_run, "s", "the median of the time per output token"},
+    {"tpot_s_p95", of_run, "s", "the 95th percentile of the time per output token"},
+    {"tpot_s_p99", of_run, "s", "the 99th percentile of the time per output token"},
     {"latency_s_mean", of_run, "s", "from a request's arrival to its last token, mean"},
-    {"latency_s_median", of_run, "s", "its median"},
-    {"latency_s_p95", of_run, "s", "its 95th percentile"},
-    {"latency_s_p99", of_run, "s", "its 99th percentile"},
+    {"latency_s_median", of_run, "s", "the median of the time from a request's arrival to its last token"},
+    {"latency_s_p95", of_run, "s", "the 95th percentile of the time from a request's arrival to its last token"},
+    {"latency_s_p99", of_run, "s", "the 99th percentile of the time from a request's arrival to its last token"},
     {"queue_s_mean", of_run, "s", "from a request's arrival to the iteration that admits it, mean"},
-    {"queue_s_median", of_run, "s", "its median"},
-    {"queue_s_p95", of_run, "s", "its 95th percentile"},
-    {"queue_s_p99", of_run, "s", "its 99th percentile"},
+    {"queue_s_median", of_run, "s", "the median of the time from a request's arrival to its admission"},
+    {"queue_s_p95", of_run, "s", "the 95th percentile of the time from a request's arrival to its admission"},
+    {"queue_s_p99", of_run, "s", "the 99th percentile of the time from a request's arrival to its admission"},
     {"device_utilisation", of_run, "", "the share of the run in which a device computes, mean over devices"},
     {"memory_bound_share", of_run, "", "the share of computing that the bandwidth of the devices' memory decides"},
     {"iterations", of_run, "", "the iterations of all replicas"},
     {"batch_mean", of_run, "", "the requests in an iteration, mean"},
-    {"cache_share_max", of_run, "", "the most of a replica's room for keys and values that was reserved"},
-    {"cache_bytes_max", of_run, "bytes", "likewise, on the device with most of it"},
+    {"cache_share_max", of_run, "", "the largest share of a replica's room for keys and values that was reserved"},
+    {"cache_bytes_max", of_run, "bytes", "the most memory of a device that was reserved for keys and values"},
     {"capacity_requests_per_s", of_run, "1/s", "computed: an upper bound of the rate that can be answered"},
     {"within_limits", of_run, "", "the share of requests within serving.ttft_limit and serving.tpot_limit"},
     {"dollars_per_million_tokens", of_run, "$",
@@ -289,8 +289,8 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"serves", of_host, "", "whether no worker lives on the host"},
     {"spot", of_host, "", "whether the host is on the spot market, where it is not paid while down"},
     {"price_usd_per_h", of_host, "$/h", "the price by the platform file or the cluster's options"},
-    {"idle_w", of_host, "W", "idle power, likewise"},
-    {"busy_w", of_host, "W", "power while computing, likewise"},
+    {"idle_w", of_host, "W", "the idle power by the platform file or the cluster's options"},
+    {"busy_w", of_host, "W", "the power while computing by the platform file or the cluster's options"},
 
     {"link", of_link, "", "the name of the link, one direction of a cable"},
     {"bytes", of_link, "bytes", "payload that crossed the link"},
@@ -301,7 +301,6 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"to_s", of_bin, "s", "the end of the interval"},
     {"from", "a field of a wire in results.json", "", "the host or switch at one end of the link"},
     {"to", "a field of a wire in results.json", "", "the host or switch at the other end of the link"},
-
     {"name", of_collective, "", "the algorithm"},
     {"members", of_collective, "", "the number of ranks that take part"},
     {"calls", of_collective, "", "the number of calls"},
@@ -312,13 +311,12 @@ constexpr auto field_table = std::to_array<ResultField>({
      "mean time of a member in a call, from its own arrival to its own end; waiting for the last member is a part"},
     {"exposed_s", of_collective, "s",
      "the part of duration_s in which the member's rank did nothing else; the rest is hidden behind other work"},
-
     {"dimension", of_dimension, "", "the dimension of the mesh along which ranks exchange messages"},
     {"links", of_dimension, "", "the number of directions of links of the class that carry the dimension's messages"},
     {"bytes", of_dimension, "bytes",
      "payload of the dimension on these links; a message counts on each link of its way"},
     {"utilisation", of_dimension, "", "the share of these links' bandwidth that the dimension's bytes take, mean"},
-    {"utilisation_max", of_dimension, "", "likewise of the busiest of these links"},
+    {"utilisation_max", of_dimension, "", "that share for the busiest of these links"},
     {"name", of_source, "", "the source's name, as the part of the mixture says"},
     {"loss", of_source, "", "the mean loss of the source's rows, without its weight"},
     {"metric_name", of_source, "", "accuracy, or r2 where targets are numbers"},
@@ -327,17 +325,17 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"parameters", of_block, "", "the number of parameters of the block"},
     {"synchronisations", of_block, "", "the steps in which all replicas made the block equal"},
     {"period", of_block, "steps", "steps / synchronisations; 0 if the block never was synchronised"},
-    {"movement", of_block, "", "how far a step moved the block before its last synchronisation, by the measure"},
-
-    {"request", of_request, "", "its number, in the order of arrival"},
-    {"arrival_s", of_request, "s", "when it arrived"},
+    {"movement", of_block, "", "how far a step moved the block before its last synchronisation, by the option measure"},
+    {"request", of_request, "", "the number of the request, in the order of arrival"},
+    {"arrival_s", of_request, "s", "the time of its arrival"},
     {"start_s", of_request, "s", "the start of the iteration that admitted it"},
-    {"first_token_s", of_request, "s", "when its first token was there"},
-    {"end_s", of_request, "s", "when its last token was there"},
-    {"replica", of_request, "", "the replica that answered it"},
+    {"first_token_s", of_request, "s", "the time of its first token"},
+    {"end_s", of_request, "s", "the time of its last token"},
+    {"replica", of_request, "", "the replica that answered the request"},
+    {"prompt", of_request, "",
+     "the prompt as a line of text; its tokens, where they are numbers; empty where no numbers are computed"},
     {"answer", of_request, "",
-     "the tokens of its answer, with blanks between them; empty where no numbers are computed"},
-
+     "the answer as a line of text; its tokens, where they are numbers; empty where no numbers are computed"},
     {"reached", of_summary, "", "the number of seeds whose run reached the target"},
     {"diverged", of_summary, "", "the number of seeds whose run diverged"},
     {"failed", of_summary, "", "the number of seeds whose run failed"},
@@ -347,32 +345,34 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"best", of_summary, "", "the strategy of the grid point with the smallest mean of that number"},
     {"behind", of_summary, "",
      "the mean difference from the best strategy's, seed by seed; its 95 % interval is in behind_low and behind_high"},
-
+    {"other", of_pair, "", "the strategy of the pair with the larger mean, which is `behind` the one at label"},
+    {"p", of_pair, "", "the two-sided p-value of the paired t test over the seeds in common"},
+    {"p_holm", of_pair, "",
+     "p, corrected by Holm's method over all pairs of the grid point (of its 40 fastest strategies)"},
     {"outcome", of_table, "",
      "where no run has a target: the steps done, or that the run diverged or failed; else a column \"time to target\""},
     {"binds", of_table, "",
      "in the report's table: the change of the cluster that would make the run fastest, found by simulating again; "
      "counterfactuals in results.json has all changes"},
-
     {"results.json", of_directory, "",
      "everything: the resolved scenario, the runs with their curves, ranks and links"},
-    {"runs.csv", of_directory, "", "a row a run"},
-    {"summary.csv", of_directory, "", "a row a strategy at a grid point: means over the seeds with 95 % intervals"},
-    {"curves.csv", of_directory, "", "a row an evaluation of the loss"},
+    {"runs.csv", of_directory, "", "one row per run"},
+    {"summary.csv", of_directory, "", "one row per strategy and grid point: means over the seeds with 95 % intervals"},
+    {"pairs.csv", of_directory, "", "one row per pair of strategies at a grid point, where there are several seeds"},
+    {"curves.csv", of_directory, "", "one row per evaluation of the loss"},
     {"ranks.csv", of_directory, "",
-     "a row a rank of a run: its times and bytes; quantiles of each run in a sweep of many ranks"},
+     "one row per rank of a run: its times and bytes; quantiles of each run in a sweep of many ranks"},
     {"links.csv", of_directory, "",
-     "a row a link of a run that carried bytes: its bytes and utilisation; quantiles where links are many"},
-    {"requests.csv", of_directory, "", "a row a request of a run with [serving]: its times, its tokens, its answer"},
+     "one row per link of a run that carried bytes: its bytes and utilisation; quantiles where links are many"},
+    {"requests.csv", of_directory, "", "one row per request of a run with [serving]: times, tokens, prompt, answer"},
     {"models", of_directory, "",
-     "with save_model = true: ID.model, the parameters of the run's last evaluation, for `simgrad predict`. The first "
+     "with save_model = true: ...-ID.model, parameters of a run's last evaluation, for `simgrad predict`. The first "
      "line is JSON (format, version, run, options of the model, shape, layers, encoding of the data, count); then come "
      "count little-endian doubles, and a checksum of 32 hexadecimal digits"},
-    {"link_utilisation.csv", of_directory, "", "a row an interval of time of a link: its utilisation"},
+    {"link_utilisation.csv", of_directory, "", "one row per interval of time of a link: its utilisation"},
     {"report.html", of_directory, "", "the report: a page with tables and charts, for a browser without a network"},
     {"timelines", of_directory, "",
-     "packed files, one a run that keeps a timeline: the activities of its ranks, for the report"},
-
+     "packed files, one per run that keeps a timeline: the activities of its ranks, for the report"},
     {"schema", of_file, "", "the version of the file's form"},
     {"name", of_file, "", "the stem of the scenario's file"},
     {"title", of_file, "", "the scenario's title"},

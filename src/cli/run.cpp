@@ -121,18 +121,21 @@ Exit emit(const RunOptions& options, const experiment::Plan& plan) {
     throw base::ScenarioError("--emit: shards write no traces and print no events; leave --trace and --events out");
   std::vector<std::string> merge;
   if (options.no_why) merge.emplace_back("--no-why");
-  if (!options.language.empty()) merge.insert(merge.end(), {"--language", options.language});
+  if (const std::string language(outputs::name(outputs::language())); language != language_of_environment())
+    merge.insert(merge.end(), {"--language", language});
   const std::size_t runs = experiment::pieces_of_work(plan).size();
   std::vector<std::string> words = words_of(options.chosen);
   for (const std::string& word : words_of_runs(options)) words.push_back(word);
-  fmt::print("{}", emitted(options.emission, {.name = plan.name,
-                                              .words = words,
-                                              .out = options.out,
-                                              .directory = std::filesystem::current_path().string(),
-                                              .merge = merge,
-                                              .jobs = std::max(1, options.jobs),
-                                              .threads = std::max(0, options.threads),
-                                              .runs = runs}));
+  Sharded command{.name = plan.name,
+                  .words = words,
+                  .out = options.out,
+                  .merge = merge,
+                  .jobs = std::max(1, options.jobs),
+                  .threads = std::max(0, options.threads),
+                  .runs = runs};
+  check_emission(options.emission);  // before the trials
+  command.estimate = experiment::estimate(plan, command.jobs, command.threads, trials_s, "", !options.own_numbers);
+  fmt::print("{}", emitted(options.emission, command));
   if (static_cast<std::size_t>(options.emission.shards) > runs && !options.quiet)
     base::say(fmt::format("simgrad: {} runs to simulate are fewer than {} shards: some will have nothing to do", runs,
                           options.emission.shards));
@@ -201,8 +204,7 @@ Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vect
   directory.reset();  // a reader of the table may take long
   print_results(results, options, recordings);
   if (something && !options.quiet && !options.json && !recordings.events && unwritten.none())
-    fmt::print("Results: {}/results.json, runs.csv, summary.csv, curves.csv, ranks.csv, links.csv{}{}\n",
-               base::printable(options.out), options.sqlite ? ", results.sqlite" : "", has_page ? ", report.html" : "");
+    fmt::print("{}\n", results_line(options.out, options.sqlite, has_page));
   if (outputs::page().empty() && !options.quiet) base::say(no_page);
   if (recordings.trace) print_trace_hint(results, options.out, recordings);
   unwritten.tell_rest();
@@ -266,10 +268,7 @@ void add_run(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("run", "Runs the experiment: every strategy x every grid point x every seed");
   auto options = std::make_shared<RunOptions>();
   add_run_options(*command, *options);
-  command->callback([options, &exit_code] {
-    speak(options->language);
-    exit_code = run_scenarios(*options);
-  });
+  command->callback([options, &exit_code] { exit_code = run_scenarios(*options); });
 }
 
 }  // namespace simgrad::cli

@@ -38,14 +38,14 @@ CLI::Option* add_execution(CLI::App& command, RunOptions& options) {
                        "Repeats all runs, finished ones included, and replaces the results of an earlier version of "
                        "the scenario instead of keeping them");
   add_pace(command, options.jobs, options.threads);
-  command.add_option("--run-time", options.run_time, "The real time that a run may take; a longer one has failed")
+  command.add_option("--run-time", options.run_time, "The most real time that a run may take; a longer run fails")
       ->type_name("TIME");
   command
       .add_option("--run-memory", options.run_memory,
-                  "The memory that a run may take, its data among it; a larger one has failed")
+                  "The most memory that a run may take, its data included; a larger run fails")
       ->type_name("SIZE");
   command.add_flag("--own-numbers", options.own_numbers,
-                   "Every run computes its own numbers; else runs that differ in their timing alone share them");
+                   "Every run computes its own numbers; otherwise runs that differ only in their timing share them");
   return force;
 }
 
@@ -92,7 +92,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                 "Stops running more seeds of a strategy that is clearly slower than the best one at its grid point")
       ->excludes(emit)
       ->excludes(dry_run);
-  command.add_flag("--json", options.json, "results.json on stdout, and nothing else")
+  command.add_flag("--json", options.json, "Prints results.json on stdout, and nothing else")
       ->excludes(dry_run)
       ->excludes(events)
       ->excludes(emit);
@@ -100,12 +100,12 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_flag("--sqlite", options.sqlite, "Also writes results.sqlite, a database with the tables of the CSV files")
       ->excludes(dry_run)
       ->excludes(emit);
-  command.add_flag("--quiet", options.quiet, "Prints neither table nor progress, but errors")->excludes(events);
+  command.add_flag("--quiet", options.quiet, "Prints errors only, and neither table nor progress")->excludes(events);
   command.add_flag(
       "--no-why", options.no_why,
       "Does not try what would make the runs faster (twice the bandwidth, no stragglers, ...), which takes "
       "up to a fifth of the experiment's time, or a second for a few steps (8 s where runs are on devices)");
-  add_language(command, options.language);
+  add_language(command);
 }
 
 }  // namespace simgrad::cli

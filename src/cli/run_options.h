@@ -30,7 +30,6 @@ struct RunOptions {
   Tracing tracing;
   std::string shard;
   Emission emission;
-  std::string language;
 };
 
 void add_run_options(CLI::App& command, RunOptions& options);

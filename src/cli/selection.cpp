@@ -49,8 +49,8 @@ void add_details(CLI::App& command, experiment::Selection& selection) {
                   outputs::most_rows_in_full));
   command
       .add_option("--timelines", selection.timelines,
-                  fmt::format("Keeps the timelines of so many cases (a strategy at a grid point), of their first seed, "
-                              "for the report (default {}); all: of every run",
+                  fmt::format("The number of cases (a strategy at a grid point) whose first seed keeps a timeline for "
+                              "the report (default {}); all: every run keeps one",
                               experiment::most_timelines))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->type_name("N|all");
@@ -148,18 +148,18 @@ void print_warnings(const experiment::Plan& plan) {
   }
 }
 
+std::string run_line(const experiment::RunPlan& run) {
+  std::string parameters;
+  for (const auto& [key, value] : run.parameters.items())
+    if (key != "seed")  // which ends the line
+      parameters += fmt::format("  {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  return fmt::format("{}{}  seed={}", outputs::printable(run.label), outputs::printable(parameters), run.seed);
+}
+
 std::string runs_text(const experiment::Plan& plan) {
   std::string text;
-  const auto line = [&](const experiment::RunPlan& run) {
-    std::string parameters;
-    for (const auto& [key, value] : run.parameters.items())
-      if (key != "seed")  // which ends the line
-        parameters += fmt::format("  {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
-    text += fmt::format("{}  {}{}  seed={}\n", run.id, outputs::printable(run.label), outputs::printable(parameters),
-                        run.seed);
-  };
-  for (const auto& run : plan.baselines) line(run);
-  for (const auto& run : plan.runs) line(run);
+  for (const auto* list : {&plan.baselines, &plan.runs})
+    for (const experiment::RunPlan& run : *list) text += fmt::format("{}  {}\n", run.id, run_line(run));
   return text;
 }
 

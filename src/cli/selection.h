@@ -45,7 +45,9 @@ std::vector<experiment::Plan> plans_of(const Chosen& chosen, const std::vector<s
 
 /// Prints the warnings of the plan's strategies on stderr, each once.
 void print_warnings(const experiment::Plan& plan);
-/// The runs of a plan, one line each.
+/// "ring  cluster.workers=4  seed=1": what tells a run apart.
+std::string run_line(const experiment::RunPlan& run);
+/// The runs of a plan with their ids, one line each.
 std::string runs_text(const experiment::Plan& plan);
 
 }  // namespace simgrad::cli

@@ -11,10 +11,13 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/outcome.h"
+#include "outputs/text/language.h"
 
 namespace simgrad::cli {
 
 namespace {
+
+using outputs::tr;
 
 using experiment::Shard;
 
@@ -107,11 +110,10 @@ Exit do_shard(const experiment::Plan& plan, const Shard& shard, const experiment
   print_errors(outcome.failed);
   if (!quiet) {
     const std::string directory = base::shell_word(out);
-    const std::string part = outcome.all == 0
-                                 ? "there are fewer runs than shards, so it has nothing to do"
-                                 : fmt::format("{} of {} runs are finished", outcome.finished, outcome.all);
-    fmt::print("Shard {}: {}, in {}.\nWhen all are: simgrad merge {}/shard-*-of-{} --out {}\n", text(shard), part,
-               base::printable(options.out), directory, shard.count, directory);
+    const std::string part = outcome.all == 0 ? tr("there are fewer runs than shards, so it has nothing to do")
+                                              : tr("{} of {} runs are finished", outcome.finished, outcome.all);
+    fmt::print("{}\n{}\n", tr("Shard {}: {}, in {}.", text(shard), part, base::printable(options.out)),
+               tr("When all are: simgrad merge {}/shard-*-of-{} --out {}", directory, shard.count, directory));
   }
   if (outcome.finished < outcome.all) {
     base::say(fmt::format("simgrad: interrupted; the finished runs are in {}", options.out));

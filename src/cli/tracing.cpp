@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/say.h"
 #include "outputs/comparison.h"
+#include "outputs/files/run_stem.h"
 #include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
@@ -16,7 +17,7 @@ namespace simgrad::cli {
 CLI::Option* add_tracing(CLI::App& command, Tracing& tracing) {
   command
       .add_flag("--trace{json}", tracing.trace,
-                "Writes a timeline of each run for ui.perfetto.dev: DIR/trace/<id>.json; --trace=gz: compressed; "
+                "Writes a timeline of each run for ui.perfetto.dev: DIR/trace/<run>.json; --trace=gz: compressed; "
                 "--trace=FILE: of the only run, compressed if FILE ends in .gz")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command
@@ -63,7 +64,7 @@ experiment::Recordings recordings_of(const Tracing& tracing, const experiment::P
 void print_events(const outputs::Results& results, const std::string& out) {
   bool first = true;
   for (const outputs::Run& run : results.runs) {
-    const std::string file = experiment::events_file(out, run.id);
+    const std::string file = experiment::events_file(out, outputs::run_stem(run));
     if (run.record.status == record::Status::failed || !std::filesystem::exists(file)) continue;
     const std::string point = outputs::point_text(run.parameters);
     fmt::print("{}# {}{}{}, seed {}\n{}", first ? "" : "\n", outputs::printable(run.label), point.empty() ? "" : ", ",
@@ -78,7 +79,7 @@ void print_trace_hint(const outputs::Results& results, const std::string& out,
   std::vector<std::string> files;
   std::uintmax_t bytes = 0;
   for (const outputs::Run& run : results.runs) {
-    const std::string file = experiment::trace_file(out, run.id, recordings);
+    const std::string file = experiment::trace_file(out, outputs::run_stem(run), recordings);
     std::error_code missing;
     const std::uintmax_t size = std::filesystem::file_size(file, missing);
     if (run.record.status == record::Status::failed || missing) continue;

@@ -6,14 +6,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/errors.h"
 #include "base/say.h"
+#include "cli/brief.h"
 #include "cli/cli.h"
+#include "cli/language.h"
 #include "cli/scenarios.h"
 #include "cli/selection.h"
+#include "experiment/run/estimate.h"
 #include "experiment/run/runner.h"
 #include "scenario/document.h"
 
@@ -77,33 +79,54 @@ class FurtherChecks {
   char** argv_;
 };
 
-void validate(const Chosen& chosen, const experiment::Plan& plan, std::uintmax_t most_bytes,
-              const FurtherChecks& further) {
-  further.check(chosen, plan, most_bytes);
-  experiment::check_files(plan, most_bytes, [](const std::string& note) { base::say("simgrad: " + note); });
-  print_warnings(plan);
-  fmt::print("{}\n# {} run{}, {} baseline{}\n", scenario::toml(plan.scenario), plan.runs.size(),
-             plan.runs.size() == 1 ? "" : "s", plan.baselines.size(), plan.baselines.size() == 1 ? "" : "s");
+/// The options of the command itself.
+struct Asked {
+  bool all_data = false;
+  bool resolved = false;
+
+  std::uintmax_t most_bytes() const { return all_data ? std::numeric_limits<std::uintmax_t>::max() : readable_bytes; }
+};
+
+/// The real time of the trials from which the time of the runs is estimated.
+constexpr double tried_s = 0.5;
+
+/// The resolved scenario, and the runs as comments below it: a scenario again.
+std::string resolved_text(const experiment::Plan& plan) {
+  std::string text =
+      fmt::format("{}\n# {} run{}, {} baseline{}\n", scenario::toml(plan.scenario), plan.runs.size(),
+                  plan.runs.size() == 1 ? "" : "s", plan.baselines.size(), plan.baselines.size() == 1 ? "" : "s");
   const std::string runs = runs_text(plan);
   for (std::size_t from = 0; from < runs.size();) {
     const std::size_t end = runs.find('\n', from) + 1;
-    fmt::print("# {}", std::string_view(runs).substr(from, end - from));
+    text += "# " + runs.substr(from, end - from);
     from = end;
   }
+  return text;
 }
 
-void validate_one(Chosen& chosen, std::uintmax_t most_bytes, const FurtherChecks& further) {
+/// Checks all that can be checked, and returns the answer.
+std::string checked_text(const Chosen& chosen, const experiment::Plan& plan, const Asked& asked,
+                         const FurtherChecks& further) {
+  further.check(chosen, plan, asked.most_bytes());
+  experiment::check_files(plan, asked.most_bytes(), [](const std::string& note) { base::say("simgrad: " + note); });
+  print_warnings(plan);
+  if (asked.resolved) return resolved_text(plan);
+  flush_output();  // else the trials' processes would print the buffer again
+  return brief(plan, experiment::estimate(plan, 0, -1, tried_s, "", true));
+}
+
+void validate_one(Chosen& chosen, const Asked& asked, const FurtherChecks& further) {
   std::vector<experiment::Plan> plans;
   try {
     plans.push_back(plan_of(chosen));
   } catch (const base::ScenarioError& fault) {
-    throw further.explained(chosen, fault, most_bytes);
+    throw further.explained(chosen, fault, asked.most_bytes());
   }
   further.prepare(plans);
-  validate(chosen, plans.front(), most_bytes, further);
+  fmt::print("{}", checked_text(chosen, plans.front(), asked, further));
 }
 
-Exit validate_each(const Chosen& chosen, const std::vector<std::string>& scenarios, std::uintmax_t most_bytes,
+Exit validate_each(const Chosen& chosen, const std::vector<std::string>& scenarios, const Asked& asked,
                    const FurtherChecks& further) {
   Exit exit = Exit::ok;
   const std::vector<experiment::Plan> plans = plans_of(chosen, scenarios, exit);
@@ -111,9 +134,9 @@ Exit validate_each(const Chosen& chosen, const std::vector<std::string>& scenari
   for (std::size_t i = 0; i < plans.size(); ++i) {
     Chosen one = chosen;
     one.scenario = scenarios[i];
-    fmt::print("{}# {}\n", i == 0 ? "" : "\n", base::printable(scenarios[i]));
+    fmt::print("{}{}{}\n", i == 0 ? "" : "\n", asked.resolved ? "# " : "", base::printable(scenarios[i]));
     exit = worst(exit, told([&] {
-                   validate(one, plans[i], most_bytes, further);
+                   fmt::print("{}", checked_text(one, plans[i], asked, further));
                    return Exit::ok;
                  }));
   }
@@ -123,21 +146,23 @@ Exit validate_each(const Chosen& chosen, const std::vector<std::string>& scenari
 }  // namespace
 
 void add_validate(CLI::App& app, int& exit_code, const PlanCommands& plan_commands, char** argv) {
-  auto* command =
-      app.add_subcommand("validate", "Checks a scenario and prints it resolved, with its runs, without simulating");
+  auto* command = app.add_subcommand(
+      "validate", "Checks a scenario: whether it is sound, how long its runs take, what it sets, which runs it has");
   auto chosen = std::make_shared<Chosen>();
   auto scenarios = std::make_shared<std::vector<std::string>>();
   add_selection(*command, *chosen, scenarios.get());
-  auto all_data = std::make_shared<bool>(false);
-  command->add_flag("--data", *all_data, "Reads data files of any size; without it files of at most 64 MiB");
-  command->callback([chosen, scenarios, all_data, further = FurtherChecks(plan_commands, argv), &exit_code] {
-    const std::uintmax_t most_bytes = *all_data ? std::numeric_limits<std::uintmax_t>::max() : readable_bytes;
+  auto asked = std::make_shared<Asked>();
+  command->add_flag("--data", asked->all_data, "Reads data files of any size; without it files of at most 64 MiB");
+  command->add_flag("--resolved", asked->resolved,
+                    "Prints the whole scenario with every default, as TOML, and its runs with their ids; tries none");
+  add_language(*command);
+  command->callback([chosen, scenarios, asked, further = FurtherChecks(plan_commands, argv), &exit_code] {
     if (scenarios->size() > 1) {
-      exit_code = validate_each(*chosen, *scenarios, most_bytes, further);
+      exit_code = validate_each(*chosen, *scenarios, *asked, further);
       return;
     }
     chosen->scenario = scenarios->front();
-    validate_one(*chosen, most_bytes, further);
+    validate_one(*chosen, *asked, further);
   });
 }
 

@@ -10,15 +10,15 @@ namespace simgrad::cluster {
 
 const Device* Options::device_of(int host) const {
   if (!platform.empty()) return nullptr;
-  const HostClass* its = class_of(host_classes, workers, host);
-  if (its && its->device->there()) return &*its->device;
-  return device->there() && !(its && its->speed_flops_per_s) ? &*device : nullptr;
+  const HostClass* host_class = class_of(host_classes, workers, host);
+  if (host_class && host_class->device->there()) return &*host_class->device;
+  return device->there() && !(host_class && host_class->speed_flops_per_s) ? &*device : nullptr;
 }
 
 double Options::speed(int host) const {
   if (const Device* const its_device = device_of(host)) return its_device->additions_per_s();
-  const HostClass* its = class_of(host_classes, workers, host);
-  return its && its->speed_flops_per_s ? *its->speed_flops_per_s : host_spec.speed_flops_per_s;
+  const HostClass* host_class = class_of(host_classes, workers, host);
+  return host_class && host_class->speed_flops_per_s ? *host_class->speed_flops_per_s : host_spec.speed_flops_per_s;
 }
 
 bool Options::inside_host(int from, int to) const {

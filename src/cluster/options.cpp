@@ -18,11 +18,10 @@ namespace {
 
 constexpr std::array network_models{
     Choice{"ideal", "latency + bytes / bandwidth exactly; flows share links max-min fairly"},
-    Choice{
-        "tcp",
-        "SimGrid's LV08: latency x 13.01, bandwidth x 0.97, shares by round-trip time, acknowledgements; between the "
-        "devices of a host as ideal. 13.01 x the latency is taken by every message: below 1 MB that is 2 to 7 times "
-        "as long as with the factors by size that SimGrid's SMPI has by default"},
+    Choice{"tcp",
+           "SimGrid's LV08: latency x 13.01, bandwidth x 0.97, shares by round-trip time, acknowledgements; between "
+           "the devices of a host as ideal. Every message takes 13.01 x the latency, so that messages below 1 MB take "
+           "2 to 7 times as long as with the factors by size that SimGrid's SMPI has by default"},
     Choice{
         "infiniband",
         "SimGrid's IB: latency + bytes / (0.96 bandwidth) alone; the k flows that a card sends at once have at most "
@@ -41,12 +40,13 @@ constexpr std::array frames{
 
 constexpr std::array collectives_choices{
     Choice{"auto",
-           "at the last arrival, from the routes of their transfers, which share links fairly: under network_model = "
-           "\"ideal\" or \"ethernet\" on constant links without failures with which others go on, other traffic, "
-           "jitter or a platform file; the "
-           "run's notes say how"},
+           "by formula, from the routes of their transfers, when the last member has arrived; transfers share links "
+           "fairly. Collectives are simulated message by message where that does not hold: under other network models "
+           "than \"ideal\" and \"ethernet\", on links that vary, and with other traffic, jitter, a platform file or "
+           "failures after which the others go on. The run's notes say which way was taken"},
     Choice{"messages",
-           "message by message, always: the same to nine digits (or to the 1e-12 s of each event), and slower"}};
+           "always message by message: the same times to nine digits (or to the 1e-12 s of each event), but a slower "
+           "simulation"}};
 
 constexpr std::array sharings{
     Choice{"processor", "ranks of different jobs share a host's speed fairly"},
@@ -65,7 +65,7 @@ struct CollectiveOptions : base::Described {
              "a file of measured times, which collectives then take: CSV of ranks, bytes, seconds and perhaps "
              "collective (allreduce, reduce_scatter, all_gather), or the output of nccl-tests or of OSU's "
              "micro-benchmarks; other collectives are simulated");
-    d.integer("ranks", ranks, "the ranks of a measured file that does not say them, as OSU's output",
+    d.integer("ranks", ranks, "the number of ranks of a measured file that does not have it, such as OSU's output",
               Bounds::between(2, most_ranks));
     if (ranks && measured.empty())
       d.refuse("ranks", "\"ranks\" are those of a file of measured times; give \"measured\", or leave it out");
@@ -200,15 +200,15 @@ void Watchdog::describe(base::Describer& d) {
              Bounds::above_zero());
   d.quantity("real", real_s, Unit::seconds, "a run that takes longer than this to simulate fails",
              Bounds::above_zero());
-  d.integer("events", events,
-            "a run fails if more than so many bursts of background flows, failures and changes of speed happen between "
-            "two steps",
-            Bounds::at_least(1));
+  d.integer(
+      "events", events,
+      "the most bursts of background flows, failures and changes of speed between two steps; a run with more fails",
+      Bounds::at_least(1));
 }
 
 void SlowLink::describe(base::Describer& d) {
-  d.text("link", link, "its name in links.csv without _UP or _DOWN, as in \"nic-3\"; both directions are slow");
-  d.number("factor", factor, "the part of its bandwidth that is left",
+  d.text("link", link, "the link's name in links.csv without _UP or _DOWN, as in \"nic-3\"; both directions are slow");
+  d.number("factor", factor, "the share of its bandwidth that is left",
            Bounds{.least = 0.0, .most = 1.0, .positive = true});
 }
 
@@ -218,16 +218,15 @@ void describe_links(base::Describer& d, Options& options) {
   d.number("efficiency", options.efficiency,
            "the usable share of a link's bandwidth (the rest is headers and protocol); of platforms' links, too",
            Bounds{.least = 0.0, .most = 1.0, .positive = true});
-  d.quantity(
-      "flow_limit", options.flow_limit_bytes_per_s, Unit::bytes_per_second,
-      "the most that one flow between two hosts gets, as one connection or core does; not between the devices of "
-      "a host; default none",
-      Bounds{.least = 0.0, .most = 1e15, .positive = true});
+  d.quantity("flow_limit", options.flow_limit_bytes_per_s, Unit::bytes_per_second,
+             "the most bandwidth that one flow between two hosts gets, as of one connection or one core; it does not "
+             "hold between the devices of a host; default: no limit",
+             Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.list("slow_links", options.slow_links, "links that are slower than the rest: { link, factor }");
   d.list("hosts", options.host_classes, "classes of hosts: { class, count, speed, ... }; workers take them in order");
-  d.choice("network_model", options.network_model, network_models, "how bytes become seconds");
+  d.choice("network_model", options.network_model, network_models, "how the time of a message follows from its bytes");
   d.component("protocol", options.protocol,
-              "factors of bandwidth, and of the latency of a message's whole way, by its size, between hosts, under "
+              "factors of the bandwidth and of the latency from host to host by the size of a message, under "
               "network_model = \"ideal\" or \"ethernet\"");
   d.choice("frame", options.frame, frames, "network_model = \"ethernet\": the frames that carry messages");
   d.quantity(
@@ -240,37 +239,34 @@ void describe_links(base::Describer& d, Options& options) {
       "network_model = \"ethernet\": the time that the core which sends or receives a flow spends on each of its "
       "bytes, so that a flow gets at most 1 / processor_time bytes a second; computing is not slowed down by it",
       Bounds::between(0, 1e-3));
-  d.integer(
-      "initial_window", options.initial_window,
-      "network_model = \"ethernet\": packets of 1460 bytes with which TCP's slow start begins on a route whose "
-      "round trip takes 1 ms or more: so many in the first round trip, twice as many in the next, until bandwidth x "
-      "round trip are under way; 10 is RFC 6928's; 0: no slow start",
-      Bounds::between(0, 1e6));
+  d.integer("initial_window", options.initial_window,
+            "network_model = \"ethernet\": packets of 1460 bytes with which TCP's slow start begins on a route whose "
+            "round trip takes 1 ms or more: this number in the first round trip, twice as many in each further one, "
+            "until bandwidth x round trip are under way; 10 is the value of RFC 6928; 0: no slow start",
+            Bounds::between(0, 1e6));
   d.quantity(
       "idle_time", options.idle_time_s, Unit::seconds,
       "network_model = \"ethernet\": a connection from host to host on which no message was under way for longer "
-      "begins again with initial_window (RFC 5681); default its round trip and 200ms, as Linux's retransmission "
-      "timeout",
+      "begins again with initial_window (RFC 5681); default: its round trip and 200ms, Linux's retransmission timeout",
       Bounds::at_least(0));
 }
 
 void describe_overlap(base::Describer& d, Options& options) {
-  d.number(
-      "overlap_slowdown", options.overlap_slowdown,
-      "the part of its speed that a host's gradient work loses while a message to or from the host is under way, "
-      "and the part of a link's bandwidth that its messages lose while it does that work: measure a step's products "
-      "with and without messages beside them, such as a profile of DistributedDataParallel inside and outside of "
-      "no_sync(). On A100, H100, MI210 and MI250 computing was slowed down by 18.9 % on average and 40.0 % at most "
-      "(S. Lee et al., Characterizing Compute-Communication Overlap in GPU-Accelerated Distributed Deep Learning, "
-      "2025), which are 0.16 and 0.29 of the speed; 0: neither slows the other",
-      Bounds::between(0, 1));
+  d.number("overlap_slowdown", options.overlap_slowdown,
+           "the part of its speed that a host's gradient work loses while a message to or from the host is under way, "
+           "and the part of a link's bandwidth that its messages lose while it does that work: measure a step's "
+           "products with and without messages at the same time, for example by profiling DistributedDataParallel "
+           "inside and outside of no_sync(). On A100, H100, MI210 and MI250 computing was slowed down by 18.9 % on "
+           "average and 40.0 % at most (S. Lee et al., Characterizing Compute-Communication Overlap in GPU-Accelerated "
+           "Distributed Deep Learning, 2025), which are 0.16 and 0.29 of the speed; 0: neither slows the other",
+           Bounds::between(0, 1));
 }
 
 /// Work and messages slow each other down on a cluster's own network only.
 void check_overlap(base::Describer& d, const Options& options) {
   if (!(options.overlap_slowdown > 0.0) || !options.jitter || !options.stragglers) return;
   if (options.overlap_slowdown >= 1.0)
-    d.refuse("overlap_slowdown", "overlap_slowdown = 1 leaves no speed beside a message; expected less");
+    d.refuse("overlap_slowdown", "overlap_slowdown = 1 leaves no speed while a message is under way; expected less");
   if (!options.constant_network())
     d.refuse("overlap_slowdown",
              "overlap_slowdown is simulated where network_model = \"ideal\", without platform, background, jitter or "
@@ -304,8 +300,8 @@ void refuse_contradictions(base::Describer& d, const Options& options) {
 }  // namespace
 
 void Options::describe(base::Describer& d) {
-  d.integer("workers", workers, "number of workers P; servers come on top", Bounds::between(1, most_ranks));
-  d.component("topology", topology, "how hosts are cabled");
+  d.integer("workers", workers, "number of workers P; servers are additional", Bounds::between(1, most_ranks));
+  d.component("topology", topology, "how hosts are connected");
   d.path("platform", platform,
          "a SimGrid XML platform instead of a topology; its hosts take ranks in the file's order");
   d.quantity("speed", host_spec.speed_flops_per_s, Unit::flops_per_second, "sustained speed of one host",
@@ -314,33 +310,35 @@ void Options::describe(base::Describer& d) {
   d.quantity("bandwidth", host_spec.bandwidth_bytes_per_s, Unit::bytes_per_second,
              "bandwidth of each host's NIC, each direction (full duplex)",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
-  d.quantity("latency", host_spec.latency_s, Unit::seconds, "one way, host to host", Bounds::between(0, 1e6));
+  d.quantity("latency", host_spec.latency_s, Unit::seconds, "latency from host to host, one way",
+             Bounds::between(0, 1e6));
   describe_links(d, *this);
   CollectiveSlot of_collectives(*this);
-  d.component("collectives", of_collectives, "how an allreduce and its like are simulated");
+  d.component("collectives", of_collectives, "how an allreduce and other collectives are simulated");
   d.numbers("relative_speeds", relative_speeds,
             "speed of ranks 0, 1, ... relative to `speed`; ranks not listed run at 1", Bounds::above_zero());
   d.component("stragglers", stragglers, "the ranks or hosts that are slow, and when");
-  d.component("faulty", faulty, "the workers whose gradients are others than those that they have computed, and which");
+  d.component("faulty", faulty,
+              "the workers that send other gradients than they have computed, and which gradients they send");
   d.component("jitter", jitter, "how much equal messages differ");
   d.list("background", background, "other traffic on the links: { from, to, rate, on, off, ... }");
   describe_overlap(d, *this);
-  d.integer("link_bins", link_bins, "intervals of link_utilisation.csv, at most; 0: none", Bounds::between(0, 50));
+  d.integer("link_bins", link_bins, "the most intervals of link_utilisation.csv; 0: no such file",
+            Bounds::between(0, 50));
   d.choice("sharing", sharing, sharings, "how several [[job]]s share hosts");
-  d.integer("quantum", quantum, "sharing = \"gang\": steps of a job's turn", Bounds::at_least(1));
-  d.flag("charge_reductions", charge_reductions, "whether sums and updates cost their flops");
+  d.integer("quantum", quantum, "sharing = \"gang\": the steps of a job's turn", Bounds::at_least(1));
+  d.flag("charge_reductions", charge_reductions, "whether sums and updates take time for their flops");
   d.quantity("memory", memory_bytes, Unit::bytes,
              "memory of each worker's and server's device: runs that need more are refused, unless training.memory = "
-             "\"ignore\"; left out: that of the device; without one anything fits",
+             "\"ignore\"; default: the memory of the device; without a device anything fits",
              Bounds::above_zero());
   d.quantity("storage_bandwidth", storage_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "the bandwidth at which each rank writes and reads its checkpoints; left out: they take no time",
+             "the bandwidth at which each rank writes and reads its checkpoints; default: they take no time",
              Bounds{.least = 0.0, .most = 1e15, .positive = true});
-  d.quantity(
-      "host_memory_bandwidth", host_memory_bandwidth_bytes_per_s, Unit::bytes_per_second,
-      "the bandwidth at which each rank copies a checkpoint to the memory of its host (training.checkpoint_async); "
-      "left out: that of the device's host_link; without one copying takes no time",
-      Bounds{.least = 0.0, .most = 1e15, .positive = true});
+  d.quantity("host_memory_bandwidth", host_memory_bandwidth_bytes_per_s, Unit::bytes_per_second,
+             "the bandwidth at which each rank copies a checkpoint to the memory of its host "
+             "(training.checkpoint_async); default: the device's host_link; without one copying takes no time",
+             Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.section("failures", failures, "hosts that crash, and how the training recovers");
   d.section("watchdog", watchdog, "limits after which a run is given up");
   refuse_contradictions(d, *this);

@@ -64,8 +64,12 @@ class Butterfly : public JointSchedule {
 
   Exchange core_exchange(int round, int r) const {
     const int place = place_of(r), other = place ^ (1 << bit(round)), partner = member_at(other);
-    const Parts its = parts(round, place, other);
-    return {.target = partner, .sent = its.sent, .source = partner, .received = its.received, .reduce = its.reduce};
+    const Parts round_parts = parts(round, place, other);
+    return {.target = partner,
+            .sent = round_parts.sent,
+            .source = partner,
+            .received = round_parts.received,
+            .reduce = round_parts.reduce};
   }
 
   /// The vectors of `size` places of the core, from `first` on, combined; the last exchanges are outermost, and those

@@ -53,7 +53,7 @@ Split chunks_of(std::int64_t length, std::int64_t chunks) {
 }  // namespace
 
 void ChainBroadcast::describe(base::Describer& d) {
-  d.integer("chunks", chunks, "intervals that the vector travels in, at most one a number",
+  d.integer("chunks", chunks, "the number of chunks in which the vector travels, at most one per number",
             base::Bounds::between(1, 1'000'000));
 }
 

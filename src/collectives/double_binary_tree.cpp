@@ -87,12 +87,12 @@ class TwoTreesSchedule final : public JointSchedule {
 }  // namespace
 
 void DoubleBinaryTree::describe(base::Describer& d) {
-  d.quantity("chunk", chunk_bytes, base::Unit::bytes, "the largest interval that travels at a time",
+  d.quantity("chunk", chunk_bytes, base::Unit::bytes, "the largest chunk that travels at a time",
              base::Bounds::between(64, 1e15));
   d.flag("overlap", overlap,
          "whether chunks go down while later ones go up, each as soon as it can, as in NCCL, and the members of a host "
-         "are a chain; the links are divided evenly among the trees' hops; then it is always computed at the last "
-         "arrival, and sees nothing else that is on its links");
+         "are a chain; the links are divided evenly among the trees' hops; it is then always computed at the last "
+         "arrival, as if its links carried nothing else");
 }
 
 std::string DoubleBinaryTree::refusal(const cluster::Options& cluster) const {

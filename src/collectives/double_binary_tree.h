@@ -25,7 +25,7 @@ struct DoubleBinaryTree : ScheduledAllreduce {
 
   void describe(base::Describer& d) override;
   std::string refusal(const cluster::Options& cluster) const override;
-  /// That in rounds, all the way up before the way down.
+  /// The schedule in rounds, all the way up before the way down.
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
   std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
                                                           values::Combination how) const override;

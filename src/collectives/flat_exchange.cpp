@@ -112,11 +112,11 @@ class FlatTiming : public CollectiveTiming {
 
   MemberTiming timing(const FlatWalk& walk, std::span<const double> arrivals, int member,
                       const cluster::Until& until) const {
-    MemberTiming its;
-    its.end_s = each_wait(walk, arrivals, member, [&](int, int, double from, double to) {
-      its.communicate_s += until.part_s(member, from, to);
+    MemberTiming member_timing;
+    member_timing.end_s = each_wait(walk, arrivals, member, [&](int, int, double from, double to) {
+      member_timing.communicate_s += until.part_s(member, from, to);
     });
-    return its;
+    return member_timing;
   }
 
   std::vector<MemberTiming> timings_together(const AlphaBetaGamma& costs, std::span<const double> arrivals,

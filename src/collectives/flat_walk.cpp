@@ -56,7 +56,8 @@ void FlatWalk::share_one_link_each(double bytes) {
   end_by_place_.assign(P, never_s);
   std::size_t stretch = 1;  // of time: from the coming of that place to the next one's
   for (std::size_t place = 1; place < P && std::isfinite(comes_s(place)); ++place) {
-    // What a message has sent at the end of a stretch follows from the one before; ends are in the order of places.
+    // The bytes that a message has sent by the end of a stretch follow from those of the message before; ends are in
+    // the order of places.
     double left = bytes, now = comes_s(place);
     for (stretch = place;; ++stretch) {
       const double others = static_cast<double>(stretch);

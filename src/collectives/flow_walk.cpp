@@ -25,6 +25,7 @@ FlowWalk::FlowWalk(const Schedule& schedule, const AlphaBetaGamma& costs, std::s
     : schedule_(schedule),
       costs_(costs),
       until_(until),
+      works_(schedule, costs, arrivals),
       timings_(arrivals.size()),
       members_(arrivals.size()),
       sharing_(bandwidths(*costs.routes), std::numeric_limits<double>::infinity()) {
@@ -95,18 +96,22 @@ void FlowWalk::come_all() {
 
 void FlowWalk::come(int number) {
   Member& self = member(number);
+  const auto m = static_cast<std::size_t>(number);
   self.open = 0;
   do {
-    if (++self.round >= schedule_.rounds()) return;
+    if (++self.round >= schedule_.rounds()) {
+      timings_[m].end_s = works_.end_s(m, timings_[m].end_s);
+      return;
+    }
     const std::array<Exchange, 2> exchanges = schedule_.exchanges(self.round, number);
     for (std::size_t k = 0; k < exchanges.size(); ++k) {
-      Leg& its = self.legs[k];
-      its.exchange = exchanges[k];
-      its.in = its.out = {};
-      self.open += (its.exchange.source >= 0 ? 1 : 0) + (its.exchange.target >= 0 ? 1 : 0);
+      Leg& own_leg = self.legs[k];
+      own_leg.exchange = exchanges[k];
+      own_leg.in = own_leg.out = {};
+      self.open += (own_leg.exchange.source >= 0 ? 1 : 0) + (own_leg.exchange.target >= 0 ? 1 : 0);
     }
   } while (self.open == 0);
-  self.ready_s = timings_[static_cast<std::size_t>(number)].end_s;
+  self.ready_s = works_.begin_s(self.round, m, timings_[m].end_s);
   const auto is_there = [&](int peer) { return peer >= 0 && member(peer).round == self.round; };
   for (std::size_t k = 0; k < self.legs.size(); ++k) {
     const Exchange exchange = self.legs[k].exchange;
@@ -132,9 +137,10 @@ void FlowWalk::begin(std::size_t number, int source, int target) {
   leg(number, source).out.start_s = leg(number, target).in.start_s = now;
   const std::int64_t size = bytes(leg(number, source).exchange.sent);
   if (sent_ && now <= until_.last()) (*sent_)[{source, target}] += {size, 1};
-  const Way& its = way(number, source, target);
-  if (its.shared) return begin_shared(number, source, target, its, now);
-  end(number, source, target, now + its.route->latency_s + static_cast<double>(size) / its.route->alone_bytes_per_s());
+  const Way& pair_way = way(number, source, target);
+  if (pair_way.shared) return begin_shared(number, source, target, pair_way, now);
+  end(number, source, target,
+      now + pair_way.route->latency_s + static_cast<double>(size) / pair_way.route->alone_bytes_per_s());
 }
 
 void FlowWalk::begin_shared(std::size_t its_leg, int source, int target, const Way& way, double now) {
@@ -197,19 +203,20 @@ void FlowWalk::end(std::size_t number, int source, int target, double now) {
 void FlowWalk::close(int number) {
   if (--member(number).open > 0) return;
   account(number);
+  works_.over(member(number).round, static_cast<std::size_t>(number), timings_[static_cast<std::size_t>(number)].end_s);
   coming_.push_back(number);
 }
 
 void FlowWalk::account(int number) {
   const Member& self = member(number);
-  MemberTiming& its = timings_[static_cast<std::size_t>(number)];
-  its.end_s = self.ready_s;
+  MemberTiming& timing = timings_[static_cast<std::size_t>(number)];
+  timing.end_s = self.ready_s;
   const auto communicates = [&](int peer, const Stretch& what, const Transfer& transfer) {
-    const double from = std::max(its.end_s, transfer.start_s), to = std::max(its.end_s, transfer.end_s);
-    its.communicate_s += until_.part_s(number, from, to);
+    const double from = std::max(timing.end_s, transfer.start_s), to = std::max(timing.end_s, transfer.end_s);
+    timing.communicate_s += until_.part_s(number, from, to);
     if (observer_ && from < until_.last() && to > from)
       observer_->communicates(number, peer, bytes(what), from, std::min(to, until_.last()));
-    its.end_s = to;
+    timing.end_s = to;
   };
   for (const auto& [exchange, out, in, way] : self.legs)
     if (exchange.source >= 0) communicates(exchange.source, exchange.received, in);
@@ -224,12 +231,13 @@ void FlowWalk::account(int number) {
 }
 
 void FlowWalk::reduce(int number, const Stretch& received) {
-  MemberTiming& its = timings_[static_cast<std::size_t>(number)];
+  MemberTiming& timing = timings_[static_cast<std::size_t>(number)];
   const double combined =
-      its.end_s + static_cast<double>(received.count) * costs_.seconds_per_flop[static_cast<std::size_t>(number)];
-  its.compute_s += until_.part_s(number, its.end_s, combined);
-  if (observer_ && its.end_s < until_.last()) observer_->computes(number, its.end_s, std::min(combined, until_.last()));
-  its.end_s = combined;
+      timing.end_s + static_cast<double>(received.count) * costs_.seconds_per_flop[static_cast<std::size_t>(number)];
+  timing.compute_s += until_.part_s(number, timing.end_s, combined);
+  if (observer_ && timing.end_s < until_.last())
+    observer_->computes(number, timing.end_s, std::min(combined, until_.last()));
+  timing.end_s = combined;
 }
 
 }  // namespace simgrad::collectives

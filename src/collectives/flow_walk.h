@@ -10,7 +10,7 @@
 
 #include "cluster/computed/collective_timing.h"
 #include "cluster/fabric/max_min.h"
-#include "collectives/schedule.h"
+#include "collectives/block_work.h"
 
 namespace simgrad::collectives {
 
@@ -102,6 +102,7 @@ class FlowWalk {
   const Schedule& schedule_;
   const cluster::AlphaBetaGamma& costs_;
   cluster::Until until_;
+  BlockWorks works_;
   std::vector<cluster::MemberTiming> timings_;
   std::vector<Member> members_;
   std::vector<int> coming_;  ///< members that come to their next round

@@ -87,12 +87,12 @@ class AllPhases final : public JointSchedule {
     if (across < 0) return inside(reduce_scatter_->exchange(round, place), host);
     const JointSchedule& peers = *across_[static_cast<std::size_t>(place)];
     if (across >= peers.rounds()) return inside(all_gather_->exchange(across - peers.rounds(), place), host);
-    Exchange its = peers.exchange(across, host);
-    its.target = member_at(its.target, place);
-    its.source = member_at(its.source, place);
-    its.sent.first += split().chunk(place).first;
-    its.received.first += split().chunk(place).first;
-    return its;
+    Exchange peer_exchange = peers.exchange(across, host);
+    peer_exchange.target = member_at(peer_exchange.target, place);
+    peer_exchange.source = member_at(peer_exchange.source, place);
+    peer_exchange.sent.first += split().chunk(place).first;
+    peer_exchange.received.first += split().chunk(place).first;
+    return peer_exchange;
   }
   std::vector<Tensor> results(std::vector<Tensor> brought, Combination /*how*/) const override {
     for (const cluster::CollectivePhase& phase : phases_.phases)
@@ -111,10 +111,10 @@ class AllPhases final : public JointSchedule {
     return hosts_.groups[static_cast<std::size_t>(host)][static_cast<std::size_t>(place)];
   }
   /// An exchange among places in a host, as one among all members.
-  Exchange inside(Exchange its, int host) const {
-    its.target = member_at(host, its.target);
-    its.source = member_at(host, its.source);
-    return its;
+  Exchange inside(Exchange local_exchange, int host) const {
+    local_exchange.target = member_at(host, local_exchange.target);
+    local_exchange.source = member_at(host, local_exchange.source);
+    return local_exchange;
   }
 
   const cluster::LocalGroups& hosts_;  ///< of the world, as long as it is there
@@ -127,7 +127,7 @@ class AllPhases final : public JointSchedule {
 }  // namespace
 
 void Hierarchical::describe(base::Describer& d) {
-  d.integer("slices", slices, "the slices in which each chunk of its rings travels, as the ring's option; 1: in rounds",
+  d.integer("slices", slices, "the number of slices of each chunk of its rings, as for algorithm ring; 1: in rounds",
             base::Bounds::between(1, 64));
 }
 

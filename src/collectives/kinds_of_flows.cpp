@@ -83,9 +83,9 @@ void KindsOfFlows::make_kinds() {
   };
   kinds_.resize(kinds_in(kind_of_flow_));
   for (std::size_t f = 0; f < flows_.size(); ++f) {
-    FlowKind& its = kind(kind_of_flow_[f]);
-    its.flow = flows_[f];
-    its.left = flows_[f].bytes;
+    FlowKind& flow_kind = kind(kind_of_flow_[f]);
+    flow_kind.flow = flows_[f];
+    flow_kind.left = flows_[f].bytes;
   }
   link_kinds_.resize(kinds_in(kind_of_link_));
   find_links_of_kinds();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster/ranks/world.h"
+#include "collectives/block_work.h"
 
 namespace simgrad::collectives {
 
@@ -33,22 +34,27 @@ class MeasuredTiming final : public cluster::CollectiveTiming {
   std::string_view name() const override { return name_; }
   std::string signature() const override { return fmt::format("{} {}", name_, schedule_->signature()); }
   bool follows_links() const override { return false; }
-  std::vector<MemberTiming> timings(const AlphaBetaGamma&, std::span<const double> arrivals,
+  std::vector<MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
                                     const cluster::Until& until) const override {
-    const auto [start_s, end_s] = span(arrivals);
-    std::vector<MemberTiming> all(arrivals.size(), {.end_s = end_s});
+    BlockWorks works(*schedule_, costs, arrivals);
+    const std::vector<Span> rounds = spans(costs, arrivals, works);
+    std::vector<MemberTiming> all(arrivals.size(), {.end_s = rounds.back().to_s});
     for (std::size_t m = 0; m < all.size(); ++m)
-      all[m].communicate_s = until.part_s(static_cast<int>(m), start_s, end_s);
+      for (const auto& [from_s, to_s] : rounds) all[m].communicate_s += until.part_s(static_cast<int>(m), from_s, to_s);
+    works.end(all);
     return all;
   }
   cluster::SentByPair sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const override {
-    if (span(arrivals).first > until) return {};
+    BlockWorks works(*schedule_, costs, arrivals);
+    if (spans(costs, arrivals, works).front().from_s > until) return {};
     return schedule_->sent(costs, std::vector(arrivals.size(), 0.0), uncut);
   }
   /// No message has a time of its own: each member is shown to communicate with its right neighbour all the time.
-  double show(const AlphaBetaGamma&, std::span<const double> arrivals, double until,
+  double show(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until,
               cluster::TimingObserver& observer) const override {
-    const auto [start_s, end_s] = span(arrivals);
+    BlockWorks works(*schedule_, costs, arrivals);
+    const std::vector<Span> rounds = spans(costs, arrivals, works);
+    const double start_s = rounds.front().from_s, end_s = rounds.back().to_s;
     const auto members = static_cast<int>(arrivals.size());
     const std::int64_t bytes = schedule_->largest_input();
     for (int m = 0; m < members && start_s < until; ++m)
@@ -60,11 +66,26 @@ class MeasuredTiming final : public cluster::CollectiveTiming {
   }
 
  private:
-  std::pair<double, double> span(std::span<const double> arrivals) const {
-    const double start_s = std::ranges::max(arrivals);
+  struct Span {
+    double from_s = 0.0, to_s = 0.0;
+  };
+
+  /// The rounds of a ring beside work on blocks, which share the measured time evenly, and through which all members go
+  /// together: between them they wait for the work of the slowest. Without such work the collective is one span.
+  std::vector<Span> spans(const AlphaBetaGamma& costs, std::span<const double> arrivals, BlockWorks& works) const {
     const Split& split = schedule_->split();
     const auto bytes = static_cast<double>(split.bytes(split.whole()));
-    return {start_s, start_s + times_.seconds(which_, static_cast<int>(arrivals.size()), bytes)};
+    const double takes_s = times_.seconds(which_, static_cast<int>(arrivals.size()), bytes);
+    double now = std::ranges::max(arrivals);
+    if (costs.block_s.empty()) return {{.from_s = now, .to_s = now + takes_s}};
+    std::vector<Span> all;
+    for (int round = 0; round < schedule_->rounds(); ++round) {
+      for (std::size_t m = 0; m < arrivals.size(); ++m) now = works.begin_s(round, m, now);
+      all.push_back({.from_s = now, .to_s = now + takes_s / schedule_->rounds()});
+      now = all.back().to_s;
+      for (std::size_t m = 0; m < arrivals.size(); ++m) works.over(round, m, now);
+    }
+    return all;
   }
 
   const MeasuredCollectives& times_;

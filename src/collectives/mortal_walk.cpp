@@ -15,6 +15,7 @@ MortalWalk::MortalWalk(const Schedule& schedule, const cluster::AlphaBetaGamma& 
       costs_(costs),
       deaths_(*costs.deaths),
       until_(until),
+      works_(schedule, costs, arrivals),
       timings_(arrivals.size()),
       parts_(arrivals.size()),
       out_{std::vector<Transfer>(arrivals.size()), std::vector<Transfer>(arrivals.size())},
@@ -24,6 +25,9 @@ MortalWalk::MortalWalk(const Schedule& schedule, const cluster::AlphaBetaGamma& 
 
 std::vector<MemberTiming> MortalWalk::timings() {
   walk();
+  works_.end(timings_);
+  for (std::size_t m = 0; m < timings_.size(); ++m)
+    if (deaths_.at_s(static_cast<int>(m)) <= timings_[m].end_s) timings_[m].end_s = never;
   return std::move(timings_);
 }
 
@@ -54,11 +58,13 @@ bool MortalWalk::nobody_moves() const {
 
 void MortalWalk::step(int round) {
   const auto members = static_cast<int>(timings_.size());
+  works_.begin(round, timings_);
   for (int m = 0; m < members; ++m) parts_[static_cast<std::size_t>(m)] = call(round, m);
   for (std::size_t way = 0; way < ways; ++way)
     for (int m = 0; m < members; ++m) out_[way][static_cast<std::size_t>(m)] = transfer(m, way);
   for (int m = 0; m < members; ++m) ready_[static_cast<std::size_t>(m)] = go(m);
   for (std::size_t m = 0; m < timings_.size(); ++m) timings_[m].end_s = ready_[m];
+  works_.over(round, timings_);
 }
 
 MortalWalk::Part MortalWalk::call(int round, int member) const {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster/computed/collective_timing.h"
-#include "collectives/schedule.h"
+#include "collectives/block_work.h"
 
 namespace simgrad::collectives {
 
@@ -68,6 +68,7 @@ class MortalWalk {
   const cluster::AlphaBetaGamma& costs_;
   const cluster::Deaths& deaths_;
   cluster::Until until_;
+  BlockWorks works_;
   std::vector<cluster::MemberTiming> timings_;
   std::vector<Part> parts_;                      ///< this round
   std::array<std::vector<Transfer>, ways> out_;  ///< of this round, by source

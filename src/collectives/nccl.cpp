@@ -38,20 +38,19 @@ double bandwidth_between(const Communicator& comm, int member, int other) {
 }  // namespace
 
 void Nccl::describe(base::Describer& d) {
-  d.choice("inside", inside, insides, "the links inside a host, for NCCL's choice");
-  d.choice("generation", generation, generations, "the GPUs, for NCCL's choice");
+  d.choice("inside", inside, insides, "the kind of links inside a host, for NCCL's choice of algorithm");
+  d.choice("generation", generation, generations, "the generation of the GPUs, for NCCL's choice of algorithm");
   d.integer("channels", channels,
-            "NCCL's channels, for its choice; left out: one for each 20 GB/s of the ring, two at "
-            "least",
+            "the number of NCCL's channels, for its choice of algorithm; default: one for each 20 GB/s of the ring, "
+            "but at least two",
             base::Bounds::between(1, 64));
-  d.integer("slices", slices, "the slices in which each chunk of a ring travels", base::Bounds::between(2, 64));
+  d.integer("slices", slices, "the number of slices of each chunk of a ring", base::Bounds::between(2, 64));
   describe_rings(d, rings);
-  d.quantity(
-      "call", call_s, base::Unit::seconds,
-      "the time of a call before its first byte; left out: 6.6 us (ring LL), 8.4 us (ring Simple), 14 us (LL128), "
-      "6.8 us (tree LL), 0 s (tree Simple), as NCCL's model has it",
-      base::Bounds::between(0, 1e6));
-  d.quantity("chunk", chunk_bytes, base::Unit::bytes, "the largest interval that travels at a time along a tree",
+  d.quantity("call", call_s, base::Unit::seconds,
+             "the time of a call before its first byte; default: 6.6 us (ring LL), 8.4 us (ring Simple), 14 us "
+             "(LL128), 6.8 us (tree LL), 0 s (tree Simple), as NCCL's model has it",
+             base::Bounds::between(0, 1e6));
+  d.quantity("chunk", chunk_bytes, base::Unit::bytes, "the largest chunk that travels at a time along a tree",
              base::Bounds::between(64, 1e15));
 }
 
@@ -77,13 +76,13 @@ NcclChoice Nccl::choice(const Communicator& comm, const Extent& x) const {
 template <class Use>
 auto Nccl::with_chosen(const Communicator& comm, const NcclChoice& choice, const Use& use) const {
   if (choice.tree) {
-    DoubleBinaryTree its = tree(comm);
-    its.called = choice.name();
-    return use(its);
+    DoubleBinaryTree nccl_tree = tree(comm);
+    nccl_tree.called = choice.name();
+    return use(nccl_tree);
   }
-  Ring its = ring();
-  its.called = choice.name();
-  return use(its);
+  Ring nccl_ring = ring();
+  nccl_ring.called = choice.name();
+  return use(nccl_ring);
 }
 
 Tensor Nccl::combine(const Communicator& comm, Tensor x, Combination how) const {
@@ -94,26 +93,26 @@ Tensor Nccl::combine(const Communicator& comm, Tensor x, Combination how) const 
                                      {.work = record::Work::allreduce});
     cluster::pause(call_s.value_or(chosen.call_s));
   }
-  return with_chosen(comm, chosen, [&](const auto& its) { return its.combine(comm, std::move(x), how); });
+  return with_chosen(comm, chosen, [&](const auto& algorithm) { return algorithm.combine(comm, std::move(x), how); });
 }
 
 std::shared_ptr<const cluster::CollectiveTiming> Nccl::timing(const Communicator& comm, const Extent& x,
                                                               Combination how) const {
-  return with_chosen(comm, choice(comm, x), [&](const auto& its) { return its.timing(comm, x, how); });
+  return with_chosen(comm, choice(comm, x), [&](const auto& algorithm) { return algorithm.timing(comm, x, how); });
 }
 
 Ring Nccl::ring() const {
-  Ring its;
-  its.slices = slices;
-  its.rings = rings;
-  return its;
+  Ring nccl_ring;
+  nccl_ring.slices = slices;
+  nccl_ring.rings = rings;
+  return nccl_ring;
 }
 
 DoubleBinaryTree Nccl::tree(const Communicator& comm) const {
-  DoubleBinaryTree its;
-  its.chunk_bytes = chunk_bytes;
-  its.overlap = may_be_computed_only(comm);
-  return its;
+  DoubleBinaryTree nccl_tree;
+  nccl_tree.chunk_bytes = chunk_bytes;
+  nccl_tree.overlap = may_be_computed_only(comm);
+  return nccl_tree;
 }
 
 }  // namespace simgrad::collectives

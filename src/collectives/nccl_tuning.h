@@ -25,8 +25,8 @@ struct NcclFabric {
   NcclInside inside = NcclInside::nvlink;
   NcclGeneration generation = NcclGeneration::ampere;
 
-  /// Of rings or trees through all ranks: the slower one of links inside hosts and between them. On two hosts, where
-  /// half of a vector crosses the NICs each way, NCCL lets trees have up to twice the NICs' bandwidth.
+  /// The bandwidth of rings or trees through all ranks: the lower one of links inside hosts and between them. On two
+  /// hosts, where half of a vector crosses the NICs each way, NCCL lets trees have up to twice the NICs' bandwidth.
   double bus_bytes_per_s(bool tree) const {
     if (hosts == 1) return inside_bytes_per_s;
     return std::min(inside_bytes_per_s, (tree && hosts == 2 ? 2.0 : 1.0) * nics_bytes_per_s);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/by_rank.h"
+#include "cluster/ranks/block_work_scope.h"
 #include "cluster/ranks/local_groups.h"
 #include "cluster/ranks/ring_orders.h"
 #include "cluster/recording/work_scope.h"
@@ -42,7 +43,7 @@ class Around : public JointSchedule {
 
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
-    if (costs.flows_share_links() || costs.deaths) return JointSchedule::timings(costs, arrivals, until);
+    if (!costs.only_rounds()) return JointSchedule::timings(costs, arrivals, until);
     RingWalk around(split(), costs, arrivals, until);
     walk(around);
     return around.timings();
@@ -133,7 +134,7 @@ class Sequence final : public JointSchedule {
   }
   std::vector<cluster::MemberTiming> timings(const cluster::AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
-    if (costs.flows_share_links() || costs.deaths) return JointSchedule::timings(costs, arrivals, until);
+    if (!costs.only_rounds()) return JointSchedule::timings(costs, arrivals, until);
     RingWalk walk(split(), costs, arrivals, until);
     first_.walk(walk);
     second_.walk(walk);
@@ -176,17 +177,19 @@ class GatheredSum final : public RingAllGather {
 }  // namespace
 
 void Ring::describe(base::Describer& d) {
-  d.integer("slices", slices,
-            "the slices in which each chunk travels, each of which goes on as soon as it has come, as in NCCL, so that "
-            "latencies are paid by the hop; 1: in rounds, each as long as its slowest hop, as in MPI",
-            base::Bounds::between(1, 64));
+  d.integer(
+      "slices", slices,
+      "the number of slices of each chunk; a rank sends each slice on as soon as it has arrived, as in NCCL, so that a "
+      "latency is paid for each hop; 1: the ring works in rounds, each as long as its slowest hop, as in MPI",
+      base::Bounds::between(1, 64));
   describe_rings(d, rings);
 }
 
 void describe_rings(base::Describer& d, Rings& rings) {
   d.integer("rings", rings,
-            "the rings at once, each with a part of the vector, in other orders within hosts, so that as many NICs of "
-            "a host are used; left out: as many as there are; in rounds no more than a host has devices",
+            "the number of rings at a time; each has a part of the vector and another order of the devices in a host, "
+            "so that as many NICs of a host are used; default: the number of a host's NICs; in rounds at most the "
+            "number of a host's devices",
             base::Bounds::between(1, 64));
 }
 
@@ -208,7 +211,7 @@ namespace {
 std::shared_ptr<const JointSchedule> among(const cluster::Communicator& comm, const Rings& rings,
                                            std::shared_ptr<const JointSchedule> one, const RingRounds& rounds) {
   const cluster::LocalGroups& groups = comm.local_groups();
-  const int number = cluster::rings_in_rounds(groups, rings);
+  const int number = cluster::carries_blocks(comm) ? 1 : cluster::rings_in_rounds(groups, rings);
   if (number == 1) return one;
   return in_rings(std::move(one), rounds, cluster::ring_orders(groups, number), groups.group_of);
 }

@@ -39,7 +39,7 @@ struct Ring : ScheduledAllreduce {
   std::string refusal(const cluster::Options& cluster) const override;
   cluster::Meets meets() const override { return cluster::Meets::in_rings; }
   std::optional<std::int64_t> rings_at_once() const override { return rings; }
-  /// That of one ring.
+  /// The schedule of one ring.
   std::shared_ptr<const JointSchedule> schedule(const Extent& x, int P) const override;
   std::shared_ptr<const cluster::CollectiveTiming> timing(const cluster::Communicator& comm, const Extent& x,
                                                           values::Combination how) const override;

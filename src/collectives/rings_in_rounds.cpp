@@ -22,9 +22,9 @@ namespace {
 
 class RingsInRounds final : public JointSchedule {
  public:
-  RingsInRounds(std::shared_ptr<const JointSchedule> ring, const RingRounds& its, std::vector<std::vector<int>> orders,
-                const std::vector<int>& host_of)
-      : JointSchedule(ring->split()), ring_(std::move(ring)), its_(its), orders_(std::move(orders)) {
+  RingsInRounds(std::shared_ptr<const JointSchedule> ring, const RingRounds& ring_rounds,
+                std::vector<std::vector<int>> orders, const std::vector<int>& host_of)
+      : JointSchedule(ring->split()), ring_(std::move(ring)), its_(ring_rounds), orders_(std::move(orders)) {
     for (const std::vector<int>& order : orders_) {
       const auto number = static_cast<int>(all_.places.size());
       std::vector<int>& places = all_.places.emplace_back(order.size());
@@ -32,8 +32,8 @@ class RingsInRounds final : public JointSchedule {
       std::vector<std::int64_t>& numbers = all_.numbers.emplace_back();
       for (const int owner : order) numbers.push_back(part(number, owner).count);
     }
-    all_.reducing = its.reducing;
-    all_.gathering = its.gathering;
+    all_.reducing = ring_rounds.reducing;
+    all_.gathering = ring_rounds.gathering;
     all_.ways.resize(orders_.front().size());
     for (int member = 0; member < P(); ++member) add_ways(member, host_of);
   }
@@ -51,7 +51,7 @@ class RingsInRounds final : public JointSchedule {
   std::int64_t largest_input() const override { return ring_->largest_input(); }
   std::vector<cluster::MemberTiming> timings(const AlphaBetaGamma& costs, std::span<const double> arrivals,
                                              const cluster::Until& until) const override {
-    if (costs.flows_share_links() || costs.deaths) return JointSchedule::timings(costs, arrivals, until);
+    if (!costs.only_rounds()) return JointSchedule::timings(costs, arrivals, until);
     return RingsWalk(all_, split().wire(), costs, arrivals, until).timings();
   }
   cluster::SentByPair sent(const AlphaBetaGamma& costs, std::span<const double> arrivals, double until) const override;
@@ -99,10 +99,10 @@ class RingsInRounds final : public JointSchedule {
   }
   /// Its stretches have the counts of what goes together, and no places.
   Exchange exchange(int round, int r, std::size_t number) const {
-    const RingsOfWay& its = ways(r)[number];
-    Exchange all{.target = its.target, .source = its.source, .reduce = round < its_.reducing};
-    if (its.target >= 0) all.sent.count = count(round, its.sent, r);
-    if (its.source >= 0) all.received.count = count(round, its.received, its.source);
+    const RingsOfWay& way = ways(r)[number];
+    Exchange all{.target = way.target, .source = way.source, .reduce = round < its_.reducing};
+    if (way.target >= 0) all.sent.count = count(round, way.sent, r);
+    if (way.source >= 0) all.received.count = count(round, way.received, way.source);
     return all;
   }
   /// The values that a member sends one way in a round, ring by ring.
@@ -116,7 +116,7 @@ class RingsInRounds final : public JointSchedule {
   RingsAtOnce all_;
 };
 
-/// Of each round's bytes: those that a message weighs.
+/// The payload between neighbours: what the message of each round weighs.
 cluster::SentByPair RingsInRounds::sent(const AlphaBetaGamma& costs, std::span<const double> arrivals,
                                         double until) const {
   if (until < cluster::CollectiveTiming::uncut || costs.deaths) return JointSchedule::sent(costs, arrivals, until);
@@ -124,8 +124,9 @@ cluster::SentByPair RingsInRounds::sent(const AlphaBetaGamma& costs, std::span<c
   for (int member = 0; member < P(); ++member)
     for (const RingsOfWay& way : ways(member)) {
       if (way.target < 0) continue;
-      cluster::Sent& its = sent[{member, way.target}];
-      for (int round = 0; round < rounds(); ++round) its += {split().bytes({0, count(round, way.sent, member)}), 1};
+      cluster::Sent& pair_sent = sent[{member, way.target}];
+      for (int round = 0; round < rounds(); ++round)
+        pair_sent += {split().bytes({0, count(round, way.sent, member)}), 1};
     }
   return sent;
 }
@@ -144,8 +145,8 @@ std::vector<Tensor> RingsInRounds::totals(const std::vector<Tensor>& brought, Co
     for (int place = 0; place < P(); ++place) {
       std::vector<Tensor> term;
       for (int owner = 0; owner < P(); ++owner) {
-        const Stretch its = part(ring, member(ring, owner));
-        term.push_back(values::slice(at(brought, member(ring, place)), its.first, its.count));
+        const Stretch stretch = part(ring, member(ring, owner));
+        term.push_back(values::slice(at(brought, member(ring, place)), stretch.first, stretch.count));
       }
       terms.push_back(values::concatenate(term));
     }
@@ -155,7 +156,7 @@ std::vector<Tensor> RingsInRounds::totals(const std::vector<Tensor>& brought, Co
           values::slice(all, at(starts, place(ring, owner)), part(ring, owner).count));
   }
   std::vector<Tensor> chunks;
-  for (const std::vector<Tensor>& its : parts) chunks.push_back(values::concatenate(its));
+  for (const std::vector<Tensor>& chunk_parts : parts) chunks.push_back(values::concatenate(chunk_parts));
   return chunks;
 }
 
@@ -179,8 +180,9 @@ void RingsInRounds::put(Parts& parts, int round, const RingsOfWay& way, const Te
   std::int64_t first = 0;
   for (const int ring : way.received) {
     const Stretch stretch = sent(round, ring, way.source);
-    const Tensor its = values::slice(received, first, stretch.count);
-    parts.put(stretch, round < its_.reducing ? values::combine(how, its, parts.take(stretch)) : its);
+    const Tensor received_part = values::slice(received, first, stretch.count);
+    parts.put(stretch,
+              round < its_.reducing ? values::combine(how, received_part, parts.take(stretch)) : received_part);
     first += stretch.count;
   }
 }

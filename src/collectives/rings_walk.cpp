@@ -82,10 +82,10 @@ void RingsWalk::find_transfers(int round) {
 }
 
 inline void RingsWalk::wait(std::size_t member, double start_s, double over_s) {
-  MemberTiming& its = timings_[member];
-  if (over_s < its.end_s) return;
-  its.communicate_s += until_.part_s(static_cast<int>(member), std::max(start_s, its.end_s), over_s);
-  its.end_s = over_s;
+  MemberTiming& timing = timings_[member];
+  if (over_s < timing.end_s) return;
+  timing.communicate_s += until_.part_s(static_cast<int>(member), std::max(start_s, timing.end_s), over_s);
+  timing.end_s = over_s;
 }
 
 void RingsWalk::step(bool reduces) {
@@ -108,10 +108,10 @@ void RingsWalk::step(bool reduces) {
     double received = 0.0;
     for (const Hops& hops : hops_)
       if (hops.source[m] >= 0) received += hops.numbers[static_cast<std::size_t>(hops.source[m])];
-    MemberTiming& its = timings_[m];
-    const double combined = its.end_s + received * seconds_per_flop_[m];
-    its.compute_s += until_.part_s(static_cast<int>(m), its.end_s, combined);
-    its.end_s = combined;
+    MemberTiming& timing = timings_[m];
+    const double combined = timing.end_s + received * seconds_per_flop_[m];
+    timing.compute_s += until_.part_s(static_cast<int>(m), timing.end_s, combined);
+    timing.end_s = combined;
   }
 }
 
@@ -124,10 +124,10 @@ bool RingsWalk::in_lockstep() const {
 
 void RingsWalk::repeat(int rounds) {
   for (std::size_t m = 0; m < timings_.size(); ++m) {
-    MemberTiming& its = timings_[m];
-    its.end_s += rounds * (its.end_s - last_[m].end_s);
-    its.compute_s += rounds * (its.compute_s - last_[m].compute_s);
-    its.communicate_s += rounds * (its.communicate_s - last_[m].communicate_s);
+    MemberTiming& timing = timings_[m];
+    timing.end_s += rounds * (timing.end_s - last_[m].end_s);
+    timing.compute_s += rounds * (timing.compute_s - last_[m].compute_s);
+    timing.communicate_s += rounds * (timing.communicate_s - last_[m].communicate_s);
   }
 }
 

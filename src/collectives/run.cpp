@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "collectives/block_work.h"
 #include "collectives/parts.h"
 
 namespace simgrad::collectives {
@@ -31,9 +32,12 @@ void go(const cluster::Communicator& comm, const Exchange& exchange, const clust
 Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x, values::Combination how) {
   const int rounds = schedule.rounds();
   Parts parts(schedule.brings(comm.rank()), std::exchange(x.tensor, Tensor()), schedule.split().length());
-  for (int round = 0; round < rounds; ++round)
+  OwnBlockWork work(comm, rounds);
+  for (int round = 0; round < rounds; ++round) {
+    const Exchange own = schedule.exchange(round, comm.rank());
+    if (own.reduce) work.wait_to_send(round);
     go(
-        comm, schedule.exchange(round, comm.rank()), x.attached, [&](Stretch sent) { return parts.take(sent); },
+        comm, own, x.attached, [&](Stretch sent) { return parts.take(sent); },
         [&](const Exchange& exchange, Packet received) {
           if (!exchange.reduce) x.attached = received.attached;
           if (parts.are_lengths()) return;
@@ -41,6 +45,9 @@ Packet run(const cluster::Communicator& comm, const Schedule& schedule, Packet x
                                            ? values::combine(how, received.tensor, parts.take(exchange.received))
                                            : received.tensor);
         });
+    if (!own.reduce) work.has_come(round);
+  }
+  work.wait_for_end();
   return Packet(parts.take(schedule.keeps(comm.rank())), x.attached);
 }
 

@@ -14,12 +14,14 @@ ScheduleWalk::ScheduleWalk(const Schedule& schedule, const AlphaBetaGamma& costs
       two_ways_(schedule.goes_two_ways()),
       costs_(costs),
       until_(until),
+      works_(schedule, costs, arrivals),
       timings_(arrivals.size()) {
   for (std::size_t m = 0; m < arrivals.size(); ++m) timings_[m].end_s = arrivals[m];
 }
 
 std::vector<MemberTiming> ScheduleWalk::timings() {
   for (int round = 0; round < schedule_.rounds() && !all_past_the_cut(); ++round) step(round);
+  works_.end(timings_);
   return std::move(timings_);
 }
 
@@ -44,6 +46,7 @@ bool ScheduleWalk::all_past_the_cut() const {
 }
 
 void ScheduleWalk::step(int round) {
+  works_.begin(round, timings_);
   before_ = timings_;
   for (std::size_t m = 0; m < timings_.size(); ++m) {
     const Exchange exchange = schedule_.exchange(round, static_cast<int>(m));
@@ -55,6 +58,7 @@ void ScheduleWalk::step(int round) {
     if (exchange.source >= 0 && exchange.reduce) reduce(m, exchange);
     if (beside.source >= 0 && beside.reduce) reduce(m, beside);
   }
+  works_.over(round, timings_);
 }
 
 inline void ScheduleWalk::receive(std::size_t member, const Exchange& exchange) {

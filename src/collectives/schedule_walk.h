@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cluster/computed/collective_timing.h"
-#include "collectives/schedule.h"
+#include "collectives/block_work.h"
 
 namespace simgrad::collectives {
 
@@ -37,6 +37,7 @@ class ScheduleWalk {
   const bool two_ways_;
   const cluster::AlphaBetaGamma& costs_;
   cluster::Until until_;
+  BlockWorks works_;
   std::vector<cluster::MemberTiming> timings_;
   std::vector<cluster::MemberTiming> before_;  ///< this round
   cluster::SentByPair* sent_ = nullptr;

@@ -38,7 +38,7 @@ struct RingHops {
   std::vector<double> latency_s, bandwidth_bytes_per_s;
   std::vector<double> seconds_per_flop;
 
-  /// Those of members in their order.
+  /// The hops between neighbouring members, in the members' order.
   explicit RingHops(const cluster::AlphaBetaGamma& costs);
   RingHops() = default;
 };

@@ -4,6 +4,7 @@
 
 #include "cluster/computed/collective_log.h"
 #include "cluster/computed/network_routes.h"
+#include "cluster/ranks/block_work_scope.h"
 #include "cluster/ranks/world.h"
 #include "collectives/flow_walk.h"
 #include "collectives/mortal_walk.h"
@@ -103,16 +104,17 @@ Tensor run_collective(const cluster::Communicator& comm,
 
 namespace {
 
-/// The time of a call on an idle network.
-double predicted_s(const cluster::Communicator& comm, const CollectiveTiming& timing, const AlphaBetaGamma& costs) {
-  if (!timing.pays_by_hop()) return timing.alone_s(costs, static_cast<std::size_t>(comm.size()));
-  std::vector<int> members;
-  for (int m = 0; m < comm.size(); ++m) members.push_back(comm.world_rank(m));
+/// The time of a call on an idle network, where all members work as long on a block as this one.
+double predicted_s(const cluster::Communicator& comm, const CollectiveTiming& timing, AlphaBetaGamma costs) {
+  const auto members = static_cast<std::size_t>(comm.size());
+  if (const double block_s = cluster::block_s(comm); block_s > 0.0) costs.block_s.assign(members, block_s);
+  if (!timing.pays_by_hop()) return timing.alone_s(costs, members);
+  std::vector<int> ranks;
+  for (int m = 0; m < comm.size(); ++m) ranks.push_back(comm.world_rank(m));
   cluster::LinkNumbers numbers(comm.world().cluster());
-  AlphaBetaGamma by_hop = costs;
-  by_hop.routes = std::make_shared<cluster::NetworkRoutes>(
-      comm.world(), std::make_shared<const std::vector<int>>(std::move(members)), numbers);
-  return timing.alone_s(by_hop, static_cast<std::size_t>(comm.size()));
+  costs.routes = std::make_shared<cluster::NetworkRoutes>(
+      comm.world(), std::make_shared<const std::vector<int>>(std::move(ranks)), numbers);
+  return timing.alone_s(costs, members);
 }
 
 }  // namespace

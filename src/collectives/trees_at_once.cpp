@@ -206,11 +206,11 @@ class TreesTiming final : public cluster::CollectiveTiming {
         costs, arrivals, [](const Passage&) {}, &all);
     const double last_s = std::ranges::max(arrivals);
     for (std::size_t m = 0; m < all.size(); ++m) {
-      MemberTiming& its = all[m];
-      const double from_s = std::min(last_s, its.end_s);
-      const double counted_s = until.part_s(static_cast<int>(m), from_s, its.end_s);
-      its.compute_s = std::min(counted_s, additions(m) * costs.seconds_per_flop[m]);
-      its.communicate_s = counted_s - its.compute_s;
+      MemberTiming& timing = all[m];
+      const double from_s = std::min(last_s, timing.end_s);
+      const double counted_s = until.part_s(static_cast<int>(m), from_s, timing.end_s);
+      timing.compute_s = std::min(counted_s, additions(m) * costs.seconds_per_flop[m]);
+      timing.communicate_s = counted_s - timing.compute_s;
     }
     return all;
   }
@@ -258,10 +258,10 @@ class TreesTiming final : public cluster::CollectiveTiming {
     std::vector<double> seconds_per_flop = costs.seconds_per_flop;
     for (double& seconds : seconds_per_flop) seconds *= static_cast<double>(trees_.size());
     for (const TreeOfPart& tree : trees_) {
-      TreeWalk its(tree, shared, seconds_per_flop, arrivals, x_.wire);
-      its.walk(visit);
+      TreeWalk tree_walk(tree, shared, seconds_per_flop, arrivals, x_.wire);
+      tree_walk.walk(visit);
       for (std::size_t m = 0; ends && m < ends->size(); ++m)
-        (*ends)[m].end_s = std::max((*ends)[m].end_s, its.end_s(m));
+        (*ends)[m].end_s = std::max((*ends)[m].end_s, tree_walk.end_s(m));
     }
   }
 
@@ -296,8 +296,8 @@ std::vector<Parents> trees_of_hosts(const std::vector<std::vector<int>>& hosts) 
   for (int tree = 0; tree < 2; ++tree) {
     Parents& parents = trees[static_cast<std::size_t>(tree)];
     const auto head = [&](int host) {
-      const std::vector<int>& its = hosts[static_cast<std::size_t>(host)];
-      return tree == 0 ? its.front() : its.back();
+      const std::vector<int>& host_members = hosts[static_cast<std::size_t>(host)];
+      return tree == 0 ? host_members.front() : host_members.back();
     };
     for (int h = 0; h < static_cast<int>(hosts.size()); ++h) {
       std::vector<int> chain = hosts[static_cast<std::size_t>(h)];

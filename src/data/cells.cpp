@@ -1,5 +1,6 @@
 #include "data/cells.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -15,6 +16,14 @@ bool is_na(std::string_view text) {
   return text.size() == 2 && (text[0] == 'n' || text[0] == 'N') && (text[1] == 'a' || text[1] == 'A');
 }
 
+/// A text with a decimal comma: the same with a point is read.
+Cell parse_with_comma(std::string_view text) {
+  if (text.find('.') != std::string_view::npos) return {Cell::Kind::text};
+  std::string with_point(text);
+  std::ranges::replace(with_point, ',', '.');
+  return parse_cell(with_point);
+}
+
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
@@ -23,8 +32,9 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-Cell parse_cell(std::string_view text) {
+Cell parse_cell(std::string_view text, char decimal) {
   text = trimmed(text);
+  if (decimal == ',' && text.find_first_of(".,") != std::string_view::npos) return parse_with_comma(text);
   if (text.empty() || text == "?") return {Cell::Kind::missing};
 
   // from_chars does not accept a plus. "+-1" stays a text.

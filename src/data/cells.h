@@ -14,7 +14,8 @@ struct Cell {
 
 /// Reads a cell. Surrounding blanks are ignored and a leading plus is allowed. Missing: empty, `?`, `NA` and `nan` in
 /// any case. Infinite: `inf`, `infinity`, and numbers beyond the range of a double.
-Cell parse_cell(std::string_view text);
+/// decimal: the byte before a number's fraction. Under ',' a cell with a point is a text: "1.234" may be a thousand.
+Cell parse_cell(std::string_view text, char decimal = '.');
 
 /// The text without the spaces and tabs around it.
 std::string_view trimmed(std::string_view text);

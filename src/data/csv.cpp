@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "data/cells.h"
 #include "data/csv_columns.h"
+#include "data/csv_form.h"
 #include "data/csv_ratings.h"
 #include "data/csv_table.h"
 #include "data/encoding.h"
@@ -36,14 +37,30 @@ std::string separator_fault(const std::string& separator) {
   return fmt::format("the separator is {}, expected one byte such as \",\", \";\" or a tab", shown(separator));
 }
 
+/// The reason why a text cannot stand before a number's fraction, or empty.
+std::string decimal_fault(const std::optional<std::string>& decimal) {
+  if (!decimal || *decimal == "." || *decimal == ",") return {};
+  return fmt::format("decimal is {}, expected \".\" or \",\"", shown(*decimal));
+}
+
+/// The end of an error about cells that another form would explain, or empty.
+std::string form_hint(const std::optional<CsvForm>& likely, const CsvForm& form) {
+  if (!likely) return {};
+  return fmt::format("; cells seem to be separated by {0}: set [data] separator = {0}{1}",
+                     shown_byte(likely->separator),
+                     likely->decimal == form.decimal ? "" : fmt::format(" and decimal = \"{}\"", likely->decimal));
+}
+
 /// The steps from a table of cells to a data set. Without a prediction (clustering) only a target that is named is left
 /// out.
 class Reading {
  public:
-  Reading(const Csv& options, const CsvTable& table, const Request& request)
+  /// hint: the end of an error about a single column.
+  Reading(const Csv& options, const CsvTable& table, const Request& request, const std::string& hint)
       : options_(options),
         request_(request),
         table_(table),
+        hint_(hint.empty() ? fmt::format("; is {} the right separator?", shown_byte(options.separator[0])) : hint),
         ignored_(ignored_columns()),
         target_(target_column()),
         columns_(read_columns(table)) {}
@@ -55,7 +72,7 @@ class Reading {
     Dataset set = shaped();
     fill_features(set);
     fill_targets(set);
-    set.notes = notes();
+    set.notes = notes(set.columns);
     set.encoding = encoding();
     return set;
   }
@@ -69,7 +86,7 @@ class Reading {
     return columns_.numbers[static_cast<std::size_t>(row * table_.columns + j)];
   }
   bool missing(std::int64_t row, std::int64_t j) const {
-    return std::isnan(number(row, j)) && parse_cell(table_.cell(row, j)).kind == Cell::Kind::missing;
+    return std::isnan(number(row, j)) && table_.value(row, j).kind == Cell::Kind::missing;
   }
 
   bool ignored(std::int64_t j) const { return ignored_[static_cast<std::size_t>(j)]; }
@@ -80,17 +97,21 @@ class Reading {
   void check_cells() const;
   std::string cell_fault(std::int64_t j) const;
   std::string missing_fault() const;
+  bool has_other_decimals(std::int64_t j) const;
+  bool may_be_thousands(std::int64_t j) const;
+  std::string decimal_hint(std::int64_t row, std::int64_t j) const;
   void choose_rows();
   void settle_columns();
   Dataset shaped() const;
   void fill_features(Dataset& set) const;
   void fill_targets(Dataset& set) const;
-  std::vector<std::string> notes() const;
+  std::vector<std::string> notes(std::int64_t features) const;
   std::shared_ptr<const Encoding> encoding() const;
 
   const Csv& options_;
   const Request& request_;
   const CsvTable& table_;
+  std::string hint_;
   std::vector<bool> ignored_;  ///< by column
   std::int64_t target_;        ///< -1: none
   Columns columns_;
@@ -127,8 +148,7 @@ std::int64_t Reading::target_column() const {
                                           at(table_.names_line)));
   if (rest < 2)
     throw base::ScenarioError(
-        fmt::format("{}: one column, expected a target and at least one feature; is {} the right separator?",
-                    at(table_.names_line), shown(options_.separator)));
+        fmt::format("{}: one column, expected a target and at least one feature{}", at(table_.names_line), hint_));
   if (!options_.target) {
     std::int64_t last = table_.columns - 1;
     while (ignored(last)) --last;
@@ -148,17 +168,47 @@ std::string Reading::cell_fault(std::int64_t j) const {
   // Class labels may be any texts. If one label is a text, all of the column's labels are texts.
   if (label && request_.task == Task::classification && held.texts.count > 0) return {};
   if (label && request_.task == Task::clustering) return {};
-  if (!label && held.text()) return {};
   const auto fault = [&](const Seen& seen, std::string_view expected) {
-    return fmt::format("{}: column {} holds {}, expected {}", at(line(seen.first_row)), shown(name(j)),
-                       shown(trimmed(table_.cell(seen.first_row, j))), expected);
+    return fmt::format("{}: column {} holds {}, expected {}{}", at(line(seen.first_row)), shown(name(j)),
+                       shown(trimmed(table_.cell(seen.first_row, j))), expected, decimal_hint(seen.first_row, j));
   };
+  if (!label && held.text() && options_.decimal.value_or(",") == "," && has_other_decimals(j))
+    return fault(held.texts, "a number") + (options_.decimal ? "" : ", and for texts decimal = \".\"");
+  if (!label && held.text()) return {};
   if (held.infinite.count > 0) return fault(held.infinite, "a finite number");
   if (held.texts.count == 0) return {};
   if (label) return fault(held.texts, "a number; to predict classes use a classification model");
   if (held.texts.first_row == 0 && !options_.header)
     return fault(held.texts, "a number as in its other cells; if this line holds names, set header = true");
   return fault(held.texts, "a number as in most of its cells");
+}
+
+/// Whether all texts of the column would be numbers with the other decimal sign.
+bool Reading::has_other_decimals(std::int64_t j) const {
+  for (std::int64_t row = 0; row < table_.rows(); ++row)
+    if (table_.value(row, j).kind == Cell::Kind::text && !has_other_decimal(table_.cell(row, j), table_.decimal))
+      return false;
+  return true;
+}
+
+/// Whether each text of the column has three digits behind its comma, as thousands do.
+bool Reading::may_be_thousands(std::int64_t j) const {
+  constexpr std::size_t digits_of_thousand = 3;
+  for (std::int64_t row = 0; row < table_.rows(); ++row) {
+    if (table_.value(row, j).kind != Cell::Kind::text) continue;
+    const std::string_view cell = trimmed(table_.cell(row, j));
+    if (cell.size() - std::min(cell.find(','), cell.size()) != digits_of_thousand + 1) return false;
+  }
+  return true;
+}
+
+/// The end of an error about a cell that the other decimal sign would explain, or empty.
+std::string Reading::decimal_hint(std::int64_t row, std::int64_t j) const {
+  if (!has_other_decimal(table_.cell(row, j), table_.decimal)) return {};
+  if (table_.decimal == '.' && may_be_thousands(j))
+    return "; remove commas of thousands from the file, or set [data] decimal = \",\" for decimal commas";
+  return fmt::format("; for a decimal {} set [data] decimal = \"{}\"", table_.decimal == ',' ? "point" : "comma",
+                     table_.decimal == ',' ? '.' : ',');
 }
 
 /// The error for the column's first missing cell, or empty.
@@ -267,14 +317,13 @@ void Reading::fill_targets(Dataset& set) const {
     set.targets = std::move(labels);
 }
 
-std::vector<std::string> Reading::notes() const {
+std::vector<std::string> Reading::notes(std::int64_t features) const {
   constexpr std::size_t most = 5;
   std::vector<std::string> all;
   for (std::int64_t j = 0; j < table_.columns && all.size() < most; ++j)
-    if (const std::string note = feature(j) ? remark(columns_, j, table_, rows_) : ""; !note.empty())
-      all.push_back(fmt::format("{}: column {} {}{}; to leave it out: [data] ignore = [{}]", at(table_.names_line),
-                                shown(name(j)), note,
-                                note.starts_with("has one") ? "" : "; it looks like an identifier", shown(name(j))));
+    if (const std::string note = feature(j) ? remark(columns_, j, table_, rows_, features) : ""; !note.empty())
+      all.push_back(fmt::format("{}: column {} {}; to leave it out: [data] ignore = [{}]", at(table_.names_line),
+                                shown(name(j)), note, shown(name(j))));
   return all;
 }
 
@@ -282,15 +331,14 @@ std::vector<std::string> Reading::notes() const {
 std::shared_ptr<const Encoding> Reading::encoding() const {
   auto encoding = std::make_shared<Encoding>();
   encoding->task = request_.task;
-  encoding->set_table(options_.header, options_.separator[0], static_cast<Encoding::Gap>(options_.missing),
-                      table_.columns);
+  encoding->set_table(options_.form(), static_cast<Encoding::Gap>(options_.missing), table_.columns);
   for (std::int64_t j = 0; j < table_.columns; ++j) {
     if (!feature(j)) continue;
-    Encoding::Column& its = encoding->columns.emplace_back();
-    its.name = name(j);
-    its.place = j;
-    its.substitute = column(j).substitute;
-    for (const std::string_view value : column(j).values.values()) its.values.emplace_back(value);
+    Encoding::Column& encoded_column = encoding->columns.emplace_back();
+    encoded_column.name = name(j);
+    encoded_column.place = j;
+    encoded_column.substitute = column(j).substitute;
+    for (const std::string_view value : column(j).values.values()) encoded_column.values.emplace_back(value);
   }
   if (target_ < 0 || request_.task == Task::clustering) return encoding;
   encoding->target.name = name(target_);
@@ -303,37 +351,49 @@ std::shared_ptr<const Encoding> Reading::encoding() const {
 void Csv::describe(base::Describer& d) {
   d.path("path", path, "the file");
   d.name_or_index("target", target,
-                  "the column to predict, by its name or its zero-based index; default the last (with k_means none)");
-  d.name_or_index("user", user, "the column of users, for recommendation only; default the first");
-  d.name_or_index("item", item, "the column of items, for recommendation only; default the second");
+                  "the column to predict, by its name or its zero-based index; default: the last (with k_means none)");
+  d.name_or_index("user", user, "the column of users, for recommendation only; default: the first");
+  d.name_or_index("item", item, "the column of items, for recommendation only; default: the second");
   d.names_or_indices("ignore", ignore,
                      "columns that are no features, such as an identifier: by name or zero-based index, as in "
                      "[\"id\", 3]");
   d.flag("header", header, "whether the first line holds the columns' names");
   d.text("separator", separator, "the byte between two cells");
+  d.text(
+      "decimal", decimal,
+      "what stands before a number's fraction, \".\" or \",\"; default \".\", and a column of numbers with a comma is "
+      "refused");
   d.choice("missing", missing, missing_choices, "cells that are empty, ?, NA or nan");
   if (path.empty()) d.refuse("path", "the data source \"csv\" needs the path of a file");
   if (const std::string fault = separator_fault(separator); !fault.empty()) d.refuse("separator", fault);
+  if (const std::string fault = decimal_fault(decimal); !fault.empty()) d.refuse("decimal", fault);
 }
 
 Dataset Csv::load(const Request& request) const { return read(text_file(path), request); }
 
 Dataset Csv::read(std::string text, const Request& request) const {
-  if (const std::string fault = separator_fault(separator); !fault.empty())
-    throw base::ScenarioError(fmt::format("{}: {}", path, fault));
+  for (const std::string& fault : {separator_fault(separator), decimal_fault(decimal)})
+    if (!fault.empty()) throw base::ScenarioError(fmt::format("{}: {}", path, fault));
   clean_text(text, path);
-  const CsvTable table = csv_table(text, separator[0], header, path);
+  const std::string hint = form_hint(FormGuess(text).other_than(form()), form());
+  const CsvTable table = [&] {
+    try {
+      return csv_table(text, form(), path);
+    } catch (const base::ScenarioError& fault) {
+      throw base::ScenarioError(fault.what() + hint);
+    }
+  }();
   if (request.task == Task::recommendation) {
     if (!ignore.empty())
       throw base::ScenarioError(
           fmt::format("{}: ratings read the columns user, item and target alone; leave \"ignore\" out", path));
-    return csv_ratings(*this, table);
+    return csv_ratings(*this, table, hint);
   }
   if (user || item)
     throw base::ScenarioError(
         fmt::format("{}: {} = {} is only for ratings, which the model does not predict; leave it out", path,
                     user ? "user" : "item", shown(user ? *user : *item)));
-  return Reading(*this, table, request).dataset();
+  return Reading(*this, table, request, hint).dataset();
 }
 
 }  // namespace simgrad::data

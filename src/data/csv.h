@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/csv_table.h"
 #include "data/source.h"
 
 namespace simgrad::data {
@@ -13,7 +14,8 @@ namespace simgrad::data {
 ///
 /// A column is a text column if most of its present cells are not numbers. It becomes one feature for each value,
 /// "column=value", in the order of the values: 1 where the row has the value and 0 elsewhere. A single text among
-/// numbers is an error, not a category. A cell is missing if it is empty, `?`, `NA` or `nan`. `missing = "mean"`
+/// numbers is an error, not a category, and so is a text that would be a number with a decimal comma, unless `decimal`
+/// says that it is none. A cell is missing if it is empty, `?`, `NA` or `nan`. `missing = "mean"`
 /// replaces it by the column's mean, in a text column by its most frequent value (over the whole file: the test set is
 /// not known here).
 /// A row without a target is dropped under both "drop" and "mean": an invented label would be worse than none.
@@ -32,7 +34,8 @@ struct Csv : Source {
   std::optional<std::string> item;    ///< likewise; default the second column
   std::vector<std::string> ignore;    ///< columns that are no features, by name or zero-based index
   bool header = true;
-  std::string separator = ",";  ///< one byte
+  std::string separator = ",";         ///< one byte
+  std::optional<std::string> decimal;  ///< "." or ","; left out: ".", and numbers with a comma are no category
   Missing missing = Missing::refuse;
 
   void describe(base::Describer& d) override;
@@ -40,6 +43,8 @@ struct Csv : Source {
   bool suits(Task task) const override { return task != Task::text && task != Task::mixture; }
   std::vector<std::string> files() const override { return {path}; }
   Dataset load(const Request& request) const override;
+  /// The form of the file, once the options are sound.
+  CsvForm form() const { return {separator[0], decimal ? decimal->front() : '.', header}; }
 
   /// The data set that a file's text describes; `path` is only for errors.
   Dataset read(std::string text, const Request& request) const;

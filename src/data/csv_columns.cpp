@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/errors.h"
 #include "base/text.h"
@@ -29,6 +31,49 @@ bool settle_text(Column& column, std::int64_t j, const CsvTable& table, const st
   }
   column.substitute = static_cast<double>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   return true;
+}
+
+/// The numbers of digits of a text's first three groups, if they are separated by one of "-/." twice, and the text ends
+/// there or a time of day follows behind a blank or T; else nothing.
+std::optional<std::array<std::size_t, 3>> digit_groups(std::string_view text) {
+  std::array<std::size_t, 3> groups{};
+  std::size_t at = 0;
+  char between = 0;
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    const std::size_t from = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    groups[k] = at - from;
+    if (k == groups.size() - 1) break;
+    if (at == text.size() || std::string_view("-/.").find(text[at]) == std::string_view::npos) return {};
+    if (k > 0 && text[at] != between) return {};
+    between = text[at++];
+  }
+  const bool ends = at == text.size() || text[at] == ' ' || text[at] == 'T';
+  return ends ? std::optional(groups) : std::nullopt;
+}
+
+/// Whether the text is a date such as 2024-01-31, 31.1.24 or 1/31/2024.
+bool is_date(std::string_view text) {
+  const auto groups = digit_groups(text);
+  if (!groups) return false;
+  const auto [first, second, third] = *groups;
+  const auto short_one = [](std::size_t digits) { return digits == 1 || digits == 2; };
+  return short_one(second) && ((first == 4 && short_one(third)) || (short_one(first) && (third == 2 || third == 4)));
+}
+
+constexpr std::size_t rows_of_chance = 20;  ///< fewer rows differ from each other by chance
+
+std::string remark_on_text(const std::vector<std::string_view>& values, std::size_t rows, std::int64_t features) {
+  constexpr std::size_t many = 10, few = 5;
+  if (values.size() <= 1) return "has one value in all rows";
+  const bool identifies = rows >= rows_of_chance && 2 * values.size() > rows;
+  const bool most = values.size() >= few && 2 * static_cast<std::int64_t>(values.size()) > features;
+  if (values.size() <= many && !most) return {};
+  const std::string_view looks = std::ranges::all_of(values, is_date) ? "; it looks like a date"
+                                 : identifies                         ? "; it looks like an identifier"
+                                                                      : "";
+  return fmt::format("has {} different texts, which become {} of the {} features{}", values.size(), values.size(),
+                     features, looks);
 }
 
 }  // namespace
@@ -62,7 +107,7 @@ Columns read_columns(const CsvTable& table) {
   columns.numbers.reserve(table.cells.size());
   for (std::int64_t row = 0; row < table.rows(); ++row)
     for (std::int64_t j = 0; j < table.columns; ++j) {
-      const Cell cell = parse_cell(table.cell(row, j));
+      const Cell cell = table.value(row, j);
       Column& column = columns.all[static_cast<std::size_t>(j)];
       switch (cell.kind) {
         case Cell::Kind::number:
@@ -100,14 +145,10 @@ bool settle_column(Columns& columns, std::int64_t j, const CsvTable& table, cons
   return true;
 }
 
-std::string remark(const Columns& columns, std::int64_t j, const CsvTable& table,
-                   const std::vector<std::int64_t>& rows) {
-  constexpr std::size_t rows_least = 20;  // fewer numbers differ by chance
+std::string remark(const Columns& columns, std::int64_t j, const CsvTable& table, const std::vector<std::int64_t>& rows,
+                   std::int64_t features) {
   const Column& held = columns.all[static_cast<std::size_t>(j)];
-  if (held.text()) {
-    if (held.values.size() <= 1) return "has one value in all rows";
-    return held.values.size() == rows.size() && rows.size() >= rows_least ? "has another text in every row" : "";
-  }
+  if (held.text()) return remark_on_text(held.values.values(), rows.size(), features);
   std::vector<double> numbers;
   bool whole = true, constant = true;
   for (const std::int64_t row : rows) {
@@ -119,9 +160,11 @@ std::string remark(const Columns& columns, std::int64_t j, const CsvTable& table
     if (!whole && !constant) return {};  // measured quantities often differ in every row
   }
   if (constant) return "has one value in all rows";
-  if (numbers.size() < rows_least || numbers.size() < rows.size()) return {};
+  if (numbers.size() < rows_of_chance || numbers.size() < rows.size()) return {};
   std::ranges::sort(numbers);
-  return std::ranges::adjacent_find(numbers) == numbers.end() ? "has a different integer in every row" : "";
+  return std::ranges::adjacent_find(numbers) == numbers.end()
+             ? "has a different integer in every row; it looks like an identifier"
+             : "";
 }
 
 }  // namespace simgrad::data

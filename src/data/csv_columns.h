@@ -53,9 +53,10 @@ Columns read_columns(const CsvTable& table);
 /// False if a text column has more than `values_most` values.
 bool settle_column(Columns& columns, std::int64_t j, const CsvTable& table, const std::vector<std::int64_t>& rows);
 
-/// A remark on a settled column that is constant or looks like an identifier over these rows ("has one value in all
-/// rows"), or empty.
-std::string remark(const Columns& columns, std::int64_t j, const CsvTable& table,
-                   const std::vector<std::int64_t>& rows);
+/// A remark on a settled column that is constant, looks like an identifier, or becomes many features over these rows
+/// ("has one value in all rows", "has 28 different texts, which become 28 of the 30 features; it looks like a date"),
+/// or empty.  features: of the whole data set.
+std::string remark(const Columns& columns, std::int64_t j, const CsvTable& table, const std::vector<std::int64_t>& rows,
+                   std::int64_t features);
 
 }  // namespace simgrad::data

@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "data/cells.h"
 #include "data/csv_columns.h"
+#include "data/csv_form.h"
 #include "data/encoding.h"
 #include "data/limits.h"
 
@@ -20,13 +21,13 @@ struct RatingColumns {
   std::int64_t user, item, rating;
 };
 
-RatingColumns columns_of(const Csv& options, const CsvTable& table) {
+RatingColumns columns_of(const Csv& options, const CsvTable& table, const std::string& hint) {
   const std::string where = fmt::format("{}:{}", options.path, table.names_line);
   if (table.columns < 3)
-    throw base::ScenarioError(
-        fmt::format("{}: {} column{}, expected three at least: user, item and rating; is {} the "
-                    "right separator?",
-                    where, table.columns, table.columns == 1 ? "" : "s", shown(options.separator)));
+    throw base::ScenarioError(fmt::format(
+        "{}: {} column{}, expected three at least: user, item and rating{}", where, table.columns,
+        table.columns == 1 ? "" : "s",
+        hint.empty() ? fmt::format("; is {} the right separator?", shown_byte(options.separator[0])) : hint));
   const auto column = [&](const std::optional<std::string>& wanted, std::string_view role, std::int64_t fallback) {
     return wanted ? find_column(table, *wanted, role, where) : fallback;
   };
@@ -52,8 +53,8 @@ std::vector<double> renumber(std::vector<double>& numbers) {
 
 class RatingsReading {
  public:
-  RatingsReading(const Csv& options, const CsvTable& table)
-      : options_(options), table_(table), columns_(columns_of(options, table)) {}
+  RatingsReading(const Csv& options, const CsvTable& table, const std::string& hint)
+      : options_(options), table_(table), columns_(columns_of(options, table, hint)) {}
 
   Dataset dataset() {
     for (std::int64_t row = 0; row < table_.rows(); ++row) read(row);
@@ -65,8 +66,7 @@ class RatingsReading {
     auto encoding = std::make_shared<Encoding>();
     encoding->form = Encoding::Form::ratings;
     encoding->task = Task::recommendation;
-    encoding->set_table(options_.header, options_.separator[0], static_cast<Encoding::Gap>(options_.missing),
-                        table_.columns);
+    encoding->set_table(options_.form(), static_cast<Encoding::Gap>(options_.missing), table_.columns);
     encoding->columns = {as_column(columns_.user), as_column(columns_.item)};
     encoding->target = as_column(columns_.rating);
     encoding->users = renumber(users_);
@@ -86,9 +86,8 @@ class RatingsReading {
 
  private:
   void read(std::int64_t row) {
-    const std::array<Cell, 3> cells{parse_cell(table_.cell(row, columns_.user)),
-                                    parse_cell(table_.cell(row, columns_.item)),
-                                    parse_cell(table_.cell(row, columns_.rating))};
+    const std::array<Cell, 3> cells{table_.value(row, columns_.user), table_.value(row, columns_.item),
+                                    table_.value(row, columns_.rating)};
     const bool gap = std::ranges::any_of(cells, [](const Cell& cell) { return cell.kind == Cell::Kind::missing; });
     if (gap && options_.missing != Csv::Missing::refuse) return;
     users_.push_back(whole(cells[0], row, columns_.user));
@@ -121,6 +120,8 @@ class RatingsReading {
 
 }  // namespace
 
-Dataset csv_ratings(const Csv& options, const CsvTable& table) { return RatingsReading(options, table).dataset(); }
+Dataset csv_ratings(const Csv& options, const CsvTable& table, const std::string& hint) {
+  return RatingsReading(options, table, hint).dataset();
+}
 
 }  // namespace simgrad::data

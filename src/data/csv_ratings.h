@@ -11,6 +11,7 @@ namespace simgrad::data {
 
 /// The data set: the features are user and item, the target is the rating.  Errors: ScenarioError `path:line:` for
 /// columns that do not exist or are named twice, and for cells of another kind.
-Dataset csv_ratings(const Csv& options, const CsvTable& table);
+/// hint: the end of an error about too few columns, or empty.
+Dataset csv_ratings(const Csv& options, const CsvTable& table, const std::string& hint);
 
 }  // namespace simgrad::data

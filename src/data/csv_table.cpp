@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/errors.h"
-#include "data/cells.h"
 #include "data/limits.h"
 
 namespace simgrad::data {
@@ -114,7 +113,7 @@ void name_columns(CsvTable& table, bool header, const std::string& path) {
   bool numbers_only = true;
   for (std::int64_t j = 0; j < table.columns; ++j) {
     const std::string_view name = trimmed(table.cells[static_cast<std::size_t>(j)]);
-    numbers_only = numbers_only && parse_cell(name).kind == Cell::Kind::number;
+    numbers_only = numbers_only && parse_cell(name, table.decimal).kind == Cell::Kind::number;
     table.names.push_back(name.empty() ? fmt::format("column_{}", j) : std::string(name));
   }
   if (numbers_only)
@@ -127,10 +126,10 @@ void name_columns(CsvTable& table, bool header, const std::string& path) {
 
 }  // namespace
 
-CsvTable csv_table(std::span<char> text, char separator, bool header, const std::string& path,
-                   std::int64_t first_line) {
+CsvTable csv_table(std::span<char> text, const CsvForm& form, const std::string& path, std::int64_t first_line) {
   CsvTable table;
-  Scanner scanner(text, separator, path, first_line);
+  table.decimal = form.decimal;
+  Scanner scanner(text, form.separator, path, first_line);
   while (scanner.find_row()) {
     table.lines.push_back(scanner.line());
     const char* const row = scanner.here();
@@ -148,7 +147,7 @@ CsvTable csv_table(std::span<char> text, char separator, bool header, const std:
       throw base::ScenarioError(fmt::format("{}:{}: {}", path, table.lines.back(), too_large(table.rows(), found)));
   }
   if (table.lines.empty()) throw base::ScenarioError(fmt::format("{}:1: no rows, expected at least one", path));
-  name_columns(table, header, path);
+  name_columns(table, form.header, path);
   if (table.lines.empty())
     throw base::ScenarioError(
         fmt::format("{}:{}: no rows behind the header, expected at least one", path, table.names_line));

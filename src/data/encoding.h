@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/csv_table.h"
 #include "data/dataset.h"
 #include "data/standardize.h"
 
@@ -31,9 +32,10 @@ struct Encoding {
   };
 
   /// Sets the form of a CSV file.  file_columns: all columns of the file.
-  void set_table(bool with_header, char between, Gap rule, std::int64_t all_columns) {
-    header = with_header;
-    separator = between;
+  void set_table(const CsvForm& of_file, Gap rule, std::int64_t all_columns) {
+    header = of_file.header;
+    separator = of_file.separator;
+    decimal = of_file.decimal;
     missing = rule;
     file_columns = all_columns;
   }
@@ -43,6 +45,7 @@ struct Encoding {
   // CSV:
   bool header = true;
   char separator = ',';
+  char decimal = '.';
   Gap missing = Gap::refuse;         ///< the rule for missing cells
   std::int64_t file_columns = 0;     ///< of the training's file, the target and columns that were ignored included
   std::vector<Column> columns = {};  ///< those of features, in the features' order; of ratings a user and an item

@@ -14,7 +14,7 @@ struct Markov : RowGenerator {
   static constexpr base::About about{
       .kind = "markov",
       .summary = "A Markov chain over tokens, whose entropy, the least loss there can be, is known (transformer)",
-      .cost = "vocabulary^(order + 1) normal draws, and a draw a token",
+      .cost = "vocabulary^(order + 1) normal draws, and one draw per token",
       .source = "C. E. Shannon, A Mathematical Theory of Communication, 1948, sections 2 to 7"};
 
   std::int64_t vocabulary = 32;

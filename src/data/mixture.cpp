@@ -37,21 +37,21 @@ void add_part(Dataset& set, const std::string& name, std::int64_t features, std:
   set.parts.push_back(part);
 }
 
-void add_names(Dataset& set, const PartColumns& part, const Dataset& its) {
+void add_names(Dataset& set, const PartColumns& part, const Dataset& source) {
   for (std::int64_t k = 0; k < part.rows; ++k) {
     const std::string row = part.rows == 1 ? part.name : fmt::format("{}[{}]", part.name, k);
-    for (const std::string& feature : its.feature_names) set.feature_names.push_back(row + "." + feature);
-    set.feature_names.push_back(row + "." + its.target_name);
+    for (const std::string& feature : source.feature_names) set.feature_names.push_back(row + "." + feature);
+    set.feature_names.push_back(row + "." + source.target_name);
   }
 }
 
-void write_samples(Dataset& set, const PartColumns& part, const Dataset& its) {
+void write_samples(Dataset& set, const PartColumns& part, const Dataset& source) {
   for (std::int64_t i = 0; i < set.rows; ++i) {
     double* to = set.features.data() + i * set.columns + part.first;
     for (std::int64_t k = 0; k < part.rows; ++k) {
-      const std::int64_t row = (i * part.rows + k) % its.rows;
-      to = std::ranges::copy(its.row(row), to).out;
-      *to++ = its.targets[static_cast<std::size_t>(row)];
+      const std::int64_t row = (i * part.rows + k) % source.rows;
+      to = std::ranges::copy(source.row(row), to).out;
+      *to++ = source.targets[static_cast<std::size_t>(row)];
     }
   }
 }

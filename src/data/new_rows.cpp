@@ -30,7 +30,7 @@ bool is_number(std::string_view text) { return parse_cell(text).kind == Cell::Ki
 std::int64_t class_of(const Encoding& encoding, std::string_view label) {
   const std::vector<std::string>& names = encoding.class_names;
   if (const auto same = std::ranges::find(names, label); same != names.end()) return same - names.begin();
-  const Cell cell = parse_cell(label);
+  const Cell cell = parse_cell(label, encoding.decimal);
   if (cell.kind != Cell::Kind::number) return -1;
   const auto equal = std::ranges::find_if(names, [&](const std::string& name) {
     const Cell known = parse_cell(name);

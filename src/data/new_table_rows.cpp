@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "data/cells.h"
 #include "data/csv_blocks.h"
+#include "data/csv_form.h"
 #include "data/csv_table.h"
 #include "data/new_rows.h"
 
@@ -32,7 +33,7 @@ class TableRows {
     if (!first_ && std::ranges::all_of(text, [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }))
       return;
     text_ = &text;
-    table_ = csv_table(text, encoding_.separator, first_ && encoding_.header, path_, first_line);
+    table_ = read_table(text, first_line);
     if (first_) found_ = found();
     first_ = false;
     if (table_.columns != found_.all)
@@ -49,8 +50,28 @@ class TableRows {
     throw base::ScenarioError(fmt::format("{}: {}", where, what));
   }
   [[noreturn]] void refuse(std::int64_t row, std::int64_t j, const std::string& expected) const {
-    fail(place(row, j), fmt::format("column {} holds {}, expected {}", shown(table_.names[index(j)]),
-                                    shown(trimmed(table_.cell(row, j))), expected));
+    const std::string_view cell = table_.cell(row, j);
+    const std::string hint =
+        has_other_decimal(cell, encoding_.decimal)
+            ? fmt::format("; numbers of the training have {} before their fraction", shown_byte(encoding_.decimal))
+            : "";
+    fail(place(row, j), fmt::format("column {} holds {}, expected {}{}", shown(table_.names[index(j)]),
+                                    shown(trimmed(cell)), expected, hint));
+  }
+  /// The block's cells; an error says if the file seems to be written in another form than the training's.
+  CsvTable read_table(std::string& text, std::int64_t first_line) const {
+    const CsvForm form{encoding_.separator, encoding_.decimal, first_ && encoding_.header};
+    const FormGuess guess(text);
+    try {
+      return csv_table(text, form, path_, first_line);
+    } catch (const base::ScenarioError& fault) {
+      const auto likely = first_ ? guess.other_than(form) : std::nullopt;
+      throw base::ScenarioError(
+          fault.what() + (likely ? fmt::format("; cells seem to be separated by {}, but those of the training are "
+                                               "separated by {}",
+                                               shown_byte(likely->separator), shown_byte(form.separator))
+                                 : ""));
+    }
   }
   static std::size_t index(std::int64_t j) { return static_cast<std::size_t>(j); }
 
@@ -103,7 +124,7 @@ class TableRows {
     const bool ratings = encoding_.form == Encoding::Form::ratings;
     if (encoding_.missing == Encoding::Gap::drop || (ratings && encoding_.missing == Encoding::Gap::mean))
       for (const std::int64_t j : found_.columns)
-        if (parse_cell(table_.cell(row, j)).kind == Cell::Kind::missing) {
+        if (table_.value(row, j).kind == Cell::Kind::missing) {
           ++block.left_out;
           return;
         }
@@ -120,7 +141,7 @@ class TableRows {
     for (std::size_t k = 0; k < encoding_.columns.size(); ++k) {
       const Encoding::Column& column = encoding_.columns[k];
       const std::int64_t j = found_.columns[k];
-      const Cell cell = parse_cell(table_.cell(row, j));
+      const Cell cell = table_.value(row, j);
       const bool gap = cell.kind == Cell::Kind::missing;
       if (gap && encoding_.missing == Encoding::Gap::refuse)
         fail(place(row, j), fmt::format("column {} has no value here, expected one; a model that was trained with "
@@ -149,7 +170,7 @@ class TableRows {
     for (std::size_t k = 0; k < names.size(); ++k) {
       const bool item = k == 1;
       const std::int64_t j = found_.columns[k];
-      const Cell cell = parse_cell(table_.cell(row, j));
+      const Cell cell = table_.value(row, j);
       if (cell.kind != Cell::Kind::number || cell.value != std::floor(cell.value)) refuse(row, j, "a whole number");
       const std::vector<double>& known = item ? encoding_.items : encoding_.users;
       const std::int64_t count = item ? encoding_.item_count : encoding_.user_count;
@@ -169,7 +190,7 @@ class TableRows {
   /// Whether the row has a target.
   bool read_target(std::int64_t row, double& target) const {
     const std::int64_t j = found_.target;
-    const Cell cell = parse_cell(table_.cell(row, j));
+    const Cell cell = table_.value(row, j);
     if (encoding_.task == Task::classification) {
       const std::string_view label = trimmed(table_.cell(row, j));
       const std::int64_t number = class_of(encoding_, label);

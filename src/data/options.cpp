@@ -23,7 +23,7 @@ void Options::describe(base::Describer& d) {
          "whether features are scaled to mean 0 and standard deviation 1 over the training set; users, items and "
          "sparse rows are not");
   d.flag("standardize_target", standardize_target,
-         "whether the target of a regression is scaled likewise, and so are ratings");
+         "whether the target of a regression, or ratings, are scaled in the same way");
   if (source->nonzeros()) {
     if (standardize && d.given("standardize"))
       d.refuse("standardize", fmt::format("standardize = true would fill in the zeros that the sparse rows of data "

@@ -154,7 +154,7 @@ struct StepInputs {
   /// Backward: the numbers of the forward steps that are `kept`, after `then`, in their order.
   std::span<const std::span<const double>> kept = {};
   double scale = 1.0;  ///< of the sum of the rows' losses: read where the loss is, and by auxiliary losses
-  /// Of the penalty's gradient for the samples of all expert ranks; one rank adds it for each parameter.
+  /// The factor of the penalty's gradient, for the samples of all expert ranks; one rank adds it for each parameter.
   double penalty_scale = 0.0;
   values::Format format = values::Format::float64;
 };

@@ -31,7 +31,7 @@ double score_of(const SparseRow& row, SparseModel::Parameters at, std::size_t k,
 }  // namespace
 
 void FactorizationMachine::describe(base::Describer& d) {
-  d.integer("factors", factors, "the length of the vector that describes a feature, beside its weight",
+  d.integer("factors", factors, "the length of the vector that describes a feature, in addition to its weight",
             base::Bounds::between(1.0, 1e4));
   d.number("l2", l2, "the weight of the penalty l2/2 |w|^2 on all parameters", base::Bounds::at_least(0.0));
 }

@@ -12,11 +12,12 @@ namespace simgrad::models {
 
 class FactorizationMachine final : public SparseModel {
  public:
-  static constexpr base::About about{
-      .kind = "factorization_machine",
-      .summary = "Two classes on sparse rows: a weight a feature, and k factors whose products weigh its pairs.",
-      .cost = "4 + 8 k flops an entry that is not zero (k factors), 2 k + 4 a row",
-      .source = "S. Rendle, Factorization Machines, 2010"};
+  static constexpr base::About about{.kind = "factorization_machine",
+                                     .summary =
+                                         "Two classes on sparse rows: a weight for each feature, and k factors whose "
+                                         "products weight the pairs of features.",
+                                     .cost = "4 + 8 k flops an entry that is not zero (k factors), 2 k + 4 a row",
+                                     .source = "S. Rendle, Factorization Machines, 2010"};
 
   std::int64_t factors = 8;
 

@@ -17,14 +17,14 @@ std::size_t class_number(double y, std::size_t classes) {
 Layer with_tokens(const Layer& layer, double tokens) {
   base::check(layer.expert_tokens > 0.0, "the layer is one of experts");
   const double factor = tokens / layer.expert_tokens;
-  Layer its = layer;
-  its.expert_tokens = tokens;
-  its.expert_elementwise *= factor;
-  its.elementwise += its.expert_elementwise - layer.expert_elementwise;
-  its.forward_flops *= factor;
-  its.backward_flops *= factor;
-  for (Product& product : its.products) product.m *= factor;
-  return its;
+  Layer scaled = layer;
+  scaled.expert_tokens = tokens;
+  scaled.expert_elementwise *= factor;
+  scaled.elementwise += scaled.expert_elementwise - layer.expert_elementwise;
+  scaled.forward_flops *= factor;
+  scaled.backward_flops *= factor;
+  for (Product& product : scaled.products) product.m *= factor;
+  return scaled;
 }
 
 void Model::describe(base::Describer& d) {

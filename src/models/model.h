@@ -99,8 +99,8 @@ struct Product {
   /// Whether (k x n) are parameters, so that the rows of all samples of a batch are multiplied at once. False: they are
   /// numbers of the sample, as in attention.
   bool parameters = true;
-  /// Of a product in one kernel with others, as in fused attention: the share of its work that the kernel does, which
-  /// skips what a mask hides. 0: a kernel of its own, which does all.
+  /// The share of the work that a product's kernel does where products are fused, as in fused attention, which skips
+  /// what a mask hides. 0: the product has a kernel of its own, which does all of its work.
   double fused = 0.0;
   /// Whether a product by parameters stays in half precision where a training multiplies in float8.
   bool half = false;
@@ -141,7 +141,7 @@ struct Layer {
   /// begins. They are a tied head's embedding, or a copy of it.
   std::int64_t tied = 0;
 
-  // Of a layer of experts that take what a router sends them.
+  // Only in a layer of experts that take what a router sends them.
   double expert_tokens = 0.0;       ///< that the layer's work of a sample counts; 0: its work does not follow a router
   double expert_elementwise = 0.0;  ///< the part of `elementwise` that grows with them
 

@@ -105,10 +105,10 @@ void ModelPart::add(const Chunk& chunk) {
     layers_.push_back(std::move(layer));
   }
   for (const Segment& segment : placed.segments) {
-    std::vector<ParameterStretch>& its = placed.parameters.emplace_back();
+    std::vector<ParameterStretch>& segment_parts = placed.parameters.emplace_back();
     for (const ParameterStretch& own : around_copy({segment.first, segment.count}, placed.copy))
-      its.push_back(of_part(placed, own));
-    if (segment.shared.count > 0) its.push_back(of_part(placed, segment.shared));
+      segment_parts.push_back(of_part(placed, own));
+    if (segment.shared.count > 0) segment_parts.push_back(of_part(placed, segment.shared));
   }
   if (tied.count > 0 && has_first_unit(chunk)) tied_ = of_part(placed, tied);
   for (const Among among : {Among::tensor, Among::context, Among::expert}) {

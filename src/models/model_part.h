@@ -25,7 +25,7 @@ struct PlacedChunk {
   /// the last one, which an earlier segment of the chunk has as its own.
   std::vector<std::vector<ParameterStretch>> parameters;
 
-  /// Those of them that are no other segment's.
+  /// The stretches of a segment's parameters that no other segment has.
   std::vector<ParameterStretch> own_parameters(std::size_t segment) const;
 };
 
@@ -60,7 +60,7 @@ class ModelPart final : public Model {
   double tokens_a_sample(const Problem& problem) const override { return whole_->tokens_a_sample(problem); }
   std::int64_t sequence() const override { return whole_->sequence(); }
   std::int64_t sample_bytes(const Problem& problem) const override { return whole_->sample_bytes(problem); }
-  /// Those of the whole model, where the part's w stands in it.
+  /// The initial values of the whole model, at the places that the part's w has in it.
   void initial_values(const Problem&, std::uint64_t seed, std::span<double> w) const override;
   void gradient(const Problem&, const Samples&, std::span<const double>, double, double,
                 std::span<double>) const override;

@@ -20,10 +20,10 @@ struct MultimodalPerceptron::Place {
   /// Copies all numbers of the network: out of w, or into it.
   template <class W, class Network>
   void each(W w, Network network, auto transfer) const {
-    auto its = network.begin();
+    auto network_at = network.begin();
     for (const ParameterRange& range : {tower, trunk, head}) {
       const auto part = w.subspan(static_cast<std::size_t>(range.first), static_cast<std::size_t>(range.count));
-      for (auto& w_j : part) transfer(w_j, *its++);
+      for (auto& w_j : part) transfer(w_j, *network_at++);
     }
   }
 };
@@ -133,23 +133,23 @@ Problem MultimodalPerceptron::problem_of(const Problem& problem, std::size_t sou
 }
 
 MultimodalPerceptron::Place MultimodalPerceptron::place(const Problem& problem, std::size_t source) const {
-  Place its;
+  Place source_place;
   std::int64_t towers_end = 0, heads_before = 0;
   for (std::size_t s = 0; s < problem.sources.size(); ++s) {
     const std::vector<Layer> all = network(problem, s)->layers(problem_of(problem, s));
     const std::size_t tower_layers = all.size() - 1 - hidden.size();
     if (s == source) {
-      its.tower = {towers_end, all[tower_layers].first};
-      its.trunk.count = all.back().first - all[tower_layers].first;
-      its.head = {heads_before, all.back().count};
-      its.tower_layers = tower_layers;
+      source_place.tower = {towers_end, all[tower_layers].first};
+      source_place.trunk.count = all.back().first - all[tower_layers].first;
+      source_place.head = {heads_before, all.back().count};
+      source_place.tower_layers = tower_layers;
     }
     towers_end += all[tower_layers].first;
     heads_before += all.back().count;
   }
-  its.trunk.first = towers_end;
-  its.head.first += towers_end + its.trunk.count;
-  return its;
+  source_place.trunk.first = towers_end;
+  source_place.head.first += towers_end + source_place.trunk.count;
+  return source_place;
 }
 
 std::int64_t MultimodalPerceptron::parameters(const Problem& problem) const {
@@ -165,14 +165,14 @@ std::vector<Layer> MultimodalPerceptron::task_layers(const Problem& problem, con
   std::vector<Layer> towers_of_all, trunk, heads;
   for (auto s = static_cast<std::size_t>(asked.first); std::cmp_less(s, asked.first + asked.count); ++s) {
     const SourceShape& shape = problem.sources[s];
-    std::vector<Layer> its = network(problem, s)->layers(problem_of(problem, s));
-    const std::size_t tower_layers = its.size() - 1 - hidden.size();
-    for (std::size_t l = 0; l < its.size(); ++l) {
-      Layer layer = of_samples(std::move(its[l]), static_cast<double>(shape.rows));
+    std::vector<Layer> source_layers = network(problem, s)->layers(problem_of(problem, s));
+    const std::size_t tower_layers = source_layers.size() - 1 - hidden.size();
+    for (std::size_t l = 0; l < source_layers.size(); ++l) {
+      Layer layer = of_samples(std::move(source_layers[l]), static_cast<double>(shape.rows));
       if (l < tower_layers) {
         layer.name = fmt::format("{}: tower layer {}", shape.name, l);
         towers_of_all.push_back(std::move(layer));
-      } else if (l + 1 == its.size()) {
+      } else if (l + 1 == source_layers.size()) {
         layer.name = fmt::format("{}: head", shape.name);
         heads.push_back(std::move(layer));
       } else if (std::cmp_equal(s, asked.first)) {
@@ -196,30 +196,32 @@ std::vector<Layer> MultimodalPerceptron::task_layers(const Problem& problem, con
 
 std::vector<double> MultimodalPerceptron::parameters_of(const Problem& problem, std::size_t source,
                                                         std::span<const double> w) const {
-  const Place its = place(problem, source);
-  std::vector<double> own(static_cast<std::size_t>(its.tower.count + its.trunk.count + its.head.count));
-  its.each(w, std::span(own), [](const double& w_j, double& own_j) { own_j = w_j; });
+  const Place source_place = place(problem, source);
+  std::vector<double> own(
+      static_cast<std::size_t>(source_place.tower.count + source_place.trunk.count + source_place.head.count));
+  source_place.each(w, std::span(own), [](const double& w_j, double& own_j) { own_j = w_j; });
   return own;
 }
 
 void MultimodalPerceptron::initial_values(const Problem& problem, std::uint64_t seed, std::span<double> w) const {
   for (std::size_t s = problem.sources.size(); s-- > 0;) {
-    const Place its = place(problem, s);
+    const Place source_place = place(problem, s);
     const std::array<std::uint64_t, 2> words{seed, s};
-    std::vector<double> own(static_cast<std::size_t>(its.tower.count + its.trunk.count + its.head.count));
+    std::vector<double> own(
+        static_cast<std::size_t>(source_place.tower.count + source_place.trunk.count + source_place.head.count));
     network(problem, s)->initial_values(problem_of(problem, s), s == 0 ? seed : base::digest(words).low, own);
-    its.each(w, std::span<const double>(own), [](double& w_j, const double& own_j) { w_j = own_j; });
+    source_place.each(w, std::span<const double>(own), [](double& w_j, const double& own_j) { w_j = own_j; });
   }
 }
 
 void MultimodalPerceptron::add_gradient(const Problem& problem, const Samples& rows, std::size_t source,
                                         std::span<const double> w, double scale, std::span<double> gradient) const {
   const SourceShape& shape = problem.sources[source];
-  const SourceRows its(shape, rows);
+  const SourceRows source_rows(shape, rows);
   const std::vector<double> own = parameters_of(problem, source, w);
   std::vector<double> g(own.size());
   network(problem, source)
-      ->gradient(problem_of(problem, source), its.samples(), own,
+      ->gradient(problem_of(problem, source), source_rows.samples(), own,
                  scale * weight(source) / static_cast<double>(shape.rows), 0.0, g);
   place(problem, source).each(gradient, std::span<const double>(g), [](double& g_j, const double& own_j) {
     g_j += own_j;
@@ -243,9 +245,9 @@ Score MultimodalPerceptron::score(const Problem& problem, const Samples& rows, s
   check_shapes(problem, rows, w);
   Score sum;
   for (std::size_t s = 0; s < problem.sources.size(); ++s) {
-    const SourceRows its(problem.sources[s], rows);
+    const SourceRows source_rows(problem.sources[s], rows);
     const Score of_source =
-        network(problem, s)->score(problem_of(problem, s), its.samples(), parameters_of(problem, s, w));
+        network(problem, s)->score(problem_of(problem, s), source_rows.samples(), parameters_of(problem, s, w));
     sum.loss += weight(s) / static_cast<double>(problem.sources[s].rows) * of_source.loss;
     sum.of_sources.insert(sum.of_sources.end(), {of_source.loss, of_source.metric});
   }

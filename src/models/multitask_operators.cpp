@@ -14,7 +14,7 @@ namespace {
 
 double sigmoid_of(double z) { return z >= 0.0 ? 1.0 / (1.0 + std::exp(-z)) : std::exp(z) / (1.0 + std::exp(z)); }
 
-/// What comes into a layer: the samples, or the numbers of the layer before.
+/// The inputs of a layer: the samples, or the numbers of the layer before.
 std::vector<double> entrance_of(const StepInputs& inputs, bool first) {
   if (!first) return {inputs.in.begin(), inputs.in.end()};
   std::vector<double> x;
@@ -55,12 +55,12 @@ std::vector<ModelOperator> MultitaskOperators::operators(const Problem& problem)
   const auto shared = static_cast<std::size_t>(shared_layers());
   for (const Layer& layer : all_layers(problem)) {
     const std::size_t unit = all.size();
-    ModelOperator& its = all.emplace_back();
-    its.name = layer.name;
-    its.first_layer = unit;
-    its.layers = 1;
-    if (unit > 0) its.inputs = {std::min(unit, shared) - 1};
-    if (unit < shared) its.output_numbers = static_cast<double>(layer.rows);
+    ModelOperator& model_operator = all.emplace_back();
+    model_operator.name = layer.name;
+    model_operator.first_layer = unit;
+    model_operator.layers = 1;
+    if (unit > 0) model_operator.inputs = {std::min(unit, shared) - 1};
+    if (unit < shared) model_operator.output_numbers = static_cast<double>(layer.rows);
   }
   return all;
 }

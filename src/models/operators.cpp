@@ -26,13 +26,13 @@ std::vector<ModelOperator> chain(const CutModel& cut, const Problem& problem, co
     while (end < layers.size() && layers[end].unit == layers[first].unit) ++end;
     const std::int64_t unit = layers[first].unit;
     const Segment last = cut.segments(problem, {.first_unit = unit, .end_unit = unit + 1}).back();
-    ModelOperator& its = all.emplace_back();
-    its.name = name_of(layers, first, end - first, all.size() - 1);
-    its.first_layer = first;
-    its.layers = end - first;
-    its.output_numbers = last.exit;
-    its.output_bytes = last.exit_bytes;
-    if (all.size() > 1) its.inputs = {all.size() - 2};
+    ModelOperator& model_operator = all.emplace_back();
+    model_operator.name = name_of(layers, first, end - first, all.size() - 1);
+    model_operator.first_layer = first;
+    model_operator.layers = end - first;
+    model_operator.output_numbers = last.exit;
+    model_operator.output_bytes = last.exit_bytes;
+    if (all.size() > 1) model_operator.inputs = {all.size() - 2};
     first = end;
   }
   return all;

@@ -174,16 +174,16 @@ std::vector<Segment> Perceptron::segments(const Problem& problem, const Chunk& c
   const std::vector<Layer> all = layers(problem, chunk);
   std::vector<Segment> made;
   for (std::size_t l = 0; l < all.size(); l += made.back().layers) {
-    const std::span<const LayerShare> its = of_segment(shares, made.size());
-    const LayerShare &first = its.front(), &last = its.back();
+    const std::span<const LayerShare> segment_shares = of_segment(shares, made.size());
+    const LayerShare &first = segment_shares.front(), &last = segment_shares.back();
     Segment& segment = made.emplace_back();
     segment.first_layer = l;
-    segment.layers = its.size();
+    segment.layers = segment_shares.size();
     segment.first = all[l].first;
-    for (std::size_t k = 0; k < its.size(); ++k) segment.count += all[l + k].count;
+    for (std::size_t k = 0; k < segment_shares.size(); ++k) segment.count += all[l + k].count;
     segment.entrance = first.is_first ? 0.0 : static_cast<double>(first.inputs);
     segment.exit = last.is_last ? 0.0 : static_cast<double>(last.outputs);
-    const bool pair = its.size() == 2, shared = pair || !first.is_whole();
+    const bool pair = segment_shares.size() == 2, shared = pair || !first.is_whole();
     Step products{.then = !shared ? nothing : pair ? sum : gather, .numbers = static_cast<double>(last.out)};
     if (products.then == gather) products.parts = parts_of_ranks(last, chunk);
     if (last.is_last) products.layers = 0;  // the forward pass has computed them
@@ -226,11 +226,11 @@ std::vector<ParameterStretch> Perceptron::replicated(const Problem& problem, con
 void Perceptron::run(const Problem& problem, const Chunk& chunk, std::size_t segment, bool backward, std::size_t step,
                      const StepInputs& inputs, std::span<double> result) const {
   const std::vector<LayerShare> shares = shares_of(widths(problem), chunk);
-  const std::span<const LayerShare> its = of_segment(shares, segment);
-  if (its.size() == 2)
-    run_pair(problem, its[0], its[1], backward, step, inputs, result);
+  const std::span<const LayerShare> segment_shares = of_segment(shares, segment);
+  if (segment_shares.size() == 2)
+    run_pair(problem, segment_shares[0], segment_shares[1], backward, step, inputs, result);
   else
-    run_layer(problem, its[0], backward, step, inputs, result);
+    run_layer(problem, segment_shares[0], backward, step, inputs, result);
 }
 
 void Perceptron::run_layer(const Problem& problem, const LayerShare& share, bool backward, std::size_t step,

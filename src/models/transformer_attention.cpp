@@ -24,7 +24,7 @@ void turn(const TransformerNumbers<Real>& numbers, std::int64_t t, std::int64_t 
     }
 }
 
-/// The same rows from one sequence's head on.
+/// The rows of one head of one sequence.
 template <class Real, class Number>
 AttentionRows<Number> at_head(const TransformerNumbers<Real>& numbers, AttentionRows<Number> rows,
                               std::int64_t sequence, std::int64_t head) {

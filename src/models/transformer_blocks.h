@@ -19,7 +19,7 @@ struct FeedForwardKept {
 template <class Real>
 void attend(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t sequences,
             const std::vector<Real>& n, AttentionKept<Real>& kept);
-/// The same, and y: (tokens x hidden), the rank's terms of the second product's sums, not rounded.
+/// Computes that, and y: (tokens x hidden), the rank's terms of the second product's sums, not rounded.
 template <class Real>
 void attention_products(TransformerNumbers<Real>& numbers, const BlockPlaces& place, std::int64_t sequences,
                         const std::vector<Real>& n, AttentionKept<Real>& kept, std::vector<Real>& y);

@@ -31,6 +31,9 @@ std::string shown(const json& value) {
   return text;
 }
 
+/// The numbers of keys that no number of the shape is taken from.
+constexpr base::Bounds any_count = base::Bounds::between(1, 1e15);
+
 /// The file's keys, read with the faults that a user can mend.
 class ConfigFile {
  public:
@@ -39,22 +42,23 @@ class ConfigFile {
     if (!json_.is_object()) throw base::ScenarioError(fmt::format("{}:1:1: expected a JSON object of keys", path));
   }
 
-  /// The whole number at the first of the keys that the file has. Errors: there is none, or no such number.
-  std::int64_t number(Keys keys) const {
-    if (const auto found = number_if_any(keys)) return *found;
+  /// The whole number at the first of the keys that the file has. Errors: there is none, or none within the bounds.
+  std::int64_t number(Keys keys, const base::Bounds& bounds = any_count) const {
+    if (const auto found = number_if_any(keys, bounds)) return *found;
     std::vector<std::string> quoted;
     for (const std::string_view key : keys) quoted.push_back(fmt::format("\"{}\"", key));
     throw base::ScenarioError(
         fmt::format("{}{}: no {}; expected a whole number above 0", path_, begin(), base::joined(quoted, " and no ")));
   }
-  std::optional<std::int64_t> number_if_any(Keys keys) const {
+  std::optional<std::int64_t> number_if_any(Keys keys, const base::Bounds& bounds = any_count) const {
     for (const std::string_view key : keys) {
       const json* value = find(key);
       if (!value) continue;
-      if (!value->is_number() || !(value->get<double>() >= 1.0) || value->get<double>() > 1e15 ||
-          value->get<double>() != std::floor(value->get<double>()))
-        refuse(key, "expected a whole number above 0");
-      return static_cast<std::int64_t>(value->get<double>());
+      const double number = value->is_number() ? value->get<double>() : 0.0;
+      if (!any_count.contains(number) || number != std::floor(number)) refuse(key, "expected a whole number above 0");
+      if (!bounds.contains(number))
+        refuse(key, fmt::format("expected a whole number from {:.0f} to {:.0f}", bounds.least, bounds.most));
+      return static_cast<std::int64_t>(number);
     }
     return {};
   }
@@ -145,11 +149,11 @@ class ConfigFile {
 
 TransformerShape gpt2(const ConfigFile& file) {
   TransformerShape shape;
-  shape.layers = file.number({"n_layer", "num_hidden_layers"});
-  shape.hidden = file.number({"n_embd", "hidden_size"});
-  shape.heads = shape.kv_heads = file.number({"n_head", "num_attention_heads"});
-  shape.feed_forward = file.number_if_any({"n_inner"}).value_or(4 * shape.hidden);
-  shape.sequence = file.number({"n_positions", "max_position_embeddings", "n_ctx"});
+  shape.layers = file.number({"n_layer", "num_hidden_layers"}, shape_bounds.layers);
+  shape.hidden = file.number({"n_embd", "hidden_size"}, shape_bounds.hidden);
+  shape.heads = shape.kv_heads = file.number({"n_head", "num_attention_heads"}, shape_bounds.heads);
+  shape.feed_forward = file.number_if_any({"n_inner"}, shape_bounds.feed_forward).value_or(4 * shape.hidden);
+  shape.sequence = file.number({"n_positions", "max_position_embeddings", "n_ctx"}, shape_bounds.sequence);
   shape.tied = file.flag("tie_word_embeddings", true);
   shape.dropout = file.any_positive({"attn_pdrop", "embd_pdrop", "resid_pdrop"}, 0.1);
   return shape;
@@ -158,18 +162,18 @@ TransformerShape gpt2(const ConfigFile& file) {
 /// The keys that the newer kinds share.
 TransformerShape common(const ConfigFile& file) {
   TransformerShape shape;
-  shape.layers = file.number({"num_hidden_layers"});
-  shape.hidden = file.number({"hidden_size"});
-  shape.heads = shape.kv_heads = file.number({"num_attention_heads"});
-  shape.sequence = file.number({"max_position_embeddings"});
+  shape.layers = file.number({"num_hidden_layers"}, shape_bounds.layers);
+  shape.hidden = file.number({"hidden_size"}, shape_bounds.hidden);
+  shape.heads = shape.kv_heads = file.number({"num_attention_heads"}, shape_bounds.heads);
+  shape.sequence = file.number({"max_position_embeddings"}, shape_bounds.sequence);
   return shape;
 }
 
 /// llama, mistral and qwen2, which differ by the biases of q, k and v.
 TransformerShape llama(const ConfigFile& file, bool qkv_biases) {
   TransformerShape shape = common(file);
-  shape.kv_heads = file.number_if_any({"num_key_value_heads"}).value_or(shape.heads);
-  shape.feed_forward = file.number({"intermediate_size"});
+  shape.kv_heads = file.number_if_any({"num_key_value_heads"}, shape_bounds.heads).value_or(shape.heads);
+  shape.feed_forward = file.number({"intermediate_size"}, shape_bounds.feed_forward);
   shape.gated = true;
   shape.tied = file.flag("tie_word_embeddings", false);
   shape.biases = false;
@@ -185,7 +189,7 @@ TransformerShape llama(const ConfigFile& file, bool qkv_biases) {
 
 TransformerShape gpt_neox(const ConfigFile& file) {
   TransformerShape shape = common(file);
-  shape.feed_forward = file.number({"intermediate_size"});
+  shape.feed_forward = file.number({"intermediate_size"}, shape_bounds.feed_forward);
   shape.tied = file.flag("tie_word_embeddings", false);
   shape.positions = Positions::rotary;
   shape.dropout = file.any_positive({"attention_dropout", "hidden_dropout"}, 0.0);
@@ -195,11 +199,11 @@ TransformerShape gpt_neox(const ConfigFile& file) {
 
 TransformerShape bloom(const ConfigFile& file) {
   TransformerShape shape;
-  shape.layers = file.number({"n_layer", "num_hidden_layers"});
-  shape.hidden = file.number({"hidden_size", "n_embed"});
-  shape.heads = shape.kv_heads = file.number({"n_head", "num_attention_heads"});
+  shape.layers = file.number({"n_layer", "num_hidden_layers"}, shape_bounds.layers);
+  shape.hidden = file.number({"hidden_size", "n_embed"}, shape_bounds.hidden);
+  shape.heads = shape.kv_heads = file.number({"n_head", "num_attention_heads"}, shape_bounds.heads);
   shape.feed_forward = 4 * shape.hidden;
-  shape.sequence = file.number_if_any({"seq_length"}).value_or(2048);  // BLOOM's own training
+  shape.sequence = file.number_if_any({"seq_length"}, shape_bounds.sequence).value_or(2048);  // BLOOM's own training
   shape.tied = file.flag("tie_word_embeddings", true);
   shape.positions = Positions::none;
   shape.embedding_norm = true;
@@ -209,7 +213,7 @@ TransformerShape bloom(const ConfigFile& file) {
 
 TransformerShape opt(const ConfigFile& file) {
   TransformerShape shape = common(file);
-  shape.feed_forward = file.number({"ffn_dim"});
+  shape.feed_forward = file.number({"ffn_dim"}, shape_bounds.feed_forward);
   shape.tied = file.flag("tie_word_embeddings", true);
   shape.biases = file.flag("enable_bias", true);
   shape.dropout = file.any_positive({"dropout", "attention_dropout"}, 0.1);
@@ -235,7 +239,7 @@ TransformerShape shape_in_config(const std::string& path) {
                            : kind == "bloom"    ? bloom(file)
                            : kind == "opt"      ? opt(file)
                                                 : llama(file, kind == "qwen2");
-  shape.vocabulary = file.number({"vocab_size"});
+  shape.vocabulary = file.number({"vocab_size"}, shape_bounds.vocabulary);
   shape.fused_attention = true;
   return shape;
 }

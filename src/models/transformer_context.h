@@ -35,7 +35,7 @@ AttentionSlopes<Real> attend_to_backward(TransformerNumbers<Real>& numbers, cons
 template <class Real>
 std::vector<Real> slopes_of_qkv(const TransformerNumbers<Real>& numbers, const AttentionSlopes<Real>& slopes);
 
-/// Of each sequence some numbers of a, then some of b; and back.
+/// Joins numbers sequence by sequence: some of a, then some of b. The second function takes them apart again.
 template <class Real>
 std::vector<Real> by_sequence(std::int64_t sequences, const std::vector<Real>& a, const std::vector<Real>& b);
 template <class Real>

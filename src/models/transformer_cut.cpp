@@ -104,7 +104,7 @@ std::string divisors_below(std::int64_t tensor, std::int64_t number) {
   return text;
 }
 
-/// Of ranks that share a sequence's tokens.
+/// Why ranks cannot share a sequence's tokens in this way; or "".
 std::string tokens_refusal(const TransformerShape& shape, const Shares& shares) {
   const std::int64_t c = shares.context, t = shares.sequence_parallel ? shares.tensor : 1;
   if (c > 1 && shape.pad_experts && shape.experts > 0 && shape.layers >= shape.expert_every)

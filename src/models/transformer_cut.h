@@ -1,16 +1,16 @@
 /// A transformer that is cut: between blocks, and inside of them among ranks that share products.
 ///
-/// Of `tensor` ranks each has the q, k and v of its heads and as many columns of attention's second product, its rows
+/// Each of `tensor` ranks has the q, k and v of its heads and as many columns of attention's second product, its rows
 /// of the feed-forward part's first product (the gate's and those that it multiplies) and as many columns of the
 /// second, and its tokens' rows of the embedding and the head. Behind the second products, the look-up and the
 /// softmax's totals they sum. Norms, positions and the biases behind sums are on every rank. Sequence parallelism
 /// splits the tokens of each sequence outside of the products.
 ///
-/// Of `context` ranks each has as many tokens of every sequence, one behind the other, and all parameters. Its own
+/// Each of `context` ranks has as many tokens of every sequence, one behind the other, and all parameters. Its own
 /// queries meet the keys and values of all tokens, which it gathers in either direction; it has a part of their
 /// derivatives, which are summed where they are owned. Sequence parallelism divides the tokens once more.
 ///
-/// Of `expert` ranks each has as many experts of a block, and all other parameters. It routes the tokens of its own
+/// Each of `expert` ranks has as many experts of a block, and all other parameters. It routes the tokens of its own
 /// samples, sends a copy to each chosen expert's rank, and gets the results back. Every sequence has as many places at
 /// an expert as its capacity; those that stay empty go along as zeros. Tensor ranks route the same tokens, and sum
 /// their terms of the experts' results. Context ranks gather the router's probabilities, since a sequence's tokens

@@ -5,7 +5,7 @@ namespace simgrad::models {
 
 namespace {
 
-/// Of ranks that hold the same parameters one has the penalty.
+/// The gradients that a step makes. One of the ranks that hold the same parameters adds the penalty.
 class GradientsOfStep {
  public:
   explicit GradientsOfStep(const Chunk& chunk)
@@ -18,13 +18,13 @@ class GradientsOfStep {
     add(place.matrix, place.outputs * place.inputs, first_ && penalised);
   }
   void add_biases(const LinearPlace& place) { add(place.biases, place.outputs, first_); }
-  /// What all ranks that share products hold. If they share tokens, each has a part of the gradient.
+  /// Adds parameters that all ranks hold that share products. If they share tokens, each has a part of the gradient.
   void add_shared(std::int64_t first, std::int64_t count) { add(first, count, first_ && one_of_sum_); }
   /// The router, whose gradient each of them computes whole.
   void add_router(const LinearPlace& place) {
     if (one_of_sum_) add(place.matrix, place.outputs * place.inputs, first_);
   }
-  /// What no other expert rank holds: experts' products and the biases behind them.
+  /// Adds parameters that no other expert rank holds: experts' products and the biases behind them.
   void add_experts(const std::vector<LinearPlace>& places, bool behind_sum) {
     for (const LinearPlace& place : places) {
       add(place.matrix, place.outputs * place.inputs, first_of_context_);

@@ -224,7 +224,7 @@ class CutPass {
   std::vector<Real> derivatives() const {
     return reals(has(CutWork::derivatives) ? made(CutWork::derivatives) : inputs_.d_out);
   }
-  /// Of products' tokens those outside of products.
+  /// The rank's own tokens, as it has them outside of the products, of all tokens that the products have.
   std::vector<Real> own_part(const std::vector<Real>& all) const {
     if (own_tokens_ == tokens_) return all;
     std::vector<Real> own;
@@ -254,7 +254,8 @@ class CutPass {
     return taken;
   }
   std::vector<Real> copies() { return copies_of(of_.shape, routed(), all_normed()); }
-  /// Those that came from all ranks that share experts, or the rank's own; and up to the second products.
+  /// Begins the experts with the tokens of all ranks that share experts, or with the rank's own; ends before the second
+  /// products.
   void begin_experts(bool backward) {
     experts_.experts.resize(block().experts_in.size());
     place_by_sequence(sequences_ * of_.chunk.expert, places_of_expert(of_.shape, own_.count), experts_.experts);
@@ -301,7 +302,8 @@ class CutPass {
     residual_backward(numbers_, second_product(), norm_place(), own_tokens_, norm_, dn, dx);
     return dx;
   }
-  /// Of each sequence the derivatives by own queries, then by all keys and values, as far as own queries tell them.
+  /// The slopes of each sequence: those by own queries, then those by all keys and values, as far as own queries
+  /// contribute.
   std::vector<Real> attention_slopes() {
     const std::vector<Real> keys_values = reals(made(CutWork::keys_values));
     const std::vector<Real> dy = derivatives();
@@ -331,7 +333,7 @@ class CutPass {
     greatest_logits(numbers_, tokens_, all_normed(), std::span<Real>(most));
     return most;
   }
-  /// Of each sequence the sums of its tokens, then the logits.
+  /// The softmax terms of each sequence: the sums of its tokens, then the logits of their targets.
   std::vector<Real> terms() {
     const std::vector<Real> most = reals(made(CutWork::greatest_logits));
     std::vector<Real> sum(most.size()), target(most.size());

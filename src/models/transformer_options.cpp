@@ -12,7 +12,7 @@ namespace {
 constexpr std::array norms{base::Choice{"layer_norm", "mean and variance, with gains and biases"},
                            base::Choice{"rms_norm", "the root mean square, with gains (B. Zhang, R. Sennrich, 2019)"}};
 constexpr std::array position_kinds{
-    base::Choice{"learned", "a vector for each place, added to the embedding"},
+    base::Choice{"learned", "a learned vector for each position, added to the embedding"},
     base::Choice{"rotary", "q and k are turned by angles (J. Su et al., RoFormer, 2021)"},
     base::Choice{"none", "no parameters and no work: none, or biases of the scores (O. Press et al., ALiBi, 2022)"}};
 
@@ -23,7 +23,7 @@ void take_preset(base::Describer& d, TransformerOptions& options) {
     for (const PresetEntry& entry : transformer_presets()) all.push_back(entry.name);
     return all;
   }();
-  d.choice("preset", options.preset, {"none", "the options alone"}, names,
+  d.choice("preset", options.preset, {"none", "the options of [model] alone"}, names,
            "a published transformer whose numbers replace the defaults below");
   if (options.preset == options.preset_taken || !options.preset) return;
   options.preset_taken = options.preset;
@@ -48,28 +48,29 @@ void take_config(base::Describer& d, TransformerOptions& options) {
 void describe_experts(base::Describer& d, TransformerOptions& options) {
   using base::Bounds;
   d.integer("experts", options.experts,
-            "feed-forward parts of a block, among which a router chooses for each token; 0: one, without a router",
+            "the number of experts of a block: feed-forward parts among which a router chooses for each token; 0: one "
+            "part, without a router",
             Bounds::between(0, 10'000));
-  d.integer("top_k", options.top_k, "experts that a token is sent to; unused without experts",
+  d.integer("top_k", options.top_k, "the number of experts to which a token is sent; unused without experts",
             Bounds::between(1, 10'000));
-  d.number("capacity_factor", options.capacity_factor,
-           "tokens of a sequence that an expert takes, over those of an even share; later ones are dropped",
-           Bounds{.least = 0.0, .most = 1e6, .positive = true});
-  d.flag(
-      "pad_experts", options.pad_experts,
-      "experts compute and send their whole capacity, whatever came: static shapes, as in GShard and "
-      "DeepSpeed-MoE; else the tokens that they take, as in Megatron-LM, and on the ranks of a cut model the router's "
-      "choices decide how long each works");
+  d.number(
+      "capacity_factor", options.capacity_factor,
+      "the most tokens of a sequence that an expert takes, as a multiple of its even share; later tokens are dropped",
+      Bounds{.least = 0.0, .most = 1e6, .positive = true});
+  d.flag("pad_experts", options.pad_experts,
+         "whether experts compute and send their whole capacity, however many tokens they got: static shapes, as in "
+         "GShard and DeepSpeed-MoE; false: only the tokens that they take, as in Megatron-LM, and on the ranks of a "
+         "cut model the router's choices decide how long each works");
   d.number("auxiliary_loss", options.auxiliary_loss,
            "the weight of the loss that grows with uneven shares of the experts (W. Fedus et al., 2021)",
            Bounds::at_least(0.0));
-  d.integer("expert_every", options.expert_every, "of so many blocks the last one has experts",
+  d.integer("expert_every", options.expert_every,
+            "the interval of blocks with experts: 1: every block has them, 2: every second one",
             Bounds::between(1, 10'000));
-  d.number(
-      "expert_skew", options.expert_skew,
-      "in a run of times alone: choices of the most chosen expert over the mean; the others' fall by one ratio, and "
-      "choices above capacity_factor are dropped",
-      Bounds::between(1, 10'000));
+  d.number("expert_skew", options.expert_skew,
+           "timing only: how often the busiest expert is chosen, as a multiple of the mean; the others are chosen less "
+           "often by a constant ratio, and choices above capacity_factor are dropped",
+           Bounds::between(1, 10'000));
 }
 
 /// The option of a shape that is refused.
@@ -135,30 +136,30 @@ void TransformerOptions::take(const TransformerShape& shape) {
 }
 
 void describe_shape(base::Describer& d, TransformerOptions& options) {
-  using base::Bounds;
   take_preset(d, options);
   take_config(d, options);
-  d.integer("layers", options.layers, "blocks of attention and feed-forward parts", Bounds::between(1, 10'000));
-  d.integer("hidden", options.hidden, "numbers a token between the blocks", Bounds::between(1, 1e6));
-  d.integer("heads", options.heads, "heads of attention; they divide hidden", Bounds::between(1, 1e5));
-  d.integer("kv_heads", options.kv_heads, "heads of keys and values (default heads); they divide heads",
-            Bounds::between(1, 1e5));
+  d.integer("layers", options.layers, "the number of blocks of attention and feed-forward parts", shape_bounds.layers);
+  d.integer("hidden", options.hidden, "the width of the blocks: the numbers of a token between them",
+            shape_bounds.hidden);
+  d.integer("heads", options.heads, "the number of heads of attention, a divisor of hidden", shape_bounds.heads);
+  d.integer("kv_heads", options.kv_heads, "the number of heads of keys and values, a divisor of heads (default heads)",
+            shape_bounds.heads);
   d.integer("feed_forward", options.feed_forward, "the inner width of the feed-forward part (default 4 hidden)",
-            Bounds::between(1, 1e7));
+            shape_bounds.feed_forward);
   d.flag("gated", options.gated, "SwiGLU, with a third matrix, instead of GELU (N. Shazeer, 2020)");
   describe_experts(d, options);
-  d.integer("sequence", options.sequence, "tokens that a sample predicts", Bounds::between(1, 1e7));
-  d.integer("vocabulary", options.vocabulary, "different tokens (default the data's; a timing-only run needs it)",
-            Bounds::between(2, 1e8));
+  d.integer("sequence", options.sequence, "the number of tokens that a sample predicts", shape_bounds.sequence);
+  d.integer("vocabulary", options.vocabulary,
+            "the number of different tokens (default: that of the data; a timing-only run needs it)",
+            shape_bounds.vocabulary);
   d.flag("tied", options.tied, "whether the head multiplies by the embedding");
   d.flag("bias", options.biases, "whether the blocks' products add biases");
-  d.flag("qkv_biases", options.qkv_biases,
-         "beside bias = false: whether q, k and v have biases all the same (Qwen2); timing only");
+  d.flag("qkv_biases", options.qkv_biases, "whether q, k and v have biases even if bias = false (Qwen2); timing only");
   d.choice("norm", options.norm, norms, "the norm before each part and before the head");
-  d.choice("positions", options.positions, position_kinds, "how a token's place is told");
-  d.flag("embedding_norm", options.embedding_norm, "a norm behind the embedding (BLOOM); timing only");
+  d.choice("positions", options.positions, position_kinds, "how the positions of tokens are encoded");
+  d.flag("embedding_norm", options.embedding_norm, "whether a norm follows the embedding (BLOOM); timing only");
   d.flag("dropout", options.dropout,
-         "whether dropout's masks are made and kept, a byte a number; timing and memory only");
+         "whether dropout's masks are made and kept, with one byte per number; timing and memory only");
   d.flag("fused_attention", options.fused_attention,
          "attention keeps no scores and makes them again in the backward pass; a device with attention_efficiency "
          "skips the half that its mask hides (T. Dao "

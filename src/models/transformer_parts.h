@@ -112,7 +112,7 @@ struct AttentionRows {
 
   std::int64_t seen() const { return first + queries; }  ///< keys of a sequence that some query sees
 };
-/// Those of rows q, k, v of all tokens.
+/// The attention rows of all tokens, of rows q, k, v.
 template <class Real, class Number>
 AttentionRows<Number> all_rows(const TransformerNumbers<Real>& numbers, Number* qkv) {
   const std::int64_t s = numbers.shape.sequence, q = numbers.heads_width(), kv = (numbers.qkv_width() - q) / 2;

@@ -42,8 +42,8 @@ struct TransformerPlaces {
   /// The places of some parts that stand one behind the other.
   TransformerPlaces(const TransformerShape& shape, PartRange parts)
       : TransformerPlaces(shape, parts, share_of(shape, whole(shape))) {}
-  /// Likewise, with a tensor rank's share of the products, and of the experts that `expert` ranks share. A tied head
-  /// without the embedding has a copy of it where an untied head has its matrix.
+  /// The places of such parts with a tensor rank's share of the products, and of the experts that `expert` ranks share.
+  /// A tied head without the embedding has a copy of it where an untied head has its matrix.
   TransformerPlaces(const TransformerShape& shape, PartRange parts, const TransformerShare& share, int expert = 1);
 
   std::int64_t embedding = nowhere;

@@ -227,7 +227,8 @@ std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor) {
 
 namespace {
 
-/// Of a padded vocabulary every rank has as many tokens, but the last ones are padding alone.
+/// A rank's tokens of the vocabulary. Every rank has as many of a padded vocabulary, but the last ones are padding
+/// alone.
 ParameterStretch vocabulary_share(std::int64_t vocabulary, const Chunk& chunk) {
   if (!chunk.tensor_weights.empty()) return tensor_share(chunk, vocabulary);
   const ParameterStretch padded = tensor_share(chunk, padded_vocabulary(vocabulary, chunk.tensor));
@@ -282,7 +283,7 @@ std::vector<double> chosen_loads(const TransformerShape& shape) {
     (E / sum(ratio) > shape.expert_skew ? below : above) = ratio;
   }
   double load = shape.expert_skew;
-  for (double& its : loads) its = std::exchange(load, load * below);
+  for (double& expert_load : loads) expert_load = std::exchange(load, load * below);
   return loads;
 }
 

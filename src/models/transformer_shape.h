@@ -96,14 +96,14 @@ std::int64_t padded_vocabulary(std::int64_t vocabulary, std::int64_t tensor);
 /// 4: s h (34 + 5 a s / h) bytes a layer in half precision with dropout and without gating. Left out are a norm's two
 /// statistics a token, and the sums of a fused softmax. Logits are kept in float32, whatever the format.
 std::vector<Layer> layers(const TransformerShape& shape);
-/// Those of a chunk, as one of its tensor ranks holds and computes them: products and what is kept of them are divided.
-/// Norms, dropouts behind sums and residual sums are work of every rank; sequence_parallel divides them by tokens. So
-/// s h (10 + 24 / t + 5 a s / (h t)) bytes a layer are kept, with sequence_parallel s h / t (34 + 5 a s / h)
+/// The layers of a chunk, as one of its tensor ranks holds and computes them: products and what is kept of them are
+/// divided. Norms, dropouts behind sums and residual sums are work of every rank; sequence_parallel divides them by
+/// tokens. So s h (10 + 24 / t + 5 a s / (h t)) bytes a layer are kept, with sequence_parallel s h / t (34 + 5 a s / h)
 /// (Korthikanti et al., as above). Context ranks have their share of the tokens: of all work, and of what is kept. A
 /// rank's share of the experts has the tokens of all ranks that share them, so that its work for one of its own samples
 /// is that of all experts. The last chunk's copy of a tied embedding is a part of the head.
 std::vector<Layer> layers(const TransformerShape& shape, const Chunk& chunk);
-/// All of it, as one chunk.
+/// The whole model as one chunk.
 Chunk whole(const TransformerShape& shape);
 std::int64_t parameters(const TransformerShape& shape);
 /// The choices of each expert over the mean, from the most chosen one on: they fall by one ratio, so that the first is

@@ -31,7 +31,7 @@ struct FieldPlaces {
 
   std::int64_t own(std::int64_t key, std::int64_t field) const { return ranges.owner(key) * fields + field; }
   double on_all_ranks() const { return static_cast<double>(ranges.ranks * fields); }
-  /// What goes from the table to the deep part: embeddings, and the wide score.
+  /// The numbers that go from the table to the deep part: embeddings, and the wide score.
   std::int64_t exit() const { return fields * (width - 1) + 1; }
 };
 
@@ -115,7 +115,7 @@ void add_derivatives(const FieldPlaces& places, std::span<const double> keys, st
 
 std::string WideAndDeep::refusal(const Problem& problem, const Shares& shares) const {
   if (shares.tensor > 1)
-    return "wide_and_deep's dense layers are not shared among ranks; set tensor = 1, and deal its keys by expert";
+    return "wide_and_deep's dense layers are not shared among ranks; set tensor = 1, and divide its keys by expert";
   if (shares.context > 1) return "wide_and_deep's samples have no sequence that could be divided; set context = 1";
   if (shares.sequence_parallel)
     return "wide_and_deep's samples have no sequence that could be divided; set sequence_parallel = false";

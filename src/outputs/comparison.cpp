@@ -179,9 +179,9 @@ void find_what_does_not_fit(Comparison& c, const std::vector<Run>& baselines) {
   }
   for (Row& row : c.rows) {
     if (row.workers < 2) continue;
-    const auto its = std::ranges::find_if(
+    const auto found = std::ranges::find_if(
         c.baselines, [&](const Row& baseline) { return has_all(row.parameters, baseline.parameters); });
-    if (its != c.baselines.end()) row.too_large_for_one = its->too_large_for_one;
+    if (found != c.baselines.end()) row.too_large_for_one = found->too_large_for_one;
   }
 }
 

@@ -48,7 +48,7 @@ struct Row {
   std::optional<double> tokens_per_s;   ///< these two of runs on devices alone; or of answers
   std::optional<double> mfu;
   std::optional<double> memory_bytes;  ///< the largest peak of a rank, where a rank's memory has a limit
-  // Of runs that answer requests: times to the first token, times a token after it, dollars of a million tokens.
+  // Only for runs that answer requests: times to the first token, times per token after it, dollars per million tokens.
   std::optional<double> ttft_s_median, ttft_s_p99, tpot_s_median, tpot_s_p99, dollars_per_million_tokens;
   bool idle_baseline = false;      ///< the baseline takes next to no time, so there are no speed-ups
   bool too_large_for_one = false;  ///< one worker, the baseline, would not fit into the memory of its device

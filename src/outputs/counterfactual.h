@@ -40,7 +40,7 @@ struct Counterfactual {
 
 /// The least gain that a change must bring for its cause to be called binding.
 inline constexpr double binding_gain = 1.02;
-/// Likewise for asynchronous runs, whose updates any change reorders.
+/// The least gain for asynchronous runs, whose updates any change reorders.
 inline constexpr double binding_gain_if_asynchronous = 1.05;
 inline double least_gain(const Counterfactual& counterfactual) {
   return counterfactual.asynchronous ? binding_gain_if_asynchronous : binding_gain;

@@ -1,4 +1,4 @@
-/// The fields of a run, each named once and in the order of the contract: results.json, runs/<id>.json, the columns of
+/// The fields of a run, each named once and in the order of the contract: results.json, a run's record, the columns of
 /// runs.csv and the metrics of [[expect]] are visitors of this description. A run's lists: record/describe.h.
 ///
 /// Beside value(), a visitor of a run has grid_point(), for the table of the grid's keys; text_or_null(), for a text

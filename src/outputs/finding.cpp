@@ -97,8 +97,7 @@ std::string finding(const Counterfactual& counterfactual, const std::string& nam
 }
 
 std::string jobs_untried() {
-  return tr(
-      "No change was tried that would tell what binds: jobs share the cluster, and a change for one changes all.");
+  return tr("No change was tried to find the bottleneck: jobs share the cluster, and a change for one changes all.");
 }
 
 }  // namespace simgrad::outputs

@@ -41,7 +41,7 @@ class Maker {
 
   Json take() { return std::move(root_); }
 
-  // What the library calls; each returns whether it shall go on.
+  // The functions that the library calls; each returns whether parsing shall go on.
   bool null() { return put(nullptr); }
   bool boolean(bool value) { return put(value); }
   bool number_integer(std::int64_t value) { return put(value); }

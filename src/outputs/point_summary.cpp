@@ -5,6 +5,7 @@
 #include <string>
 
 #include "outputs/leaders.h"
+#include "outputs/pairs.h"
 #include "outputs/statistics.h"
 #include "outputs/summary.h"
 
@@ -24,7 +25,7 @@ void set_number(Json& row, const SummarisedNumber& number, const Group& runs) {
 /// Adds the comparison of a row with the best one of its grid point.
 void set_difference(Json& row, const Row& of_row, const Row* best, Compared by) {
   const bool has = compared(of_row, by).has_value();
-  row["compared_by"] = by.to_target ? "time_to_target_s" : "s_per_sample";
+  row["compared_by"] = name_of(by);
   row["best"] = best && has ? Json(best->label) : Json();
   Interval behind{nan, nan, nan};
   if (best && has && best != &of_row) behind = difference(*best, of_row, by).of_pairs;
@@ -65,7 +66,7 @@ const std::vector<SummarisedNumber>& summarised_numbers() {
 std::vector<Json> point_summaries(const Results& results) {
   std::vector<Json> rows;
   const Comparison all = comparison(results);
-  const Compared by = all.has_target ? by_time_to_target : by_time_per_sample;
+  const Compared by = pairs_compared_by(all);
   const auto best = best_rows(all, by);
   std::size_t place = 0;  // groups are in the order of the comparison's rows
   for (const Group& group : groups_of(results.runs)) {

@@ -42,9 +42,9 @@ struct Power {
   std::optional<double> idle_w, busy_w;
 
   Power(const record::HostUse& host, const Prices& prices) {
-    const HostPrice* its = prices.of_host(host.host_class);
-    idle_w = first(its ? its->idle_w : std::nullopt, first(host.idle_w, prices.idle_w));
-    busy_w = first(its ? its->busy_w : std::nullopt, first(host.busy_w, prices.busy_w));
+    const HostPrice* host_price = prices.of_host(host.host_class);
+    idle_w = first(host_price ? host_price->idle_w : std::nullopt, first(host.idle_w, prices.idle_w));
+    busy_w = first(host_price ? host_price->busy_w : std::nullopt, first(host.busy_w, prices.busy_w));
   }
   bool known() const { return idle_w && busy_w; }
   bool operator==(const Power&) const = default;
@@ -69,9 +69,9 @@ class Accountant {
  private:
   void pay(std::size_t index) {
     const record::HostUse& host = record_.hosts[index];
-    const HostPrice* its = prices_.of_host(host.host_class);
+    const HostPrice* host_price = prices_.of_host(host.host_class);
     const double up_s = std::max(0.0, record_.simulated_s - host.down_s);
-    if (const auto price = price_of(host, its)) {
+    if (const auto price = price_of(host, host_price)) {
       const double paid_s = host.spot ? up_s : record_.simulated_s;
       pay_by_activity(index, *price * paid_s / seconds_an_hour, paid_s, host.spot);
     }
@@ -81,9 +81,9 @@ class Accountant {
     add(bill_.energy_busy_j, (*power.busy_w - *power.idle_w) * host.busy_s);
   }
 
-  std::optional<double> price_of(const record::HostUse& host, const HostPrice* its) const {
-    if (host.spot) return first(its ? its->spot_usd_per_h : std::nullopt, prices_.spot_usd_per_h);
-    if (its && its->on_demand_usd_per_h) return its->on_demand_usd_per_h;
+  std::optional<double> price_of(const record::HostUse& host, const HostPrice* host_price) const {
+    if (host.spot) return first(host_price ? host_price->spot_usd_per_h : std::nullopt, prices_.spot_usd_per_h);
+    if (host_price && host_price->on_demand_usd_per_h) return host_price->on_demand_usd_per_h;
     if (host.price_usd_per_h) return host.price_usd_per_h;
     const std::optional<double> of_a_worker = first(prices_.worker_usd_per_h, prices_.device_usd_per_h);
     if (host.serves) return first(first(prices_.server_usd_per_h, of_a_worker), prices_.host_usd_per_h);
@@ -112,11 +112,11 @@ class Accountant {
   }
 
   void pay(const record::LinkUse& link) {
-    const LinkPrice* its = prices_.of_link(link.link_class);
-    if (!its) return;
+    const LinkPrice* link_price = prices_.of_link(link.link_class);
+    if (!link_price) return;
     const auto bytes = static_cast<double>(link.bytes);
-    if (its->egress_usd_per_gb) add(bill_.cost_egress_usd, *its->egress_usd_per_gb * bytes / 1e9);
-    if (its->joules_per_byte) add(bill_.energy_links_j, *its->joules_per_byte * bytes);
+    if (link_price->egress_usd_per_gb) add(bill_.cost_egress_usd, *link_price->egress_usd_per_gb * bytes / 1e9);
+    if (link_price->joules_per_byte) add(bill_.energy_links_j, *link_price->joules_per_byte * bytes);
   }
 
   void sum_up() {
@@ -165,11 +165,10 @@ void LinkPrice::describe(base::Describer& d) {
 }
 
 void Prices::describe(base::Describer& d) {
-  d.quantity(
-      "worker", worker_usd_per_h, Unit::dollars_per_hour,
-      "price of one worker whose class has no price; a worker is a host, or a device where hosts have several, and "
-      "all prices and powers by class are of such a one",
-      Bounds::at_least(0));
+  d.quantity("worker", worker_usd_per_h, Unit::dollars_per_hour,
+             "price of one worker whose class has no price; a worker is a host, or a device where hosts have several, "
+             "and all prices and powers by class are per worker, too",
+             Bounds::at_least(0));
   d.quantity("device", device_usd_per_h, Unit::dollars_per_hour,
              "price of one device, each of which is a worker; give one of worker, device and host",
              Bounds::at_least(0));
@@ -237,8 +236,8 @@ void bill_curve(record::Record& record, const Prices& prices) {
   const bool differ =
       std::ranges::any_of(record.hosts, [&](const record::HostUse& host) { return Power(host, prices) != power; });
   const bool by_links = std::ranges::any_of(record.links, [&](const record::LinkUse& link) {
-    const LinkPrice* its = prices.of_link(link.link_class);
-    return its && its->joules_per_byte;
+    const LinkPrice* link_price = prices.of_link(link.link_class);
+    return link_price && link_price->joules_per_byte;
   });
   if (!power.known() || differ || by_links) return;
   const auto hosts = static_cast<double>(record.hosts.size());

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "outputs/describe_run.h"
+#include "outputs/pairs.h"
 #include "outputs/point_summary.h"
 #include "outputs/quantile_rows.h"
 
@@ -269,6 +270,7 @@ ResultTable requests_table(const Results& results) {
 std::vector<ResultTable> result_tables(const Results& results) {
   std::vector<ResultTable> all = {runs_table(results), summary_table(results), curves_table(results),
                                   ranks_table(results), links_table(results)};
+  if (has_pairs(results)) all.push_back(pairs_table(results));
   if (std::ranges::any_of(results.runs, [](const Run& run) { return !run.record.link_bins.empty(); }))
     all.push_back(link_utilisation_table(results));
   if (std::ranges::any_of(results.runs, [](const Run& run) { return !run.record.requests.empty(); }))

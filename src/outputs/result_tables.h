@@ -35,8 +35,9 @@ ResultTable ranks_table(const Results& results);
 ResultTable links_table(const Results& results);
 ResultTable link_utilisation_table(const Results& results);  ///< runs that recorded none have no rows
 
-/// Returns the tables in the order of the documentation; link_utilisation only if a run recorded it. They refer to the
-/// results, which must outlive them. Baselines are in none of them.
+/// Returns the tables in the order of the documentation; pairs (pairs.h) only if two strategies have two seeds in
+/// common, link_utilisation only if a run recorded it. They refer to the results, which must outlive them. Baselines
+/// are in none of them.
 std::vector<ResultTable> result_tables(const Results& results);
 
 /// The text with U+FFFD for bytes that are not UTF-8, as in results.json.

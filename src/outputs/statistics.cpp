@@ -7,34 +7,18 @@
 #include <numbers>
 #include <vector>
 
+#include "outputs/paired_test.h"
+
 namespace simgrad::outputs {
-namespace {
-
-/// P(|T| <= t).
-double within(double t, int degrees_of_freedom) {
-  const int n = degrees_of_freedom;
-  const double angle = std::atan(t / std::sqrt(static_cast<double>(n)));
-  const double cosine = std::cos(angle);
-  const bool odd = n % 2 == 1;
-  double term = odd ? cosine : 1.0;
-  double sum = n == 1 ? 0.0 : term;
-  for (int k = odd ? 3 : 2; k <= n - 2; k += 2) {
-    term *= cosine * cosine * (k - 1) / k;
-    sum += term;
-  }
-  return odd ? 2.0 / std::numbers::pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
-}
-
-}  // namespace
 
 double student_t(int degrees_of_freedom, double confidence) {
   double low = 1.9;  // at 95 %: 1.96 for the normal distribution, 12.706 for one degree of freedom
   double high = 12.8;
-  while (low > 1e-300 && within(low, degrees_of_freedom) >= confidence) low /= 2.0;
-  while (high < 1e300 && within(high, degrees_of_freedom) < confidence) high *= 2.0;
+  while (low > 1e-300 && student_probability(low, degrees_of_freedom) >= confidence) low /= 2.0;
+  while (high < 1e300 && student_probability(high, degrees_of_freedom) < confidence) high *= 2.0;
   for (int i = 0; i < 100; ++i) {
     const double middle = 0.5 * (low + high);
-    (within(middle, degrees_of_freedom) < confidence ? low : high) = middle;
+    (student_probability(middle, degrees_of_freedom) < confidence ? low : high) = middle;
   }
   return 0.5 * (low + high);
 }

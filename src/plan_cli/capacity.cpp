@@ -12,9 +12,11 @@
 #include "capacity/tables.h"
 #include "capacity/unread.h"
 #include "cli/language.h"
+#include "experiment/plan/capacity_of_plan.h"
 #include "experiment/plan/plan.h"
 #include "experiment/plan/seeds.h"
 #include "experiment/run/runner.h"
+#include "outputs/text/language.h"
 #include "plan_cli/plan_cli.h"
 
 namespace simgrad::plan_cli {
@@ -26,7 +28,6 @@ struct CapacityOptions {
   std::string seeds;
   experiment::Selection selection;
   std::string out;
-  std::string language;
   int jobs = 0;
   int threads = -1;
   bool json = false;
@@ -38,6 +39,11 @@ const experiment::RunPlan& only_run(const experiment::Plan& plan) {
   if (!plan.runs.front().settings->capacity.any())
     throw base::ScenarioError(fmt::format("{}: there is no fleet; expected [capacity] with hosts",
                                           plan.document->position("capacity").text()));
+  if (!experiment::has_work(plan.runs.front().settings->capacity))
+    throw base::ScenarioError(
+        fmt::format("{}: the section is that of a plan, and has no jobs; expected [[capacity.job]], "
+                    "[[capacity.arrivals]], or [capacity.training] with hosts",
+                    plan.document->position("capacity").text()));
   if (plan.runs.size() != 1) {
     capacity::check(plan);  // a fault that no choice of a run mends comes first
     throw capacity::several_trainings(plan);
@@ -62,7 +68,7 @@ void estimate_capacity(CapacityOptions& options) {
   if (options.out.empty() || options.json || options.quiet) return;
   std::string files;
   for (const outputs::ResultTable& table : capacity::tables(study)) files += fmt::format(", {}.csv", table.name);
-  fmt::print("\nResults: {}/capacity.json{}\n", base::printable(options.out), files);
+  fmt::print("\n{}\n", outputs::tr("Results: {}/capacity.json{}", base::printable(options.out), files));
 }
 
 }  // namespace
@@ -90,14 +96,14 @@ void add_capacity(CLI::App& app, int& exit_code) {
   command->add_option("--jobs", options->jobs, "Simulations of steps at a time (default: all cores)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
-  command->add_option("--threads", options->threads, "Threads of such a simulation (default: cores / jobs; 0: inline)")
+  command
+      ->add_option("--threads", options->threads, "Threads of each such simulation (default: cores / jobs; 0: inline)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
   command->add_flag("--json", options->json, "Prints the results as JSON instead of tables");
   command->add_flag("--quiet", options->quiet, "Prints no tables");
-  cli::add_language(*command, options->language);
+  cli::add_language(*command);
   command->callback([options, &exit_code] {
-    cli::speak(options->language);
     estimate_capacity(*options);
     exit_code = cli::Exit::ok;
   });

@@ -25,6 +25,7 @@
 #include "experiment/run/results_directory.h"
 #include "experiment/run/runner.h"
 #include "outputs/report/page.h"
+#include "outputs/text/language.h"
 #include "plan_cli/plan_cli.h"
 #include "planner/confirm.h"
 #include "planner/sentences.h"
@@ -43,7 +44,6 @@ struct PlanCommand {
   bool quiet = false;
   bool force = false;
   bool no_confirm = false;
-  std::string language;
 };
 
 constexpr std::size_t plain_width = 140;
@@ -58,7 +58,7 @@ class ProgressLine {
     if (quiet_ || text == last_ || now - at_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10)))
       return;
     if (terminal_)
-      fmt::print(stderr, "\r\033[K{}", base::printable(text).substr(0, 160));
+      fmt::print(stderr, "\r\033[K{}", base::beginning(base::printable(text), 160));
     else
       base::say("simgrad: " + text);
     last_ = text;
@@ -124,7 +124,9 @@ nlohmann::ordered_json write_files(const planner::Answer& answer, const std::str
   outputs::write_file(
       out + "/winner.toml",
       fmt::format("# {}\n{}{}\n", base::printable(planner::sentence(answer)),
-                  amount ? "# All of the goal is simulated; --set stop.samples=N simulates the beginning.\n" : "",
+                  amount ? fmt::format("# {}\n", outputs::tr("All of the goal is simulated; --set stop.samples=N "
+                                                             "simulates the beginning."))
+                         : "",
                   scenario::toml(planner::winner_scenario(answer, out))));
   return json;
 }
@@ -175,9 +177,9 @@ cli::Exit plan(PlanCommand& command) {
   if (command.json)
     fmt::print("{}", text_of(json));
   else if (!command.quiet)
-    fmt::print("{}Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}\n",
-               planner::answer_text(answer, cli::terminal_width().value_or(plain_width)), base::printable(command.out),
-               base::shell_word(command.out + "/winner.toml"));
+    fmt::print("{}{}\n", planner::answer_text(answer, cli::terminal_width().value_or(plain_width)),
+               outputs::tr("Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}",
+                           base::printable(command.out), base::shell_word(command.out + "/winner.toml")));
   return experiment::interrupted() ? cli::Exit::interrupted : cli::Exit::ok;
 }
 
@@ -207,20 +209,17 @@ void add_plan(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   command
       ->add_option("--seconds", options->seconds,
-                   "Real time of the command (default plan.seconds, 60 s), after which nothing is begun; the same "
-                   "command goes on")
+                   "Real time of the command (default plan.seconds, 60 s); no simulation begins after it, and the same "
+                   "command goes on from there")
       ->type_name("TIME");
   cli::add_pace(*command, options->jobs, options->threads);
   command->add_flag("--json", options->json, "Prints plan.json and nothing else");
-  command->add_flag("--quiet", options->quiet, "Prints no answer and no progress");
+  command->add_flag("--quiet", options->quiet, "Prints neither answer nor progress");
   command->add_flag("--force", options->force, "Simulates everything again");
   command->add_flag("--no-confirm", options->no_confirm,
                     "Leaves out the full simulations of the winner and its rivals, and with them the page");
-  cli::add_language(*command, options->language);
-  command->callback([options, &exit_code] {
-    cli::speak(options->language);
-    exit_code = plan(*options);
-  });
+  cli::add_language(*command);
+  command->callback([options, &exit_code] { exit_code = plan(*options); });
 }
 
 }  // namespace simgrad::plan_cli

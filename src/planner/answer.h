@@ -10,6 +10,7 @@
 
 #include "outputs/statistics.h"
 #include "planner/candidate.h"
+#include "planner/fleet_check.h"
 #include "planner/laboratory.h"
 #include "planner/rank.h"
 #include "planner/search.h"
@@ -32,12 +33,14 @@ struct Tie {
   outputs::Interval difference;  ///< of the objective, seed by seed, over the winner's; NaN bounds with one seed
 };
 
-/// What a limit costs.
+/// The price of a limit: the better winner that there would be without it.
 struct LimitPrice {
   Limited::Of of = Limited::Of::deadline;
   double limit = 0.0;
   double is = 0.0;                     ///< the winner's measure
   std::optional<std::size_t> without;  ///< the winner without this limit, if it is another one
+  Measures of_without = {}, of_tighter = {};
+  int spares_without = 0, spares_tighter = 0;  ///< of [capacity]
   std::optional<std::size_t>
       tighter;  ///< the best of the front that would meet a limit just below the winner's measure
 };
@@ -73,6 +76,10 @@ struct Answer {
   Effort effort;                    ///< of the search, the front and the comparison over seeds
   Effort of_assumptions;            ///< beside it, of the simulations with other assumptions
   std::vector<Standing> standings;  ///< of all candidates, by the first seed
+  FleetChecks fleet;                ///< simulations of the closest among failures
+
+  /// Returns the simulation of a candidate with the spares that the answer gives to it, or null.
+  const FleetCheck* fleet_check(std::size_t candidate) const;
 };
 
 /// The winner in one sentence, and what makes it so in a few more.

@@ -78,20 +78,42 @@ class Json {
   }
 
   ordered_json choice(const Choice& choice) const {
-    const Candidate& its = answer_.candidates.all[choice.candidate];
-    ordered_json json{{"candidate", its.index},
-                      {"text", choice_text(its)},
-                      {"strategy", its.run.kind},
-                      {"label", its.run.label},
-                      {"parameters", its.parameters}};
-    json.update(hosts(its));
+    const Candidate& candidate = answer_.candidates.all[choice.candidate];
+    ordered_json json{{"candidate", candidate.index},
+                      {"text", choice_text(answer_, choice.candidate)},
+                      {"strategy", candidate.run.kind},
+                      {"label", candidate.run.label},
+                      {"parameters", candidate.parameters}};
+    json.update(hosts(candidate));
     json.update(json_of(choice.mean));
     json["value"] = choice.value.mean;
     json["value_low"] = or_null(choice.value.low);
     json["value_high"] = or_null(choice.value.high);
     json["seeds"] = choice.seeds;
     json["projected"] = choice.projected;
+    json.update(course(choice.candidate));
+    if (const FleetCheck* const check = answer_.fleet_check(choice.candidate))
+      json["time_by_simulation"] = {{"mean_s", check->time_s.mean},
+                                    {"low_s", or_null(check->time_s.low)},
+                                    {"high_s", or_null(check->time_s.high)},
+                                    {"seeds", check->seeds}};
     return json;
+  }
+
+  /// The course among failures, all null where a closed form takes none in.
+  ordered_json course(std::size_t c) const {
+    const std::optional<Interrupted>& course = answer_.standings[c].interrupted;
+    if (!course)
+      return {{"goodput", nullptr},
+              {"failures_expected", nullptr},
+              {"checkpoint_interval_s", nullptr},
+              {"spares", nullptr},
+              {"time_by_formula_s", nullptr}};
+    return {{"goodput", course->goodput()},
+            {"failures_expected", course->failures_expected()},
+            {"checkpoint_interval_s", or_null(course->interval_s)},
+            {"spares", course->spares},
+            {"time_by_formula_s", course->formula_s}};
   }
 
   ordered_json ties() const {
@@ -137,7 +159,7 @@ class Json {
                       {"count", reason.count},
                       {"nearest",
                        {{"candidate", reason.nearest->index},
-                        {"text", name_of(reason.nearest->strategy, reason.nearest->parameters)},
+                        {"text", name_of(*reason.nearest)},
                         {"fault", reason.nearest->fault},
                         {"excess", reason.nearest->excess},
                         {"fits_with", reason.nearest->fits_with}}},
@@ -145,7 +167,7 @@ class Json {
     return json;
   }
 
-  /// Those for which changes were looked for, the nearest first.
+  /// The candidates for which changes were looked for, the nearest first.
   ordered_json near(const Reason& reason) const {
     std::vector<const Refused*> found;
     for (const Refused& each : answer_.candidates.refused)
@@ -154,7 +176,7 @@ class Json {
     ordered_json json = ordered_json::array();
     for (const Refused* each : found)
       json.push_back({{"candidate", each->index},
-                      {"text", name_of(each->strategy, each->parameters)},
+                      {"text", name_of(*each)},
                       {"excess", each->excess},
                       {"fits_with", each->fits_with}});
     return json;
@@ -162,18 +184,22 @@ class Json {
 
   /// The sentences of the page, in the language of the process.
   ordered_json texts() const {
-    return {{"tie", tie_text(answer_)},       {"decided", decided_text(answer_)}, {"effort", effort_text(answer_)},
-            {"limits", limit_texts(answer_)}, {"turns", turn_texts(answer_)},     {"refused", refused_texts(answer_)}};
+    return {{"tie", tie_text(answer_)},           {"decided", decided_text(answer_)},
+            {"effort", effort_text(answer_)},     {"limits", limit_texts(answer_)},
+            {"turns", turn_texts(answer_)},       {"refused", refused_texts(answer_)},
+            {"failures", failures_text(answer_)}, {"left_out", left_out_text(answer_)}};
   }
 
   ordered_json candidate(std::size_t c) const {
-    const Candidate& its = answer_.candidates.all[c];
+    const Candidate& candidate = answer_.candidates.all[c];
     const Standing& standing = answer_.standings[c];
-    ordered_json json{{"candidate", its.index}, {"label", its.run.label}, {"parameters", its.parameters}};
+    ordered_json json{
+        {"candidate", candidate.index}, {"label", candidate.run.label}, {"parameters", candidate.parameters}};
     json["state"] = state(standing);
     json["least"] = json_of(standing.least);
     const bool expected = standing.known != Standing::Known::bounded && standing.lost.empty();
     json["expected"] = expected ? json_of(standing.expected) : ordered_json(nullptr);
+    json.update(course(c));
     if (!standing.lost.empty()) json["lost"] = standing.lost;
     return json;
   }
@@ -203,7 +229,9 @@ std::string candidates_csv(const Answer& answer) {
   const ordered_json json = answer_json(answer);
   std::vector<std::string> keys;
   for (const auto& [key, value] : answer.candidates.all.front().parameters.items()) keys.push_back(key);
-  std::string text = "candidate,label,state,time_s,cost_usd,energy_j,least_time_s,least_cost_usd,least_energy_j,reason";
+  std::string text =
+      "candidate,label,state,time_s,cost_usd,energy_j,least_time_s,least_cost_usd,least_energy_j,"
+      "goodput,failures_expected,checkpoint_interval_s,spares,reason";
   for (const std::string& key : keys) text += "," + outputs::csv_cell("param." + key);
   text += "\n";
   const auto parameters = [&](const ordered_json& of) {
@@ -217,11 +245,13 @@ std::string candidates_csv(const Answer& answer) {
     for (const char* key : {"time_s", "cost_usd", "energy_j"})
       text += "," + (expected.is_null() ? "" : cell(expected.at(key)));
     for (const char* key : {"time_s", "cost_usd", "energy_j"}) text += "," + cell(each.at("least").at(key));
+    for (const char* key : {"goodput", "failures_expected", "checkpoint_interval_s", "spares"})
+      text += "," + cell(each.at(key));
     text += "," + cell(each.value("lost", ordered_json("")));
     parameters(each.at("parameters"));
   }
   for (const Refused& each : answer.candidates.refused) {
-    text += fmt::format("{},{},refused,,,,,,,{}", each.index, outputs::csv_cell(each.strategy),
+    text += fmt::format("{},{},refused,,,,,,,,,,,{}", each.index, outputs::csv_cell(each.strategy),
                         outputs::csv_cell(each.fault));
     parameters(each.parameters);
   }

@@ -8,6 +8,7 @@
 #include "experiment/plan/automatic_layout.h"
 #include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/recognised.h"
 #include "outputs/text/text_layout.h"
 #include "planner/kinds.h"
 #include "planner/rates.h"
@@ -22,15 +23,12 @@ namespace {
 
 const Candidate& of(const Answer& answer, std::size_t candidate) { return answer.candidates.all[candidate]; }
 
-std::string percent(double share) { return fmt::format("{:.3g} %", 100.0 * share); }
-
 /// "$41.20 ± 3.10 and 3 h 6 min": the measures that the objective and the limits are about, and the time.
 std::string measures_text(const Answer& answer, const Choice& choice) {
   const experiment::Goal& goal = of(answer, choice.candidate).settings->goal;
   const double margin = 0.5 * (choice.value.high - choice.value.low);
   const auto with = [&](double mean, bool is_objective, std::string (*text)(double)) {
-    return is_objective && std::isfinite(margin) && margin > 0.0 ? outputs::with_margin(mean, margin, text)
-                                                                 : text(mean);
+    return is_objective ? outputs::with_margin(mean, margin, text) : text(mean);
   };
   std::vector<std::string> parts;
   const std::string_view kind = goal.objective.kind();
@@ -60,29 +58,38 @@ std::string way_text(const Candidate& candidate) {
   return text;
 }
 
-std::string choice_text(const Candidate& candidate) {
-  return fmt::format("{}: {}", hosts_text(candidate), way_text(candidate));
-}
-
 std::string goal_text(const Candidate& candidate) {
   const experiment::Settings& settings = *candidate.settings;
-  if (settings.stop.loss) return tr("to loss {}", fmt::format("{:g}", *settings.stop.loss));
+  if (settings.stop.loss) return tr("to loss {}", outputs::number_text(*settings.stop.loss, 6));
   if (candidate.tokens_a_sample > 0.0)
     return tr("to {} tokens", outputs::count(candidate.samples * candidate.tokens_a_sample));
   return tr("to {} samples", outputs::count(candidate.samples));
 }
 
+namespace {
+
+std::string without_winner(const Answer& answer) {
+  const bool all_lost = !answer.standings.empty() &&
+                        std::ranges::none_of(answer.standings, [](const Standing& each) { return each.lost.empty(); });
+  if (!all_lost) return tr("The time was up before any candidate was simulated.");
+  return tr("No candidate comes to the goal: the first, {}, {}.", name_of(answer.candidates.all.front()),
+            outputs::translated(answer.standings.front().lost));
+}
+
+}  // namespace
+
 std::string sentence(const Answer& answer) {
-  if (!answer.winner) return tr("The time was up before any candidate was simulated.");
+  if (!answer.winner) return without_winner(answer);
   const Choice& winner = *answer.winner;
   const Candidate& candidate = of(answer, winner.candidate);
-  std::string text = winner.mean.usd ? tr("Rent {} and train with {}: {} {}", hosts_text(candidate),
-                                          way_text(candidate), measures_text(answer, winner), goal_text(candidate))
-                                     : tr("Take {} and train with {}: {} {}", hosts_text(candidate),
-                                          way_text(candidate), measures_text(answer, winner), goal_text(candidate));
+  const std::string hosts = hosts_text(candidate) + spares_text(candidate, spares_of(answer, winner.candidate));
+  std::string text = winner.mean.usd ? tr("Rent {} and train with {}: {} {}", hosts, way_text(candidate),
+                                          measures_text(answer, winner), goal_text(candidate))
+                                     : tr("Take {} and train with {}: {} {}", hosts, way_text(candidate),
+                                          measures_text(answer, winner), goal_text(candidate));
   for (const Limited& limited : limits_of(candidate.settings->goal, winner.mean)) {
     if (limited.excess() > 0.0) continue;
-    const std::string below = percent(-limited.excess());
+    const std::string below = outputs::percentage(-limited.excess());
     if (limited.of == Limited::Of::deadline) text += tr(", {} below the deadline", below);
     if (limited.of == Limited::Of::budget) text += tr(", {} below the budget", below);
     if (limited.of == Limited::Of::power) text += tr(", {} below the limit of power", below);
@@ -93,11 +100,11 @@ std::string sentence(const Answer& answer) {
 std::string tie_text(const Answer& answer) {
   if (answer.ties.empty()) return {};
   std::vector<std::string> names;
-  for (const Tie& tie : answer.ties) names.push_back(choice_text(of(answer, tie.choice.candidate)));
+  for (const Tie& tie : answer.ties) names.push_back(choice_text(answer, tie.choice.candidate));
   const experiment::Goal& goal = of(answer, answer.winner->candidate).settings->goal;
   const bool chance = std::ranges::any_of(answer.ties, [](const Tie& tie) { return !std::isnan(tie.difference.low); });
   return chance ? tr("It is a tie: over {} seeds, at {} confidence, chance may decide between this and {}.",
-                     answer.winner->seeds, percent(goal.confidence), outputs::listed(names))
+                     answer.winner->seeds, outputs::percentage(goal.confidence), outputs::listed(names))
                 : tr("It is a tie: {} takes exactly as much.", outputs::listed(names));
 }
 
@@ -107,10 +114,10 @@ std::string decided_text(const Answer& answer) {
   const std::size_t unread = answer.candidates.unread;
   const bool seeds_missing = !answer.decided && tally.open == 0 && unread == 0;
   std::string text =
-      seeds_missing        ? tr("All {} candidates are decided by the first seed, but not over further ones: ", all)
-      : answer.decided     ? tr("All {} candidates are decided: ", all)
-      : answer.interrupted ? tr("Interrupted: {} of {} candidates are decided: ", tally.decided(), all)
-                           : tr("The time was up: {} of {} candidates are decided: ", tally.decided(), all);
+      seeds_missing        ? tr("All {} candidates are decided by the first seed, but not over further ones", all)
+      : answer.decided     ? (all == 1 ? tr("The only candidate is decided") : tr("All {} candidates are decided", all))
+      : answer.interrupted ? tr("Interrupted: {} of {} candidates are decided", tally.decided(), all)
+                           : tr("The time was up: {} of {} candidates are decided", tally.decided(), all);
   std::vector<std::string> parts;
   const auto add = [&](std::size_t count, const std::string& what) {
     if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
@@ -119,7 +126,8 @@ std::string decided_text(const Answer& answer) {
   add(tally.behind, tr("ruled out by bounds"));
   add(tally.dropped, tr("dropped because their losses fall too slowly"));
   add(tally.lost, tr("that do not come to the goal"));
-  text += outputs::listed(parts, parts.size()) + tr(".");
+  if (!parts.empty()) text += tr(": ") + outputs::listed_clauses(parts, parts.size());
+  text += tr(".");
   if (!answer.candidates.refused.empty()) text += tr(" {} more cannot be run.", answer.candidates.refused.size());
   if (unread > 0) text += tr(" {} more were not read in that time.", unread);
   if (!answer.decided) text += tr(" The same command goes on where it stopped.");
@@ -140,47 +148,57 @@ std::vector<std::string> limit_texts(const Answer& answer) {
   std::vector<std::string> all;
   if (!answer.winner || !answer.front_decided) return all;  // a cheaper one that misses a limit may not be known
   const experiment::Objective& objective = *of(answer, answer.winner->candidate).settings->goal.objective;
-  const auto value = [&](std::size_t candidate) {
-    return rank_of(of(answer, candidate).settings->goal, answer.standings[candidate].expected).value;
-  };
+  const auto text = [&](double value) { return outputs::translated(objective.text(value)); };
+  const double winner = objective.value(answer.standings[answer.winner->candidate].expected);
   for (const LimitPrice& price : answer.limits) {
     const bool time = price.of == Limited::Of::deadline, money = price.of == Limited::Of::budget;
     const std::string name = time ? tr("the deadline") : money ? tr("the budget") : tr("the limit of power");
     if (price.without)
       all.push_back(tr("Without {} the best would be {}, with {} in place of {}.", name,
-                       choice_text(of(answer, *price.without)), objective.text(value(*price.without)),
-                       objective.text(value(answer.winner->candidate))));
+                       choice_text(answer, *price.without, price.spares_without),
+                       text(objective.value(price.of_without)), text(winner)));
     else
       all.push_back(tr("Without {} the best would be the same.", name));
     if (!price.tighter) continue;
-    const Measures& tighter = answer.standings[*price.tighter].expected;
-    const double more = value(*price.tighter) - value(answer.winner->candidate);
+    const Measures& tighter = price.of_tighter;
+    const double more = objective.value(tighter) - winner;
     if (time)
       all.push_back(tr("Finishing {} earlier costs {} more: {}, in {}.", outputs::duration(price.is - tighter.time_s),
-                       objective.text(more), choice_text(of(answer, *price.tighter)),
+                       text(more), choice_text(answer, *price.tighter, price.spares_tighter),
                        outputs::duration(tighter.time_s)));
     else if (money)
       all.push_back(tr("{} less money costs {} more: {}, for {}.", outputs::dollars(price.is - tighter.usd.value_or(0)),
-                       objective.text(more), choice_text(of(answer, *price.tighter)),
+                       text(more), choice_text(answer, *price.tighter, price.spares_tighter),
                        outputs::dollars(tighter.usd.value_or(0))));
   }
   return all;
 }
 
+namespace {
+
+/// "the latency of all links", or "the price of h100", whose class is a name.
+std::string noun_text(const std::string& assumption) {
+  const std::string text = tr(assumption);
+  return text == assumption ? outputs::translated(assumption) : text;
+}
+
+}  // namespace
+
 std::vector<std::string> turn_texts(const Answer& answer) {
   std::vector<std::string> all;
   for (const Turn& turn : answer.turns) {
-    const std::string times = fmt::format("{:.3g}", turn.factor > 1.0 ? turn.factor : 1.0 / turn.factor);
-    const std::string value = turn.value.empty() ? "" : fmt::format(" ({})", turn.value);
-    const std::string then = choice_text(of(answer, turn.then));
+    const std::string times = outputs::number_text(turn.factor > 1.0 ? turn.factor : 1.0 / turn.factor);
+    const std::string value = turn.value.empty() ? "" : tr(" ({})", outputs::translated(turn.value));
+    const std::string then = choice_text(answer, turn.then);
     all.push_back(turn.factor > 1.0
-                      ? tr("At {1} times {0}{2}, {3} is better.", tr(turn.assumption), times, value, then)
-                      : tr("At {0} divided by {1}{2}, {3} is better.", tr(turn.assumption), times, value, then));
+                      ? tr("At {1} times {0}{2}, {3} is better.", noun_text(turn.assumption), times, value, then)
+                      : tr("At {0} divided by {1}{2}, {3} is better.", noun_text(turn.assumption), times, value, then));
   }
   if (answer.tried.empty()) return all;
   std::vector<std::string> unmoved;
   for (const std::string& noun : answer.tried)
-    if (std::ranges::find(answer.turns, noun, &Turn::assumption) == answer.turns.end()) unmoved.push_back(tr(noun));
+    if (std::ranges::find(answer.turns, noun, &Turn::assumption) == answer.turns.end())
+      unmoved.push_back(noun_text(noun));
   if (!unmoved.empty())
     all.push_back(tr("At a quarter, half, twice and four times {}, the winner stays the best of those compared.",
                      outputs::listed(unmoved, unmoved.size())));

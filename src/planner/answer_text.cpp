@@ -62,6 +62,7 @@ class Text {
       return text_;
     }
     if (answer_.winner->projected) paragraph(tr("The total time is extrapolated from the simulated steps."));
+    paragraph(failures_text(answer_));
     text_ += "\n" + table();
     list(tr("Limits"), limit_texts(answer_));
     list(tr("If an assumption is off"), turn_texts(answer_));
@@ -69,6 +70,7 @@ class Text {
     text_ += "\n";
     paragraph(decided_text(answer_));
     paragraph(effort_text(answer_));
+    paragraph(left_out_text(answer_));
     return text_;
   }
 
@@ -83,37 +85,49 @@ class Text {
     for (const std::string& item : items) text_ += outputs::wrapped("  " + item, width_);
   }
 
-  std::vector<std::string> row(const std::string& what, const Choice& choice) const {
-    const auto or_dash = [](const std::optional<double>& value, std::string (*text)(double)) {
-      return value ? text(*value) : std::string("-");
-    };
-    const Candidate& candidate = answer_.candidates.all[choice.candidate];
-    return {what, outputs::duration(choice.mean.time_s), or_dash(choice.mean.usd, outputs::dollars),
-            or_dash(choice.mean.energy_j, outputs::joules), choice_text(candidate)};
+  using Named = std::pair<std::string, const Choice*>;
+
+  /// Each time and each energy is in its column's unit.
+  static std::string table_text(const Answer& answer, const std::vector<Named>& rows, std::size_t width) {
+    const double missing = std::nan("");
+    std::vector<double> times_s, energies_j;
+    for (const auto& [what, choice] : rows) {
+      times_s.push_back(choice->mean.time_s);
+      energies_j.push_back(choice->mean.energy_j.value_or(missing));
+    }
+    const auto times = outputs::column_texts(outputs::Quantity::time, times_s);
+    const auto energies = outputs::column_texts(outputs::Quantity::energy, energies_j);
+    Table table({"", tr("time"), tr("money"), tr("energy"), tr("hosts and training")});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto& [what, choice] = rows[i];
+      table.add({what, times[i], outputs::dollars(choice->mean.usd.value_or(missing)), energies[i],
+                 choice_text(answer, choice->candidate)});
+    }
+    return table.text(width);
   }
 
   std::string table() const {
-    Table table({"", tr("time"), tr("money"), tr("energy"), tr("hosts and training")});
-    table.add(row(tr("winner"), *answer_.winner));
-    for (const Tie& tie : answer_.ties) table.add(row(tr("tie"), tie.choice));
+    std::vector<Named> all{{tr("winner"), &*answer_.winner}};
+    for (const Tie& tie : answer_.ties) all.emplace_back(tr("tie"), &tie.choice);
     const auto shown = [&](const Choice& choice) {
       return choice.candidate == answer_.winner->candidate || std::ranges::any_of(answer_.ties, [&](const Tie& tie) {
                return tie.choice.candidate == choice.candidate;
              });
     };
     if (answer_.runner_up && !shown(*answer_.runner_up))
-      table.add(row(tr("runner-up of another kind"), *answer_.runner_up));
+      all.emplace_back(tr("runner-up of another kind"), &*answer_.runner_up);
     std::size_t rows = 0;
     const Measures* last = nullptr;
     for (const Choice& choice : answer_.front) {
       if (last && *last == choice.mean) continue;  // the strategy of one worker, by another name
       last = &choice.mean;
       if (++rows <= front_most)
-        table.add(row(
+        all.emplace_back(
             by_chance(answer_.candidates.all[choice.candidate]) ? tr("Pareto front, first seed") : tr("Pareto front"),
-            choice));
+            &choice);
     }
-    return table.text(width_) + (rows > front_most ? tr("{} more are on the front", rows - front_most) + "\n" : "");
+    return table_text(answer_, all, width_) +
+           (rows > front_most ? tr("{} more are on the front", rows - front_most) + "\n" : "");
   }
 
   const Answer& answer_;

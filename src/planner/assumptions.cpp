@@ -74,8 +74,13 @@ std::vector<std::string> speed(const Candidate& candidate, double factor) {
 }
 
 std::vector<std::string> interruptions(const Candidate& candidate, double factor) {
-  const ordered_json cluster = scenario::echo(candidate.settings->cluster);
-  if (!candidate.settings->cluster.failures.any()) return {};
+  const experiment::Settings& settings = *candidate.settings;
+  if (candidate.undisturbed && settings.capacity.failures->happens()) {
+    const ordered_json capacity = scenario::echo(settings.capacity);
+    return ChangedOptions(capacity, "capacity").option("failures", scaled(Unit::seconds, 1.0 / factor)).sets();
+  }
+  const ordered_json cluster = scenario::echo(settings.cluster);
+  if (!settings.cluster.failures.any()) return {};
   return ChangedOptions(cluster.at("failures"), "cluster.failures")
       .option("hosts", scaled(Unit::seconds, 1.0 / factor))
       .option("spot",

@@ -14,7 +14,7 @@ struct Assumption {
   std::string key;   ///< its one number in a scenario; empty: it has several
 };
 
-/// Those that a candidate has.
+/// The assumptions that a candidate makes.
 std::vector<Assumption> assumptions_of(const Candidate& candidate);
 
 /// The changes, as --set takes them, under which the number is `factor` times as large. Empty: the candidate does not

@@ -29,6 +29,7 @@ struct Candidate {
   std::int64_t batch = 1;                   ///< samples of a step
   double samples = 0.0;                     ///< to train on; 0: as many as the target loss takes
   double tokens_a_sample = 0.0;             ///< 0: samples are no text
+  bool undisturbed = false;  ///< its runs leave out failures and checkpoints, which reliability.h takes in
 };
 
 /// A point and strategy that cannot be run.
@@ -39,11 +40,13 @@ struct Refused {
   std::string reason;   ///< equal for all that are refused for one cause
   std::string fault;    ///< the text, with this one's numbers
   double excess = 0.0;  ///< by how much it misses: 0.25 needs a quarter more than there is; 0: not a matter of size
-  /// Of those that do not fit into memory: what was read of them, and the strategy in it; else null.
+  /// The settings that were read of a candidate that does not fit into memory, and the strategy in them; else null.
   std::shared_ptr<const experiment::Settings> settings = {};
   std::size_t of_settings = 0;
-  /// Of the nearest of these: changes that make it fit, the smallest first, each with the memory that it then needs.
+  /// Changes that make it fit, the smallest first, each with the memory that it then needs. Only the nearest candidates
+  /// have them.
   std::vector<std::string> fits_with = {};
+  bool unnamed = false;  ///< the strategy has only a number, for it could not be read
 };
 
 struct Candidates {
@@ -67,5 +70,6 @@ Candidates candidates_of(const experiment::SearchSpace& space, const std::vector
 /// "allreduce, cluster.workers = 8, training.learning_rate = 0.1".
 std::string name_of(const Candidate& candidate);
 std::string name_of(const std::string& strategy, const nlohmann::ordered_json& parameters);
+std::string name_of(const Refused& refused);  ///< in the language of the process
 
 }  // namespace simgrad::planner

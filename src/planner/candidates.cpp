@@ -16,12 +16,14 @@
 #include "experiment/plan/selected.h"
 #include "experiment/run/data_cache.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/recognised.h"
 #include "outputs/text/text_layout.h"
 #include "planner/candidate.h"
 #include "planner/goal_check.h"
 #include "planner/nearest_fit.h"
 #include "planner/rates.h"
 #include "planner/reasons.h"
+#include "planner/reliability.h"
 #include "scenario/json.h"
 
 namespace simgrad::planner {
@@ -129,6 +131,7 @@ class Reading {
     Refused& made = refused(point, strategy, reason_of(fault), fault.substr(0, fault.find("; it would fit")), excess);
     if (excess > 0.0) made.settings = settings;
     made.of_settings = of_settings;
+    made.unnamed = !settings;
   }
 
   Refused& refused(const Point& point, std::string strategy, std::string reason, std::string fault, double excess) {
@@ -166,12 +169,8 @@ class Reading {
       goal_faults_.add(
           experiment::place(document, "plan.tokens"),
           "the goal is a number of tokens, but the samples of this model are no text; expected plan.samples");
-    if (samples && settings->cluster.failures.any())
-      goal_faults_.add(
-          experiment::place(document, "cluster.failures"),
-          "the goal is an amount of training, whose time is that of a few simulated steps, and these see no "
-          "failures; expected a target loss, or no failures (`simgrad capacity` has long trainings with them)");
     made.samples = samples.value_or(0.0);
+    if (samples) take_failures(made);
     if (!samples) {
       made.numbers_key = experiment::numbers_key(made.run);
       if (!made.numbers_key.empty()) made.numbers_key += fmt::format("/{}", settings->evaluate.every_steps.value_or(1));
@@ -180,7 +179,8 @@ class Reading {
     candidates_.all.push_back(std::move(made));
   }
 
-  /// What the scenario's checks say once the rows of a file are known; they have said the rest when they were read.
+  /// The faults that the scenario's checks find once the rows of a file are known; they have found the others while
+  /// reading.
   Faults faults_of_file(const Candidate& candidate) {
     const Settings& settings = *candidate.settings;
     Faults faults;
@@ -213,6 +213,13 @@ class Reading {
     made.settings = candidate.settings;
     made.of_settings = candidate.strategy;
     return true;
+  }
+
+  /// Says how failures of an amount of training are taken in.
+  void take_failures(Candidate& candidate) {
+    if (const std::string why = refusal_of_failures(candidate); !why.empty())
+      goal_faults_.add(experiment::place(candidate.document, "cluster.failures"), why);
+    candidate.undisturbed = reliability_of(candidate, candidate.settings).has_value();
   }
 
   bool beyond_hosts(const Point& point, const Candidate& candidate) {
@@ -254,6 +261,10 @@ std::string name_of(const std::string& strategy, const nlohmann::ordered_json& p
         fmt::format(", {} = {}", key,
                     value.is_string() ? outputs::printable(value.get<std::string>()) : scenario::inline_toml(value));
   return name;
+}
+
+std::string name_of(const Refused& refused) {
+  return name_of(refused.unnamed ? outputs::translated(refused.strategy) : refused.strategy, refused.parameters);
 }
 
 std::string name_of(const Candidate& candidate) { return name_of(candidate.run.label, candidate.parameters); }

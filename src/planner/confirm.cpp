@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "base/units.h"
 #include "experiment/plan/identity.h"
 #include "planner/variants.h"
 
@@ -58,12 +59,54 @@ void add_confirmed(Plan& plan, const Answer& answer) {
   }
 }
 
+namespace {
+
+/// Leaves out defaults that the scenario does not mention, such as the data of a model whose numbers are not computed.
+void leave_out_unsaid(nlohmann::ordered_json& tree, const scenario::Document& document) {
+  std::vector<std::string> unsaid;
+  for (const auto& [key, value] : tree.items())
+    if (!document.contains(key)) unsaid.push_back(key);
+  for (const std::string& key : unsaid) tree.erase(key);
+  if (!tree.contains("data")) return;
+  nlohmann::ordered_json said;
+  for (const auto& [key, value] : tree["data"].items())
+    if (document.contains("data." + key)) said[key] = value;
+  if (said.empty())
+    tree.erase("data");
+  else
+    tree["data"] = std::move(said);
+}
+
+/// Adds [capacity] with the winner's training on its servers and spares, for `simgrad capacity`, if the plan has taken
+/// failures from there. Servers of parameters are no workers of such a training.
+void add_fleet(nlohmann::ordered_json& tree, const Answer& answer, const std::string& directory) {
+  const Candidate& winner = answer.candidates.all[answer.winner->candidate];
+  const std::optional<Interrupted>& course = answer.standings[answer.winner->candidate].interrupted;
+  const experiment::CapacitySection& capacity = winner.settings->capacity;
+  if (!course || !takes_capacity(*winner.settings)) return;
+  const std::int64_t servers = reliability_of(winner, winner.settings)->servers, workers = winner.run.workers;
+  if (workers % servers != 0) return;
+  nlohmann::ordered_json fleet = scenario::echo(capacity, directory);
+  for (const char* key : {"job", "arrivals"}) fleet.erase(key);
+  fleet["hosts"] = std::max<std::int64_t>(servers, course->spares);  // a fleet has no more spares
+  fleet["spares"] = {course->spares};
+  fleet["workers_per_host"] = workers / servers;
+  fleet["training"] = {{"hosts", servers}, {"samples", winner.samples}};
+  if (std::isfinite(course->interval_s))  // in place of an hour, with which a fleet of many failures may never end
+    fleet["training"]["fixed"] = base::format_quantity(course->interval_s, base::Unit::seconds);
+  tree["capacity"] = std::move(fleet);
+}
+
+}  // namespace
+
 nlohmann::ordered_json winner_scenario(const Answer& answer, const std::string& directory) {
   const Candidate& winner = answer.candidates.all[answer.winner->candidate];
   nlohmann::ordered_json tree = experiment::resolved_alone(*winner.settings, winner.strategy, directory);
+  leave_out_unsaid(tree, winner.document);
   if (winner.samples > 0.0) {  // in whole steps, as the answer counts them
     const auto batch = static_cast<double>(winner.batch);
     tree["stop"] = {{"samples", std::llround(std::ceil(winner.samples / batch) * batch)}};
+    add_fleet(tree, answer, directory);
   }
   return tree;
 }

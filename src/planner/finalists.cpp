@@ -80,7 +80,7 @@ class Comparison {
             .seeds = values.size()};
   }
 
-  /// Of the objective over the leader's, over the seeds that both have.
+  /// The difference of the objective from the leader's, over the seeds that both have.
   outputs::Interval difference(const Contestant& of, const Contestant& leader, std::size_t looks) const {
     const std::size_t seeds = std::min(of.measures.size(), leader.measures.size());
     std::vector<double> differences;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "capacity/step_times.h"
 #include "planner/bound.h"
 #include "planner/learning_curve.h"
 #include "planner/pace.h"
@@ -19,11 +20,10 @@ namespace {
 
 constexpr double first_updates = 24.0;  ///< of a trial of a training, after a glimpse at it
 constexpr double longer = 4.0;          ///< the next trial's length over the last one's
-constexpr double steps_most = 256.0;    ///< of times; longer trainings go on from there
+constexpr double goodput_least = 1e-3;  ///< with less the training does not come to its goal
 
 /// A lower bound without any simulation. Hosts draw at least their idle power, and computing takes more.
-Measures by_formula(const Candidate& candidate, double samples) {
-  const Rates rates = rates_of(candidate);
+Measures by_formula(const Candidate& candidate, double samples, const Rates& rates) {
   const double steps = samples / static_cast<double>(candidate.batch);
   const StepBound bound = step_bound(candidate);
   Measures least{.time_s = steps * bound.step_s()};
@@ -74,9 +74,10 @@ const std::optional<RunPlan>& Judge::planned(const Candidate& candidate, Trial t
   if (!fresh) return at->second;
   const bool timing = trial == Trial::timing, shared = !timing && !candidate.numbers_key.empty();
   const std::vector<std::string> sets = changes_ && !shared ? changes_(candidate) : std::vector<std::string>();
-  at->second = timing                    ? timing_run(candidate, samples, seed_, sets)
-               : trial == Trial::glimpse ? glimpse(candidate, seed_, sets)
-                                         : learning_run(candidate, samples, seed_, sets);
+  at->second = timing                         ? timing_run(candidate, samples, seed_, sets)
+               : trial == Trial::checkpointed ? checkpointed_run(candidate, seed_, sets)
+               : trial == Trial::glimpse      ? glimpse(candidate, seed_, sets)
+                                              : learning_run(candidate, samples, seed_, sets);
   return at->second;
 }
 
@@ -97,11 +98,18 @@ Standing Judge::standing(const Candidate& candidate) {
 
 Standing Judge::of_amount(const Candidate& candidate) {
   const double samples = whole_steps(candidate);
-  Standing standing{.known = Standing::Known::bounded, .least = by_formula(candidate, samples), .samples = samples};
+  const std::optional<Reliability>& failing = reliability(candidate);
+  const Rates rates = failing ? rates_of(failing->timed, failing->settings->prices) : rates_of(candidate);
+  Standing standing{
+      .known = Standing::Known::bounded, .least = by_formula(candidate, samples, rates), .samples = samples};
+  if (failing) standing.least = least_with_failures(*failing, standing.least);
   const bool timed = planned(candidate, Trial::timing, std::min(samples, first_timing(candidate))).has_value();
   const Trial trial = timed ? Trial::timing : Trial::learning;
   const double most = std::min(samples, steps_most * static_cast<double>(candidate.batch));
-  for (double length = std::min(samples, first_timing(candidate));; length = std::min(most, longer * length)) {
+  // Steps do not repeat where some of them fail.
+  const bool all_of_it = candidate.settings->cluster.failures.any() && !candidate.undisturbed;
+  const double first = all_of_it ? most : std::min(samples, first_timing(candidate));
+  for (double length = first;; length = std::min(most, longer * length)) {
     const Outcome* seen = outcome(candidate, trial, length, standing);
     if (!seen) {
       if (!standing.next) standing.lost = "is refused by the scenario's checks when it is timed";
@@ -116,11 +124,58 @@ Standing Judge::of_amount(const Candidate& candidate) {
     standing.least = pace.least(samples);
     standing.expected = pace.expected(samples);
     standing.projected = !pace.covers(samples);
-    if (!pace.covers(samples) && !pace.repeats() && length < most) continue;
+    const bool goes_on = !pace.covers(samples) && !pace.repeats() && length < most;
+    if (!goes_on) standing.least = standing.expected;
+    if (failing) interrupt(candidate, *failing, standing);
+    if (standing.next || !standing.lost.empty()) return standing;
+    if (goes_on) continue;
     standing.known = Standing::Known::whole;
-    standing.least = standing.expected;
     return standing;
   }
+}
+
+const std::optional<Reliability>& Judge::reliability(const Candidate& candidate) {
+  const auto [at, fresh] = reliabilities_.try_emplace(candidate.index);
+  if (fresh && candidate.undisturbed)
+    at->second =
+        reliability_of(candidate, changes_ ? changed_settings(candidate, changes_(candidate)) : candidate.settings);
+  return at->second;
+}
+
+std::optional<capacity::CheckpointTimes> Judge::checkpoint_of(const Candidate& candidate,
+                                                              const Reliability& reliability, Standing& standing) {
+  if (reliability.checkpoint) return reliability.checkpoint;
+  const double two_steps = 2.0 * static_cast<double>(candidate.batch);
+  const Outcome* without = outcome(candidate, Trial::timing, two_steps, standing);
+  if (!without && standing.next) return {};
+  const Outcome* with = without ? outcome(candidate, Trial::checkpointed, two_steps, standing) : nullptr;
+  if (!with && standing.next) return {};
+  if (!with)
+    standing.lost = "is refused by the scenario's checks when a checkpoint is timed; give capacity.checkpoint_time";
+  else if (with->failed() || without->failed())
+    standing.lost = why_lost(with->failed() ? *with : *without);
+  else
+    return capacity::times_of_checkpoint(with->time_s - without->time_s, *reliability.settings);
+  return {};
+}
+
+void Judge::interrupt(const Candidate& candidate, const Reliability& reliability, Standing& standing) {
+  const double step_s = standing.expected.time_s * static_cast<double>(candidate.batch) / standing.samples;
+  const auto checkpoint = checkpoint_of(candidate, reliability, standing);
+  standing.least = least_with_failures(reliability, standing.least);
+  if (!checkpoint) {
+    standing.expected = least_with_failures(reliability, standing.expected);
+    return;
+  }
+  standing.by_spares = with_failures(reliability, standing.expected, step_s, *checkpoint,
+                                     [&](int spares) { return laboratory_.correction(candidate.index, spares); });
+  const WithFailures& all = preferred(standing.by_spares, candidate.settings->goal);
+  if (!(all.interrupted.goodput() >= goodput_least)) {
+    standing.lost = why_hopeless(reliability, all.interrupted);
+    return;
+  }
+  standing.expected = all.measures;
+  standing.interrupted = all.interrupted;
 }
 
 const Outcome* Judge::training(const Candidate& candidate, Standing& standing) {
@@ -168,7 +223,7 @@ Standing Judge::of_shared_numbers(const Candidate& candidate) {
     to_target = samples_to_target(learned->curve, *candidate.settings->stop.loss);
   standing.by_curve = learned && !known;
   standing.samples = to_target.expected;
-  standing.least = by_formula(candidate, to_target.least);
+  standing.least = by_formula(candidate, to_target.least, rates_of(candidate));
   standing.next = of_times.next ? of_times.next : of_numbers.next;
   if (!timing) return standing;
   const std::int64_t period = period_of(candidate);
@@ -193,7 +248,7 @@ Standing Judge::of_own_numbers(const Candidate& candidate) {
   const auto batch = static_cast<double>(candidate.batch);
   const Outcome* learned = training(candidate, standing);
   standing.samples = batch;
-  standing.least = by_formula(candidate, batch);
+  standing.least = by_formula(candidate, batch, rates_of(candidate));
   if (!learned || learned->failed() || learned->curve.size() < 2) return standing;
   const Pace pace(*learned, period_of(candidate));
   if (learned->reached()) {

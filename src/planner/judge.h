@@ -1,5 +1,5 @@
-/// What is known of each candidate under one seed, from bounds and from simulations so far, and the simulation that
-/// would tell more.
+/// Knows of each candidate under one seed what bounds and the simulations so far say, and the simulation that would say
+/// more.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "planner/among_failures.h"
 #include "planner/candidate.h"
 #include "planner/laboratory.h"
 #include "planner/rank.h"
@@ -29,6 +30,8 @@ struct Standing {
   bool by_curve = false;                         ///< `least` is judged from the beginning of a learning curve
   bool projected = false;                        ///< `expected` goes on from steps that were simulated
   double samples = 0.0;                          ///< to the goal, likewise
+  std::optional<Interrupted> interrupted = {};   ///< among failures and checkpoints that the closed form takes in
+  std::vector<WithFailures> by_spares = {};      ///< likewise with each number of spares
   bool unseen = false;                           ///< there was no time for bounds
   std::string lost = {};                         ///< the reason why it does not come to the goal, or empty
   std::optional<experiment::RunPlan> next = {};  ///< nothing: no simulation tells more
@@ -51,12 +54,19 @@ class Judge {
   static double first_learning(const Candidate& candidate);
 
  private:
-  enum class Trial { timing, glimpse, learning };
+  enum class Trial { timing, checkpointed, glimpse, learning };
   /// The outcome of a trial; if it is not known, the trial becomes the next one.
   const Outcome* outcome(const Candidate& candidate, Trial trial, double samples, Standing& standing);
   const std::optional<experiment::RunPlan>& planned(const Candidate& candidate, Trial trial, double samples);
 
   Standing of_amount(const Candidate& candidate);
+  /// Puts failures and checkpoints into the standing of a candidate that is timed without them; if a checkpoint's time
+  /// is not known, a trial of it is the next one.
+  void interrupt(const Candidate& candidate, const Reliability& reliability, Standing& standing);
+  std::optional<capacity::CheckpointTimes> checkpoint_of(const Candidate& candidate, const Reliability& reliability,
+                                                         Standing& standing);
+  /// Nothing where runs take failures in themselves, or where there are none.
+  const std::optional<Reliability>& reliability(const Candidate& candidate);
   Standing of_shared_numbers(const Candidate& candidate);
   Standing of_own_numbers(const Candidate& candidate);
   /// The longest outcome of the candidate's training so far; `next` has the one after it.
@@ -69,6 +79,7 @@ class Judge {
   Changes changes_;
   std::map<std::string, std::size_t> first_of_key_;  ///< the candidate that computes the numbers of a key
   std::map<std::tuple<std::size_t, Trial, double>, std::optional<experiment::RunPlan>> plans_;
+  std::map<std::size_t, std::optional<Reliability>> reliabilities_;
 };
 
 }  // namespace simgrad::planner

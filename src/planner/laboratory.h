@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiment/plan/plan.h"
@@ -24,7 +25,7 @@ struct Effort {
   std::int64_t kept = 0;      ///< those of the runs that an earlier command has left
 };
 
-/// What it knows is in simulations.jsonl in the results directory (simulation_log.h).
+/// Runs the plan's simulations. Their outcomes are in simulations.jsonl in the results directory (simulation_log.h).
 class Laboratory {
  public:
   /// out: the results directory, which exists.  real_s: for all simulations.  jobs, threads: as for run_plan.
@@ -38,8 +39,16 @@ class Laboratory {
   /// The outcome of a run; null if it is not known. From now on it is part of the effort.
   const Outcome* find(const experiment::RunPlan& run);
 
-  /// Of the simulations that this plan follows from, those of earlier commands included.
+  /// The effort of the simulations that this plan follows from, those of earlier commands included.
   const Effort& effort() const { return effort_; }
+  /// The time of a candidate among failures by the fleet's simulation, over that of the closed form; 1: they agree, or
+  /// it is not simulated.  candidate: its index among all.
+  double correction(std::size_t candidate, int spares) const {
+    const auto found = corrections_.find({candidate, spares});
+    return found == corrections_.end() ? 1.0 : found->second;
+  }
+  void correct(std::size_t candidate, int spares, double factor) { corrections_[{candidate, spares}] = factor; }
+
   double left_s() const;
   bool over() const;
 
@@ -51,6 +60,7 @@ class Laboratory {
   std::set<std::string> kept_;  ///< ids of simulations that an earlier command has left
   std::set<std::string> counted_;
   Effort effort_;
+  std::map<std::pair<std::size_t, int>, double> corrections_;
   experiment::DataCache data_cache_;
   int jobs_, threads_;
   std::chrono::steady_clock::time_point end_;

@@ -3,18 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
 #include "base/errors.h"
 #include "experiment/plan/places.h"
 #include "experiment/run/children.h"
+#include "outputs/text/language.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/recognised.h"
 #include "planner/finalists.h"
 #include "planner/kinds.h"
 #include "planner/sensitivity.h"
 
 namespace simgrad::planner {
+
+using outputs::tr;
 
 namespace {
 
@@ -35,7 +40,7 @@ class Planning {
     if (answer_.winner) {
       answer_.front_decided = search.find_front();
       find_runner_up();
-      // What was simulated for these two may be better than what was dropped for its learning curve.
+      // A candidate that was simulated for these two may be better than one that was dropped for its learning curve.
       decide();
       find_runner_up();
       answer_.effort = laboratory_.effort();
@@ -46,8 +51,20 @@ class Planning {
   }
 
  private:
-  /// The winner, over seeds where these matter.
+  /// The winner by the times that are shown: those of the closed form, or of the fleet's simulation where that
+  /// contradicts. It goes on until no other is corrected.
   void decide() {
+    for (;;) {
+      decide_by_known_times();
+      if (!answer_.winner ||
+          !check_closest(answer_.candidates.all, *search_, laboratory_, answer_.winner->candidate, answer_.fleet))
+        return;
+      search_->refresh();
+    }
+  }
+
+  /// The winner, over seeds where these matter.
+  void decide_by_known_times() {
     answer_.decided = false;
     const auto tick = [this] { tell(*search_); };
     const std::vector<Candidate>& all = answer_.candidates.all;
@@ -175,23 +192,43 @@ class Planning {
     const double value = goal().objective->value(winner);
     for (const Limited& limited : limits_of(goal(), winner)) {
       LimitPrice price{.of = limited.of, .limit = limited.limit, .is = limited.is, .without = {}, .tighter = {}};
-      const Choice* without = nullptr;
-      const Choice* tighter = nullptr;
-      for (const Choice& each : answer_.known) {
-        double others = 0.0, its = 0.0;
-        for (const Limited& of : limits_of(goal(), each.mean))
-          if (of.of == limited.of)
-            its = of.is;
-          else
-            others = std::max(others, of.excess());
-        if (others > 0.0) continue;
-        if (!without || each.rank.value < without->rank.value) without = &each;
-        if (its < limited.is * (1.0 - 1e-9) && (!tighter || each.rank.value < tighter->rank.value)) tighter = &each;
-      }
-      if (without && without->rank.value < value) price.without = without->candidate;
-      if (tighter) price.tighter = tighter->candidate;
+      double least_without = value, least_tighter = std::numeric_limits<double>::infinity();
+      for (const Choice& each : answer_.known)
+        for (const auto& [measures, spares] : ways_of(each.candidate)) {
+          double others = 0.0, own = 0.0;
+          for (const Limited& of : limits_of(goal(), measures))
+            if (of.of == limited.of)
+              own = of.is;
+            else
+              others = std::max(others, of.excess());
+          if (others > 0.0) continue;
+          const double of_way = goal().objective->value(measures);
+          // The winner has as few spares as are nearly as good as more.
+          const bool same = each.candidate == answer_.winner->candidate;
+          if (of_way < least_without && (!same || of_way < value * (1.0 - as_good))) {
+            least_without = of_way;
+            price.without = each.candidate;
+            price.of_without = measures;
+            price.spares_without = spares;
+          }
+          if (own < limited.is * (1.0 - 1e-9) && of_way < least_tighter) {
+            least_tighter = of_way;
+            price.tighter = each.candidate;
+            price.of_tighter = measures;
+            price.spares_tighter = spares;
+          }
+        }
       answer_.limits.push_back(price);
     }
+  }
+
+  /// A candidate's measures, with each number of spares that it may have.
+  std::vector<std::pair<Measures, int>> ways_of(std::size_t candidate) const {
+    const Standing& standing = search_->standing(candidate);
+    std::vector<std::pair<Measures, int>> all;
+    for (const WithFailures& each : standing.by_spares) all.emplace_back(each.measures, each.interrupted.spares);
+    if (all.empty()) all.emplace_back(standing.expected, 0);
+    return all;
   }
 
   void tell(const Search& search) const {
@@ -200,10 +237,10 @@ class Planning {
     const std::size_t all = answer_.candidates.all.size();
     std::string best;
     if (const auto first = search.best())
-      best = fmt::format("; best so far: {}, {}", goal().objective->text(search.rank(*first).value),
-                         name_of(answer_.candidates.all[*first]));
-    options_.progress(fmt::format("{} of {} candidates decided, {} simulations{}", tally.decided(), all,
-                                  laboratory_.effort().runs, best));
+      best = tr("; best so far: {}, {}", outputs::translated(goal().objective->text(search.rank(*first).value)),
+                name_of(answer_.candidates.all[*first]));
+    options_.progress(
+        tr("{} of {} candidates decided, {} simulations{}", tally.decided(), all, laboratory_.effort().runs, best));
   }
 
   const PlanOptions& options_;
@@ -217,7 +254,7 @@ class Planning {
 void refuse_unmet(const Answer& answer, const experiment::SearchSpace& space) {
   if (!answer.winner || !answer.decided || !(answer.winner->rank.violation > 0.0)) return;
   const Candidate& nearest = answer.candidates.all[answer.winner->candidate];
-  std::string text;
+  std::vector<std::string> faults;
   for (const Limited& limited : limits_of(nearest.settings->goal, answer.winner->mean)) {
     if (!(limited.excess() > 0.0)) continue;
     const bool time = limited.of == Limited::Of::deadline, money = limited.of == Limited::Of::budget;
@@ -225,11 +262,12 @@ void refuse_unmet(const Answer& answer, const experiment::SearchSpace& space) {
       return time ? outputs::duration(value) : money ? outputs::dollars(value) : outputs::count(value) + "W";
     };
     const char* const key = time ? "plan.deadline" : money ? "plan.budget" : "plan.power";
-    text += fmt::format("{}{}: no candidate meets {} = {}: the nearest, {}, takes {}, which is {:.3g} % more",
-                        text.empty() ? "" : "\n", experiment::place(space.document, key).text(), key,
-                        number(limited.limit), name_of(nearest), number(limited.is), 100.0 * limited.excess());
+    faults.push_back(
+        outputs::translated(fmt::format("{}: no candidate meets {} = {}: the nearest, {}, takes {}, which is {}",
+                                        experiment::place(space.document, key).text(), key, number(limited.limit),
+                                        name_of(nearest), number(limited.is), outputs::more_than(limited.excess()))));
   }
-  throw base::ScenarioError(text);
+  throw base::ScenarioError(std::move(faults));
 }
 
 }  // namespace

@@ -43,13 +43,15 @@ std::vector<Alike> alike(const std::vector<record::HostUse>& hosts) {
 
 }  // namespace
 
-Rates rates_of(const Candidate& candidate) {
+Rates rates_of(const Candidate& candidate) { return rates_of(candidate.hosts, candidate.settings->prices); }
+
+Rates rates_of(const std::vector<record::HostUse>& hosts, const outputs::Prices& prices) {
   record::Record second;
   second.simulated_s = 1.0;
-  second.hosts = candidate.hosts;
-  const outputs::Bill idle = outputs::bill(second, candidate.settings->prices);
+  second.hosts = hosts;
+  const outputs::Bill idle = outputs::bill(second, prices);
   for (record::HostUse& host : second.hosts) host.busy_s = 1.0;
-  const outputs::Bill busy = outputs::bill(second, candidate.settings->prices);
+  const outputs::Bill busy = outputs::bill(second, prices);
   return {.usd_per_s = idle.cost_usd, .idle_w = idle.energy_j, .busy_w = busy.energy_j};
 }
 

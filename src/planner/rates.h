@@ -20,8 +20,9 @@ struct Rates {
 
 /// Nulls where no price says so, and on a platform's file.
 Rates rates_of(const Candidate& candidate);
+Rates rates_of(const std::vector<record::HostUse>& hosts, const outputs::Prices& prices);
 
-/// What is in a host: devices of a class, of which the first is there, and how many.
+/// The devices in a host: a first device of each class, and how many the host has of that class.
 using HostOfDevices = std::vector<std::pair<const record::HostUse*, std::int64_t>>;
 
 /// The hosts of a candidate's workers where hosts have several devices, each a worker; else empty.

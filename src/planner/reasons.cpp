@@ -9,6 +9,8 @@
 
 #include "base/units.h"
 #include "outputs/text/language.h"
+#include "outputs/text/number_text.h"
+#include "outputs/text/recognised.h"
 
 namespace simgrad::planner {
 
@@ -67,10 +69,10 @@ std::vector<Reason> counted(const std::vector<Refused>& refused) {
 
 std::string text_of(const Reason& reason) {
   const Refused& nearest = *reason.nearest;
-  const std::string name = name_of(nearest.strategy, nearest.parameters);
+  const std::string name = name_of(nearest), fault = outputs::translated(nearest.fault);
   return nearest.excess > 0.0 ? tr("{} by size; the nearest, {}, is {} too large: {}", reason.count, name,
-                                   fmt::format("{:.3g} %", 100.0 * nearest.excess), nearest.fault)
-                              : tr("{} for one reason, for example {}: {}", reason.count, name, nearest.fault);
+                                   outputs::percentage(nearest.excess), fault)
+                              : tr("{} for one reason, for example {}: {}", reason.count, name, fault);
 }
 
 std::vector<std::string> nothing_left(const Candidates& candidates) {

@@ -140,6 +140,11 @@ bool Search::find_front() {
   }
 }
 
+void Search::refresh() {
+  for (std::size_t c = 0; c < candidates_.size(); ++c)
+    if (!standings_[c].unseen) standings_[c] = judge_.standing(candidates_[c]);
+}
+
 Tally Search::tally(double slack) const {
   Tally tally;
   const std::optional<std::size_t> first = best();

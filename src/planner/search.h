@@ -47,6 +47,8 @@ class Search {
   /// Goes on until no candidate is expected to be better than all known ones in one of time, money and energy without
   /// being worse in another. Returns likewise.
   bool find_front();
+  /// Judges all candidates again, after corrections of the laboratory.
+  void refresh();
 
   /// The best of those that are known to their end, in the order of their ranks; equal ones in that of the space.
   std::vector<std::size_t> known() const;

@@ -42,6 +42,13 @@ Document changed(const Candidate& candidate, const std::vector<std::string>& set
   Document document = candidate.document;
   document.erase("plan");
   for (const std::string& set : sets) document.set(set);
+  if (!candidate.undisturbed) return document;
+  for (const char* key :
+       {"capacity", "cluster.failures", "training.checkpoint_every", "training.checkpoint_every_steps",
+        "training.checkpoint_async", "cluster.host_memory_bandwidth"})
+    document.erase(key);
+  if (candidate.settings->cluster.failures.recovery == cluster::Recovery::wait)  // options may ask for it
+    document.set("cluster.failures.recovery=\"wait\"");
   return document;
 }
 
@@ -62,8 +69,11 @@ std::int64_t period_of(const Candidate& candidate) {
   return 1;
 }
 
-std::optional<RunPlan> timing_run(const Candidate& candidate, double samples, std::uint64_t seed,
-                                  const std::vector<std::string>& sets) {
+namespace {
+
+/// last: set behind all others.
+std::optional<RunPlan> timed(const Candidate& candidate, double samples, std::uint64_t seed,
+                             const std::vector<std::string>& sets, const std::string& last) {
   const Settings& settings = *candidate.settings;
   const bool follows = settings.training.numbers && experiment::times_follow_numbers(candidate.run);
   if (settings.model.model->takes_sparse_rows() || follows) return {};
@@ -72,8 +82,31 @@ std::optional<RunPlan> timing_run(const Candidate& candidate, double samples, st
   document.set("training.numbers=false");
   document.set(fmt::format("stop.samples={}", std::llround(samples)));
   document.set("evaluate.every_steps=1");
+  if (!last.empty()) document.set(last);
   if (!settings.data.source->generates() && settings.training.numbers) return {};  // the shape of a file's data
   return planned(candidate, document, seed);
+}
+
+}  // namespace
+
+std::optional<RunPlan> timing_run(const Candidate& candidate, double samples, std::uint64_t seed,
+                                  const std::vector<std::string>& sets) {
+  return timed(candidate, samples, seed, sets, "");
+}
+
+std::optional<RunPlan> checkpointed_run(const Candidate& candidate, std::uint64_t seed,
+                                        const std::vector<std::string>& sets) {
+  return timed(candidate, 2.0 * static_cast<double>(candidate.batch), seed, sets, "training.checkpoint_every_steps=1");
+}
+
+std::shared_ptr<const Settings> changed_settings(const Candidate& candidate, const std::vector<std::string>& sets) {
+  if (sets.empty()) return candidate.settings;
+  Document document = candidate.document;
+  for (const std::string& set : sets) document.set(set);
+  scenario::Faults faults;
+  auto settings = std::make_shared<const Settings>(
+      experiment::read_settings(document, faults, {candidate.settings->strategies[candidate.strategy].name()}));
+  return faults.empty() ? settings : candidate.settings;
 }
 
 std::optional<RunPlan> learning_run(const Candidate& candidate, double samples, std::uint64_t seed,
@@ -108,7 +141,8 @@ std::optional<RunPlan> confirming_run(const Candidate& candidate) {
 
 bool random_times(const Candidate& candidate) {
   const auto& cluster = candidate.settings->cluster;
-  return cluster.stragglers.kind() != "none" || cluster.jitter.kind() != "none" || cluster.failures.any();
+  return cluster.stragglers.kind() != "none" || cluster.jitter.kind() != "none" ||
+         (cluster.failures.any() && !candidate.undisturbed);
 }
 
 }  // namespace simgrad::planner

@@ -153,6 +153,7 @@ void describe(Given& request, Visitor& v) {
   v.value("prompt_tokens", request.prompt_tokens);
   v.value("output_tokens", request.output_tokens);
   v.value("replica", request.replica);
+  v.value("prompt", request.prompt, Presence::newer);
   v.value("answer", request.answer);
 }
 

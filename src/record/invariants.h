@@ -1,4 +1,4 @@
-/// What holds for the record of every run, whatever its strategy: a file that says otherwise was not left by one.
+/// The invariants of every run's record, whatever its strategy: a file that violates one was not left by a run.
 #pragma once
 
 #include <string>

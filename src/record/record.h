@@ -28,8 +28,8 @@ struct Evaluation {
   std::optional<double> metric = {};  ///< accuracy or r2
   std::optional<double> consensus_distance =
       {};  ///< sqrt(mean |w_i - mean w|^2) over the workers' replicas; null if none
-  /// Of a model with experts, over its layers of them and the evaluated rows: the share of choices of an expert that
-  /// had no room, and the largest number of choices of one expert over the mean.
+  /// The share of choices of an expert that had no room, and the largest number of choices of one expert over the mean.
+  /// Only for a model with experts, over its layers of them and the evaluated rows.
   std::optional<double> dropped_share = {}, expert_imbalance = {};
   std::optional<std::int64_t> bytes = {};   ///< payload of the messages that have been received; null in older files
   std::optional<double> flops = {};         ///< those computed to the end, without the stretch of stragglers
@@ -181,8 +181,8 @@ struct Record {
   double epochs = 0.0;
   std::optional<double> final_loss;
   std::optional<double> time_to_target_s;
-  /// Of a diverged run: the step of the first of its last evaluations whose losses are of no use. Null in records of
-  /// older releases.
+  /// The step of the first of a diverged run's last evaluations whose losses are of no use. Null in records of older
+  /// releases.
   std::optional<std::int64_t> diverged_step = {};
   std::int64_t bytes = 0;
   std::int64_t messages = 0;

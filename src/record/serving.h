@@ -44,7 +44,8 @@ struct ServedRequest {
   std::int64_t prompt_tokens = 0;
   std::int64_t output_tokens = 0;
   std::int64_t replica = 0;
-  std::string answer = {};  ///< its tokens, with blanks between them; empty where no numbers are computed
+  std::string prompt = {};  ///< a line of text, or its tokens where they are numbers; empty in a timing-only run
+  std::string answer = {};  ///< as the prompt
 };
 
 }  // namespace simgrad::record

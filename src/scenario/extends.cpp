@@ -67,7 +67,7 @@ Table read_chain(Chain chain) {
   refuse_circle(chain);
   if (chain.files.size() > files_most)
     throw base::ScenarioError(
-        fmt::format("{}: more than {} files extend each other, expected at most so many", chain.by, files_most));
+        fmt::format("{}: more than {} files extend each other, expected at most that many", chain.by, files_most));
   Table under = read_chain(std::move(chain));
   lay(under, own);
   return under;

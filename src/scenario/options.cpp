@@ -27,9 +27,9 @@ class Listing final : public Walker {
   static std::string default_of(base::AnySlot& slot) {
     if (slot.kind().empty()) return "";
     Json written{{"kind", slot.kind()}};
-    const Json its = slot.object() ? echo(*slot.object()) : Json::object();
+    const Json slot_options = slot.object() ? echo(*slot.object()) : Json::object();
     const Json usual = echo(*slot.example(slot.kind()));
-    for (const auto& [key, value] : its.items())
+    for (const auto& [key, value] : slot_options.items())
       if (!usual.contains(key) || usual.at(key) != value) written[key] = value;
     return inline_toml(written.size() == 1 ? written["kind"] : written);
   }

@@ -40,8 +40,8 @@ const Entry* Reader::entry(std::string_view key) const {
 
 const Node* Reader::take(std::string_view key) {
   known_.emplace_back(key);
-  const Entry* const its = entry(key);
-  return its ? &its->node : nullptr;
+  const Entry* const found = entry(key);
+  return found ? &found->node : nullptr;
 }
 
 void Reader::fault(std::string_view key, const Position& position, std::string message) {

@@ -1,8 +1,5 @@
 #include "serving/answers.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <utility>
 
 #include "serving/stage.h"
@@ -10,8 +7,8 @@
 namespace simgrad::serving {
 
 Answers::Answers(const models::Transformer& model, const models::Problem& problem, int pipeline, int tensor,
-                 std::vector<double> w, std::vector<std::vector<std::int64_t>> prompts)
-    : prompts_(std::move(prompts)), answers_(prompts_.size()) {
+                 std::vector<double> w, std::vector<Tokens> prompts, std::function<std::string(const Tokens&)> text)
+    : prompts_(std::move(prompts)), answers_(prompts_.size()), text_(std::move(text)) {
   const models::TransformerShape shape = model.options.shape(problem.vocabulary);
   for (int stage = 0; stage < pipeline; ++stage)
     stages_.push_back(
@@ -24,8 +21,8 @@ void Answers::pass(int stage, const Iteration& iteration, Passing& passing) {
   models::StageDecoder& decoder = *stages_[static_cast<std::size_t>(stage)];
   for (std::size_t s = 0; s < iteration.slices.size(); ++s) {
     const Slice& slice = iteration.slices[s];
-    std::vector<std::int64_t> tokens;
-    const std::vector<std::int64_t>&prompt = prompts_[slice.request], &answer = answers_[slice.request];
+    Tokens tokens;
+    const Tokens &prompt = prompts_[slice.request], &answer = answers_[slice.request];
     for (std::int64_t i = slice.first; i < slice.first + slice.tokens; ++i) {
       const auto at = static_cast<std::size_t>(i);
       tokens.push_back(at < prompt.size() ? prompt[at] : answer[at - prompt.size()]);
@@ -44,7 +41,5 @@ void Answers::take(const Iteration& iteration, const Passing& passing) {
 }
 
 void Answers::forget(std::size_t request) { kept_.erase(request); }
-
-std::string Answers::text(std::size_t request) const { return fmt::format("{}", fmt::join(answers_[request], " ")); }
 
 }  // namespace simgrad::serving

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -22,9 +23,10 @@ struct Passing {
 
 class Answers {
  public:
-  /// w: the model's parameters.  prompts: one a request.
+  using Tokens = std::vector<std::int64_t>;
+  /// w: the model's parameters.  prompts: one a request.  text: tokens as people read them.
   Answers(const models::Transformer& model, const models::Problem& problem, int pipeline, int tensor,
-          std::vector<double> w, std::vector<std::vector<std::int64_t>> prompts);
+          std::vector<double> w, std::vector<Tokens> prompts, std::function<std::string(const Tokens&)> text);
 
   /// Passes the slices through a stage. Takes no virtual time.
   void pass(int stage, const Iteration& iteration, Passing& passing);
@@ -32,12 +34,14 @@ class Answers {
   void take(const Iteration& iteration, const Passing& passing);
   /// The request's keys and values are not needed any more.
   void forget(std::size_t request);
-  /// The tokens of a request's answer so far, with blanks between them.
-  std::string text(std::size_t request) const;
+  std::string prompt(std::size_t request) const { return text_(prompts_[request]); }
+  /// The answer so far.
+  std::string answer(std::size_t request) const { return text_(answers_[request]); }
 
  private:
   std::vector<std::unique_ptr<models::StageDecoder>> stages_;
-  std::vector<std::vector<std::int64_t>> prompts_, answers_;
+  std::vector<Tokens> prompts_, answers_;
+  std::function<std::string(const Tokens&)> text_;
   std::map<std::size_t, std::vector<models::KeysAndValues>> kept_;  ///< by request, then stage
 };
 

@@ -119,19 +119,20 @@ double least_request_s(const Fleet& fleet, int replica, const Options& options, 
   const double iterations = requests.output_tokens / std::max(together / stages, 1.0);
   double longest_s = 0.0, slot_s = 0.0;
   for (int stage = 0; stage < stages; ++stage) {
-    const StageLines its = lines ? lines(replica, stage) : StageLines();
+    const StageLines stage_lines = lines ? lines(replica, stage) : StageLines();
     double slowest_s = 0.0;
     each_of(fleet.layout, replica, stage, [&](int rank) {
       const StageCosts& costs = fleet.costs[static_cast<std::size_t>(rank)];
       const double sums = costs.work().sums;
-      double seconds = costs.share(load, iterations).seconds + its.sum.seconds(sums * iterations, sums * numbers);
-      if (costs.work().of_answers) seconds += its.sum.seconds(iterations, 2.0 * load.answers);
-      if (stage > 0) seconds += its.spread.seconds(iterations, numbers);
+      double seconds =
+          costs.share(load, iterations).seconds + stage_lines.sum.seconds(sums * iterations, sums * numbers);
+      if (costs.work().of_answers) seconds += stage_lines.sum.seconds(iterations, 2.0 * load.answers);
+      if (stage > 0) seconds += stage_lines.spread.seconds(iterations, numbers);
       slowest_s = std::max(slowest_s, seconds);
     });
     const double carried = stage + 1 == stages ? load.answers : numbers;
-    longest_s = std::max({longest_s, slowest_s, its.message.seconds(0.0, carried)});
-    slot_s += slowest_s + its.message.seconds(iterations, carried);
+    longest_s = std::max({longest_s, slowest_s, stage_lines.message.seconds(0.0, carried)});
+    slot_s += slowest_s + stage_lines.message.seconds(iterations, carried);
   }
   return std::max(longest_s, slot_s / std::min(together, static_cast<double>(stages)));
 }
@@ -143,9 +144,9 @@ double capacity_requests_per_s(const Fleet& fleet, const Options& options, const
   const int replicas = fleet.layout.replicas();
   double sum = 0.0, least = std::numeric_limits<double>::infinity();
   for (int replica = 0; replica < replicas; ++replica) {
-    const double its = 1.0 / least_request_s(fleet, replica, options, requests, lines);
-    sum += its;
-    least = std::min(least, its);
+    const double rate_per_s = 1.0 / least_request_s(fleet, replica, options, requests, lines);
+    sum += rate_per_s;
+    least = std::min(least, rate_per_s);
   }
   return options.router == Router::round_robin ? replicas * least : sum;
 }

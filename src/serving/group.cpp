@@ -41,9 +41,9 @@ Group::Sum& Group::sum(std::int64_t numbers) {
 
 double Group::sum_s(std::int64_t numbers, double times) {
   if (ranks_.size() < 2 || numbers == 0 || times == 0.0) return 0.0;
-  Sum& its = sum(numbers);
-  its.calls += times;
-  return times * its.seconds;
+  Sum& group_sum = sum(numbers);
+  group_sum.calls += times;
+  return times * group_sum.seconds;
 }
 
 double Group::spread_s(std::int64_t numbers) {
@@ -89,11 +89,11 @@ Line Group::message_line(int target, double number_bytes) const {
 void Group::post() const {
   cluster::Traffic& traffic = world_.traffic();
   const std::vector<double> together(ranks_.size(), 0.0);
-  for (const auto& [numbers, its] : sums_)
-    for (const auto& [pair, sent] : its.timing->sent(costs_, together, cluster::CollectiveTiming::uncut))
+  for (const auto& [numbers, group_sum] : sums_)
+    for (const auto& [pair, sent] : group_sum.timing->sent(costs_, together, cluster::CollectiveTiming::uncut))
       traffic.post(ranks_[static_cast<std::size_t>(pair.first)], ranks_[static_cast<std::size_t>(pair.second)],
-                   {.bytes = std::llround(static_cast<double>(sent.bytes) * its.calls),
-                    .messages = std::llround(static_cast<double>(sent.messages) * its.calls)});
+                   {.bytes = std::llround(static_cast<double>(sent.bytes) * group_sum.calls),
+                    .messages = std::llround(static_cast<double>(sent.messages) * group_sum.calls)});
   for (std::size_t member = 1; member < ranks_.size() && spread_calls_ > 0; ++member)
     traffic.post(ranks_[member - std::bit_floor(member)], ranks_[member],
                  {.bytes = spread_bytes_, .messages = spread_calls_});

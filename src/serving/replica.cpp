@@ -24,37 +24,38 @@ void Replica::admit(Slot& slot, Iteration& iteration) {
   const std::int64_t at_a_time = std::min(options_.batch_size, running_ + std::ssize(waiting_));
   const std::int64_t share = (at_a_time + slots - 1) / slots;
   while (!waiting_.empty() && running_ < options_.batch_size && std::ssize(slot.running) < share) {
-    Running its = next_waiting();
-    const std::int64_t tokens = on_demand() ? its.first : requests_[its.request].tokens();
+    Running running = next_waiting();
+    const std::int64_t tokens = on_demand() ? running.first : requests_[running.request].tokens();
     if (reserved_ + static_cast<double>(tokens) > room_) return;
-    take_room(its, tokens);
-    slot.running.push_back(its);
-    if (got_so_far_.erase(its.request) == 0) iteration.admitted.push_back(its.request);
+    take_room(running, tokens);
+    slot.running.push_back(running);
+    if (got_so_far_.erase(running.request) == 0) iteration.admitted.push_back(running.request);
     waiting_.pop_front();
     ++running_;
   }
 }
 
 Replica::Running Replica::next_waiting() const {
-  Running its{.request = waiting_.front()};
-  if (const auto before = got_so_far_.find(its.request); before != got_so_far_.end()) its.produced = before->second;
-  its.first = requests_[its.request].prompt_tokens + its.produced;
-  return its;
+  Running running{.request = waiting_.front()};
+  if (const auto before = got_so_far_.find(running.request); before != got_so_far_.end())
+    running.produced = before->second;
+  running.first = requests_[running.request].prompt_tokens + running.produced;
+  return running;
 }
 
-void Replica::take_room(Running& its, std::int64_t tokens) {
-  its.held += tokens;
+void Replica::take_room(Running& running, std::int64_t tokens) {
+  running.held += tokens;
   reserved_ += static_cast<double>(tokens);
   reserved_most_ = std::max(reserved_most_, reserved_);
 }
 
 /// The next token of each of the slot's requests gets room, if need be from requests that arrived later.
 void Replica::make_room(Slot& slot) {
-  const auto gets_a_token = [](const Running& its) { return its.passed >= its.first; };
+  const auto gets_a_token = [](const Running& running) { return running.passed >= running.first; };
   while (reserved_ + static_cast<double>(std::ranges::count_if(slot.running, gets_a_token)) > room_)
     base::check(interrupt_last(), "a request by itself has room");
-  for (Running& its : slot.running)
-    if (gets_a_token(its)) take_room(its, 1);
+  for (Running& running : slot.running)
+    if (gets_a_token(running)) take_room(running, 1);
 }
 
 /// Interrupts the request that arrived last, of those in no iteration.  Returns whether there was one.
@@ -68,36 +69,37 @@ bool Replica::interrupt_last() {
         last = i;
       }
   if (!of) return false;
-  const Running its = of->running[last];
+  const Running interrupted = of->running[last];
   of->running.erase(of->running.begin() + static_cast<std::ptrdiff_t>(last));
   --running_;
-  reserved_ -= static_cast<double>(its.held);
-  const std::int64_t still = its.first - std::min(its.passed, its.first);
-  outstanding_ += requests_[its.request].prompt_tokens + its.produced - still;
-  passed_again_ += its.passed;
-  got_so_far_[its.request] = its.produced;
-  waiting_.insert(std::ranges::lower_bound(waiting_, its.request), its.request);
-  interrupted_.push_back(its.request);
+  reserved_ -= static_cast<double>(interrupted.held);
+  const std::int64_t still = interrupted.first - std::min(interrupted.passed, interrupted.first);
+  outstanding_ += requests_[interrupted.request].prompt_tokens + interrupted.produced - still;
+  passed_again_ += interrupted.passed;
+  got_so_far_[interrupted.request] = interrupted.produced;
+  waiting_.insert(std::ranges::lower_bound(waiting_, interrupted.request), interrupted.request);
+  interrupted_.push_back(interrupted.request);
   return true;
 }
 
 /// Single tokens come first; what is left of `prefill_chunk` goes to prompts, in the order of their admission.
 void Replica::fill(const Slot& slot, Iteration& iteration) const {
-  const auto add = [&](const Running& its, std::int64_t tokens) {
-    const bool answers = its.passed + tokens >= its.first;
-    iteration.slices.push_back({.request = its.request, .first = its.passed, .tokens = tokens, .answers = answers});
-    iteration.load += load_of(its.passed, tokens, answers);
+  const auto add = [&](const Running& running, std::int64_t tokens) {
+    const bool answers = running.passed + tokens >= running.first;
+    iteration.slices.push_back(
+        {.request = running.request, .first = running.passed, .tokens = tokens, .answers = answers});
+    iteration.load += load_of(running.passed, tokens, answers);
   };
-  const auto in_prompt = [&](const Running& its) { return its.passed < its.first; };
-  for (const Running& its : slot.running)
-    if (!in_prompt(its)) add(its, 1);
+  const auto in_prompt = [&](const Running& running) { return running.passed < running.first; };
+  for (const Running& running : slot.running)
+    if (!in_prompt(running)) add(running, 1);
   std::int64_t left = options_.prefill_chunk
                           ? std::max<std::int64_t>(*options_.prefill_chunk - std::ssize(iteration.slices), 0)
                           : std::int64_t{1} << 60;
-  for (const Running& its : slot.running) {
-    if (!in_prompt(its) || left == 0) continue;
-    const std::int64_t tokens = std::min(left, its.first - its.passed);
-    add(its, tokens);
+  for (const Running& running : slot.running) {
+    if (!in_prompt(running) || left == 0) continue;
+    const std::int64_t tokens = std::min(left, running.first - running.passed);
+    add(running, tokens);
     left -= tokens;
   }
 }

@@ -75,7 +75,7 @@ class Replica {
 
   bool on_demand() const { return options_.cache == CacheRoom::on_demand; }
   Running next_waiting() const;
-  void take_room(Running& its, std::int64_t tokens);
+  void take_room(Running& running, std::int64_t tokens);
   void make_room(Slot& slot);
   bool interrupt_last();
   void admit(Slot& slot, Iteration& iteration);

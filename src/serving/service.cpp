@@ -40,11 +40,11 @@ int Service::route(std::size_t request) {
     const auto least = std::ranges::min_element(replicas_, {}, &Replica::outstanding);
     chosen = static_cast<int>(least - replicas_.begin());
   }
-  const Request& its = setup_.requests[request];
+  const Request& new_request = setup_.requests[request];
   record::ServedRequest& served = served_[request];
-  served.arrival_s = its.arrival_s;
-  served.prompt_tokens = its.prompt_tokens;
-  served.output_tokens = its.output_tokens;
+  served.arrival_s = new_request.arrival_s;
+  served.prompt_tokens = new_request.prompt_tokens;
+  served.output_tokens = new_request.output_tokens;
   served.replica = chosen;
   replica(chosen).arrive(request);
   return chosen;
@@ -104,8 +104,9 @@ PassSeconds Service::pass(Flight& flight, int stage) {
   const StageCosts& first = setup_.fleet.costs[static_cast<std::size_t>(leader)];
   const PassTime of_first = first.pass(load);
   for (const int rank : ranks.ranks()) {
-    const StageCosts& its = setup_.fleet.costs[static_cast<std::size_t>(rank)];
-    slowest_s = std::max(slowest_s, compute_s(rank, its.as_fast_as(first) ? of_first : its.pass(load), flight.number));
+    const StageCosts& rank_costs = setup_.fleet.costs[static_cast<std::size_t>(rank)];
+    slowest_s = std::max(
+        slowest_s, compute_s(rank, rank_costs.as_fast_as(first) ? of_first : rank_costs.pass(load), flight.number));
   }
   const double exchanged_s = exchange_s(ranks, stage, load);
   for (const int rank : ranks.ranks()) spent(rank).communicate_s += exchanged_s;
@@ -136,7 +137,8 @@ void Service::finish(std::int64_t number) {
   for (const std::size_t request : replica(flight.replica).complete(flight.iteration)) {
     ++done_;
     if (!setup_.answers) continue;
-    served_[request].answer = setup_.answers->text(request);
+    served_[request].prompt = setup_.answers->prompt(request);
+    served_[request].answer = setup_.answers->answer(request);
     setup_.answers->forget(request);
   }
   if (complete()) completed_.give();
@@ -153,12 +155,12 @@ void Service::end() {
 
 StageLines Service::lines(int of_replica, int stage) const {
   const Group& ranks = group(of_replica, stage);
-  StageLines its{.sum = ranks.sum_line(), .spread = ranks.spread_line()};
-  if (layout().pipeline == 1) return its;
+  StageLines stage_lines{.sum = ranks.sum_line(), .spread = ranks.spread_line()};
+  if (layout().pipeline == 1) return stage_lines;
   const bool last = stage + 1 == layout().pipeline;
   const int target = group(of_replica, last ? 0 : stage + 1).leader();
-  its.message = ranks.message_line(target, last ? token_bytes : ranks.number_bytes());
-  return its;
+  stage_lines.message = ranks.message_line(target, last ? token_bytes : ranks.number_bytes());
+  return stage_lines;
 }
 
 double Service::capacity_requests_per_s() const {

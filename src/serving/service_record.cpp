@@ -12,10 +12,10 @@ using record::TimePart;
 /// The time of every rank of a group is known from its passes, whoever has gone through them for it.
 void Service::fill_ranks(record::Record& record) const {
   for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
-    const RankSeconds& its = spent_[rank];
+    const RankSeconds& rank_seconds = spent_[rank];
     record::RankUse& use = record.ranks[rank];
-    use.compute_s = its.compute_s;
-    use.communicate_s = std::min(its.communicate_s, record.simulated_s - its.compute_s);
+    use.compute_s = rank_seconds.compute_s;
+    use.communicate_s = std::min(rank_seconds.communicate_s, record.simulated_s - rank_seconds.compute_s);
     use.wait_s = record.simulated_s - use.compute_s - use.communicate_s;
     use.parts = {};
     use.parts[TimePart::compute_other] = use.compute_s;
@@ -49,9 +49,9 @@ void Service::fill_memory(record::Record& record) const {
 void Service::fill_serving(record::Record& record) {
   record::Serving& serving = record.serving;
   double busy = 0.0, memory = 0.0;
-  for (const RankSeconds& its : spent_) {
-    busy += its.compute_s;
-    memory += its.memory_s;
+  for (const RankSeconds& rank_seconds : spent_) {
+    busy += rank_seconds.compute_s;
+    memory += rank_seconds.memory_s;
   }
   serving.iterations = iterations_;
   serving.batch_mean = static_cast<double>(slices_) / static_cast<double>(iterations_);

@@ -104,15 +104,15 @@ void StageActors::later_stage(int replica, int stage) {
 
 void StageActors::pass(Flight& flight, int stage) {
   const int leader = service_.leader(flight.replica, stage);
-  const PassSeconds its = service_.pass(flight, stage);
+  const PassSeconds pass_seconds = service_.pass(flight, stage);
   cluster::ActorState* const actor = &world_.timekeeper().main(leader);
   {
     const cluster::BusyScope computing(service_.cluster(), actor, TimePart::compute_other, {.work = Work::forward});
-    cluster::pause(its.compute_s);
+    cluster::pause(pass_seconds.compute_s);
   }
   const cluster::BusyScope summing(service_.cluster(), actor, TimePart::communicate_transfer,
                                    {.work = Work::allreduce});
-  cluster::pause(its.exchange_s);
+  cluster::pause(pass_seconds.exchange_s);
 }
 
 }  // namespace simgrad::serving

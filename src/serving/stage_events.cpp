@@ -127,15 +127,15 @@ class StageEvents::Stage final : public cluster::ParcelTaker {
 
   void begin(Flight& flight) {
     flight_ = &flight;
-    const PassSeconds its = service_.pass(flight, number_);
-    const double computed_s = world_.now() + its.compute_s;
-    if (!actor_->track()) return at(computed_s + its.exchange_s, [this] { end(); });
+    const PassSeconds pass_seconds = service_.pass(flight, number_);
+    const double computed_s = world_.now() + pass_seconds.compute_s;
+    if (!actor_->track()) return at(computed_s + pass_seconds.exchange_s, [this] { end(); });
     busy_.emplace(service_.cluster(), actor_, TimePart::compute_other, cluster::SpanLabel{.work = Work::forward});
-    at(computed_s, [this, its] {
+    at(computed_s, [this, pass_seconds] {
       busy_.reset();
       busy_.emplace(service_.cluster(), actor_, TimePart::communicate_transfer,
                     cluster::SpanLabel{.work = Work::allreduce});
-      at(world_.now() + its.exchange_s, [this] { end(); });
+      at(world_.now() + pass_seconds.exchange_s, [this] { end(); });
     });
   }
 

@@ -70,7 +70,7 @@ void summarise(record::Record& record, const Options& options, const TokensChose
     ttft.push_back(request.first_token_s - request.arrival_s);
     latency.push_back(request.end_s - request.arrival_s);
     queue.push_back(request.start_s - request.arrival_s);
-    if (const auto its = tpot_s(request)) tpot.push_back(*its);
+    if (const auto per_token_s = tpot_s(request)) tpot.push_back(*per_token_s);
     if (within(request, options)) ++good;
   }
   serving.requests = std::ssize(ttft);

@@ -43,8 +43,8 @@ struct Circumstances {
   /// The model's layers. Made at each call: a grid of thousands of points asks most strategies for nothing of them.
   std::vector<models::Layer> layers() const { return model.layers(*problem); }
 
-  /// What needs all of a gradient for the update of any parameter: "optimizer = \"lamb\"", "training.clip_norm"; or
-  /// empty.
+  /// The option that needs all of a gradient for the update of any parameter: "optimizer = \"lamb\"",
+  /// "training.clip_norm"; or empty.
   std::string needs_whole_gradient() const {
     if (!optimizer.elementwise()) return "optimizer = \"" + std::string(optimizer_kind) + "\"";
     return clips ? "training.clip_norm" : "";

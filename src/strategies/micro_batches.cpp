@@ -12,22 +12,25 @@ namespace {
 constexpr const char* one_micro_batch =
     "no_sync leaves out the sums of all micro-batches but the last, and there is one; set micro_batches to 2 or more, "
     "or leave no_sync out";
+constexpr const char* one_of_its_own =
+    "no_sync leaves out the sums of all micro-batches but the last, and there is one; set micro_batches to 2 or more, "
+    "or leave no_sync out, as on a mesh, where the gradients of all micro-batches are summed once in any case";
 
 }  // namespace
 
 void describe_micro_batches(base::Describer& d, std::int64_t& micro_batches, bool& no_sync, bool by_units) {
   d.integer("micro_batches", micro_batches,
-            "a worker's rows of a step in so many parts, whose gradients are added up before the update (gradient "
-            "accumulation): activations of one part at a time are in memory",
+            "the number of parts into which a worker's rows of a step are divided; their gradients are added up before "
+            "the update (gradient accumulation), and only the activations of one part are in memory at a time; on a "
+            "mesh, parallel.micro_batches gives this number instead",
             base::Bounds::between(1, 1e6));
   d.flag("no_sync", no_sync,
-         by_units
-             ? "micro-batches but the last, those of a mesh ([parallel]) too, are added up on their worker, and only "
-               "the sum is reduced, as PyTorch's pipeline stages do; false: the gradient of every micro-batch is "
-               "reduced, unit by unit"
-             : "micro-batches but the last are added up on their worker, and only the sum is reduced; false: the "
-               "gradient of every micro-batch is reduced");
-  if (no_sync && micro_batches == 1 && !by_units) d.refuse("no_sync", one_micro_batch);
+         by_units ? "whether the gradients of all micro-batches, also of those of a mesh ([parallel]), are added up on "
+                    "their worker and only the sum is reduced, as PyTorch's pipeline stages do; false: the gradient of "
+                    "every micro-batch is reduced, unit by unit"
+                  : "whether the gradients of all micro-batches are added up on their worker and only the sum is "
+                    "reduced; false: the gradient of every micro-batch is reduced");
+  if (no_sync && micro_batches == 1 && !by_units) d.refuse("no_sync", one_of_its_own);
 }
 
 std::optional<Refusal> no_sync_refusal(std::int64_t micro_batches, bool no_sync, const Circumstances& circumstances) {

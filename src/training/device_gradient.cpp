@@ -126,9 +126,9 @@ void Worker::pass_over_rows(double work, double flops, std::int64_t step) {
 
 Tensor Worker::device_assignments(const Tensor& w, std::int64_t step) {
   set_step(step);
-  const Share its = share(step);
-  const Tensor sums = learning().assignments(w, its);
-  const double flops = learning().assignment_flops(its.part, its.parts);
+  const Share step_share = share(step);
+  const Tensor sums = learning().assignments(w, step_share);
+  const double flops = learning().assignment_flops(step_share.part, step_share.parts);
   pass_over_rows(work_of(flops), flops, step);
   return sums;
 }
@@ -144,11 +144,11 @@ Tensor Worker::device_sparse_gradient(const SparseLearning& learning, const std:
 Tensor Worker::device_task_gradient(const Tensor& w, const TaskTurn& turn) {
   set_step(iteration_);
   const std::int64_t step = turn.last ? iteration_++ : iteration_;
-  Share its = share(step);
-  its.part = turn.part;
-  its.parts = turn.parts;
+  Share step_share = share(step);
+  step_share.part = turn.part;
+  step_share.parts = turn.parts;
   const std::int64_t count = learning().batches().count(turn.part, turn.parts);
-  const Tensor g = handed_over(learning().task_gradient(w, turn.tasks, its, loss_exponent()), step, count);
+  const Tensor g = handed_over(learning().task_gradient(w, turn.tasks, step_share, loss_exponent()), step, count);
   PassMemory(memory(), turn.layers, Recompute::none, number_bytes(), count, turn.gradients).go_there_and_back();
   const cluster::World& world = session().world();
   const int host = world.host(world_rank());

@@ -33,8 +33,8 @@ class GradientMaker {
   /// Worker::gradient has it; may be null.
   virtual values::Tensor gradient(const values::Tensor& w, std::int64_t step, MicroBatch micro,
                                   const LayerReady& ready) = 0;
-  /// Likewise, with the parameters that the visitor has. It completes a unit's gradient once all ranks of the replica
-  /// have given theirs.
+  /// Makes such a gradient with the parameters that the visitor has. It completes a unit's gradient once all ranks of
+  /// the replica have given theirs.
   virtual void gradient(UnitVisitor& visitor, std::int64_t step, MicroBatch micro) = 0;
   virtual UnitVisits unit_visits() const = 0;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cluster/fabric/cluster.h"
+#include "cluster/ranks/ranks.h"
 #include "cluster/ranks/world.h"
 #include "training/learning/row_source.h"
 #include "training/parts/model_parts.h"
@@ -48,29 +50,30 @@ std::size_t PartPasses::layers(std::size_t chunk, std::size_t segment) const {
 
 double PartPasses::expert_tokens(std::size_t chunk, std::size_t segment) const {
   const std::size_t first = first_layer(chunk, segment);
-  const std::span<const models::Layer> its =
+  const std::span<const models::Layer> segment_layers =
       std::span(worker_.learning().layers()).subspan(first, layers(chunk, segment));
-  return std::ranges::max(its, {}, &models::Layer::expert_tokens).expert_tokens;
+  return std::ranges::max(segment_layers, {}, &models::Layer::expert_tokens).expert_tokens;
 }
 
 void PartPasses::take_tokens(std::size_t chunk, std::size_t segment, double tokens) {
   const std::size_t first = first_layer(chunk, segment);
   for (std::size_t i = first; i < first + layers(chunk, segment); ++i)
-    if (const models::Layer& its = worker_.learning().layers()[i]; its.expert_tokens > 0.0)
-      by_tokens_[i] = models::with_tokens(its, tokens / static_cast<double>(rows_));
+    if (const models::Layer& model_layer = worker_.learning().layers()[i]; model_layer.expert_tokens > 0.0)
+      by_tokens_[i] = models::with_tokens(model_layer, tokens / static_cast<double>(rows_));
 }
 
 /// The work of a layer in one pass, without what is computed again.
 PartPasses::Amount PartPasses::of_layer(std::size_t layer, Work kind, BackwardPiece piece) const {
   const auto known = by_tokens_.find(layer);
-  const models::Layer& its = known != by_tokens_.end() ? known->second : worker_.learning().layers()[layer];
+  const models::Layer& model_layer = known != by_tokens_.end() ? known->second : worker_.learning().layers()[layer];
   const auto rows = static_cast<double>(rows_);
-  if (kind == Work::recompute) return {work_.again(its, rows_), its.forward_flops * rows};
-  if (kind == Work::forward) return {work_.forward(its, rows_), its.forward_flops * rows};
-  const Amount weights =
-      piece == BackwardPiece::whole ? Amount() : Amount{work_.weights(its, rows_), weight_flops(its) * rows};
+  if (kind == Work::recompute) return {work_.again(model_layer, rows_), model_layer.forward_flops * rows};
+  if (kind == Work::forward) return {work_.forward(model_layer, rows_), model_layer.forward_flops * rows};
+  const Amount weights = piece == BackwardPiece::whole
+                             ? Amount()
+                             : Amount{work_.weights(model_layer, rows_), weight_flops(model_layer) * rows};
   if (piece == BackwardPiece::weights) return weights;
-  return {work_.backward(its, rows_) - weights.work, its.backward_flops * rows - weights.flops};
+  return {work_.backward(model_layer, rows_) - weights.work, model_layer.backward_flops * rows - weights.flops};
 }
 
 void PartPasses::enter_forward(std::size_t chunk, std::size_t segment) {
@@ -92,13 +95,14 @@ void PartPasses::enter_backward(std::size_t chunk, std::size_t segment) {
 }
 
 void PartPasses::leave_backward(std::size_t chunk, std::size_t segment) {
-  const models::Chunk& its = part_.chunks()[chunk].chunk;
+  const models::Chunk& model_chunk = part_.chunks()[chunk].chunk;
   const std::size_t first = first_layer(chunk, segment);
   for (std::size_t i = first + layers(chunk, segment); i-- > first;)
     memory_.leave_backward(i, worker_.keeps_gradients_);
-  const bool counts = its.first_unit == 0 && segment == 0 && its.tensor_rank == 0 && its.context_rank == 0;
+  const bool counts =
+      model_chunk.first_unit == 0 && segment == 0 && model_chunk.tensor_rank == 0 && model_chunk.context_rank == 0;
   const cluster::World& world = worker_.session().world();
-  const int replicas = world.stand_ins() ? world.repeats() / its.tensor : 1;  // that this rank stands for
+  const int replicas = world.stand_ins() ? world.repeats() / model_chunk.tensor : 1;  // that this rank stands for
   if (counts) worker_.session().tally().add_computed(rows_ * replicas);
 }
 
@@ -108,11 +112,11 @@ void PartPasses::compute(std::size_t chunk, std::size_t segment, const SegmentWo
   Amount all;
   for (std::size_t k = work.first; k < std::min(work.end, count); ++k) {
     const std::size_t in_segment = backward ? count - 1 - k : k;
-    const Amount its = of_layer(first + in_segment, work.kind, work.piece);
+    const Amount layer_amount = of_layer(first + in_segment, work.kind, work.piece);
     const Amount left =
         in_segment == 0 && work.less > 0.0 ? of_layer(first, work.kind, BackwardPiece::whole) : Amount();
-    all.work += its.work - work.less * left.work;
-    all.flops += its.flops - work.less * left.flops;
+    all.work += layer_amount.work - work.less * left.work;
+    all.flops += layer_amount.flops - work.less * left.flops;
   }
   charge(all.work, all.flops, work.kind);
 }
@@ -120,6 +124,14 @@ void PartPasses::compute(std::size_t chunk, std::size_t segment, const SegmentWo
 void PartPasses::more(std::size_t chunk, std::size_t segment, Work kind, double share) {
   const Amount all = of_layer(first_layer(chunk, segment), kind, BackwardPiece::whole);
   charge(share * all.work, share * all.flops, kind);
+}
+
+double PartPasses::more_s(std::size_t chunk, std::size_t segment, Work kind, double share) const {
+  const double work = share * of_layer(first_layer(chunk, segment), kind, BackwardPiece::whole).work;
+  const cluster::World& world = worker_.session().world();
+  const int rank = worker_.world_rank();
+  const double nominal_s = world.ranks().nominal_s(rank, worker_.stretched(work, turn_work_, turn_));
+  return nominal_s > 0.0 ? world.cluster().duration(world.host(rank), nominal_s) : 0.0;
 }
 
 void PartPasses::make_weights(std::size_t chunk, std::size_t segment) {

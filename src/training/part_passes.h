@@ -64,6 +64,8 @@ class PartPasses {
   void compute(std::size_t chunk, std::size_t segment, const SegmentWork& work);
   /// Virtual time: of a share of the work of the segment's first layer.
   void more(std::size_t chunk, std::size_t segment, record::Work kind, double share);
+  /// The seconds that more() takes from now on, where the rank does nothing else.
+  double more_s(std::size_t chunk, std::size_t segment, record::Work kind, double share) const;
   /// Computes the gradients of the segment's parameters, and leaves it.
   void make_weights(std::size_t chunk, std::size_t segment);
   /// Whether the backward pass through that segment begins with its unit's forward pass, a second time.

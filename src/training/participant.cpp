@@ -1,4 +1,4 @@
-// What workers and servers have in common.
+// The functions that workers and servers have in common.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -155,7 +155,7 @@ void Participant::set_step(std::int64_t step) const { session_.world().ranks().s
 void Participant::update(State& state, const Tensor& g, double rate_factor, const Tensor& squares) const {
   memory().raise(MemoryPart::gradients, number_bytes().kept_gradient * own_numbers(g));
   charge_update(state);
-  // Of a round's rows, which are some of the step's, the mean loss is meant.
+  // The mean loss is that of a round's rows, which are some of the step's.
   apply(session_.generation().rounds(step_of(state.step)), state, updates_a_step_ == 1 ? g : updates_a_step_ * g,
         rate_factor * rate_of_stage(), squares_of_all(g, squares));
   release_gradients();

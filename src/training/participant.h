@@ -98,7 +98,7 @@ class Participant {
   /// squares: (1), the sum of squares of the whole gradient, where g is a shard and the update needs the norm.
   void update(State& state, const values::Tensor& g, double rate_factor = 1.0,
               const values::Tensor& squares = {}) const;
-  /// Likewise on the host of its device, which takes so long.
+  /// Updates the state on the host of the rank's device, which takes so long.
   void update_on_host(State& state, const values::Tensor& g, double seconds, const values::Tensor& squares = {}) const;
   /// The learning rate of the update that follows `step` updates.
   double learning_rate(std::int64_t step) const;
@@ -120,7 +120,7 @@ class Participant {
   /// The time of this rank that goes to the other ranks of its replica.
   MeshTime& mesh_time() const;
 
-  /// What this rank holds in memory; and the bytes of the numbers that it holds.
+  /// The memory that this rank holds; and the bytes of the numbers that it holds.
   Ledger& memory() const { return *ledger_; }
   NumberBytes number_bytes() const;
   /// Bytes of a copy of so many gradients in buckets: none where gradients are in a buffer, of which buckets are views.
@@ -165,8 +165,8 @@ class Participant {
   /// Whether the summed gradient is applied: not if a float16 one has overflowed, which halves the loss scale.  g: the
   /// gradient, or the sum of its squares.
   bool applies(const values::Tensor& g) const;
-  /// g, or g times clip_norm / |g| where |g| is above clip_norm. Source: R. Pascanu, T. Mikolov, Y. Bengio, On the
-  /// difficulty of training recurrent neural networks, 2013; PyTorch's clip_grad_norm_, which adds 1e-6 to |g|.
+  /// g, or g times clip_norm / (|g| + 1e-6) where |g| is above clip_norm. Source: R. Pascanu, T. Mikolov, Y. Bengio, On
+  /// the difficulty of training recurrent neural networks, 2013; PyTorch's clip_grad_norm_, which adds 1e-6 to |g|.
   /// squares: as for `update`.
   values::Tensor clipped(const values::Tensor& g, const values::Tensor& squares = {}) const;
   /// One update at the learning rate of that many rounds, times a factor; takes no time.

@@ -13,7 +13,7 @@ namespace simgrad::training {
 
 class Worker;
 
-/// What a strategy does while passes go from unit to unit: it gathers parameters, and takes gradients.
+/// The actions of a strategy while passes go from unit to unit: it gathers parameters, and takes gradients.
 class UnitVisitor {
  public:
   virtual ~UnitVisitor() = default;
@@ -46,7 +46,7 @@ class Passes {
  private:
   /// Virtual time: the unit's flops / speed, for the rows of the micro-batch.
   void forward(const ModelUnit& unit);
-  /// Likewise, with the flops that compute its activations again.
+  /// Virtual time: as of `forward`, with the flops that compute the unit's activations again.
   void backward(const ModelUnit& unit);
   /// The worker's part of the gradient of the step's mean loss over these rows. The parts of all micro-batches add up.
   /// w: (d).  Returns (d).  Virtual time: none.

@@ -40,11 +40,11 @@ struct NumberBytes {
   double kept_gradient = 8.0;  ///< a gradient in memory until the update
   double main_gradient = 8.0;  ///< likewise, by_default
 
-  /// The same, with the kept gradients of such a strategy.
+  /// Returns the bytes with the kept gradients of such a strategy.
   constexpr NumberBytes of_gradients(MainGradients main) const {
-    NumberBytes its = *this;
-    if (main == MainGradients::by_default) its.kept_gradient = main_gradient;
-    return its;
+    NumberBytes bytes = *this;
+    if (main == MainGradients::by_default) bytes.kept_gradient = main_gradient;
+    return bytes;
   }
   /// Whether its gradients are in a buffer.
   constexpr bool in_buffer(MainGradients main) const {

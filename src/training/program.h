@@ -98,7 +98,8 @@ struct Traits {
   std::int64_t pairs = 0;
   /// Actors beside the ranks, each of which answers another rank.
   std::int64_t answering_actors = 0;
-  /// Likewise, each of which takes what another rank sends. A cluster with a network of its own has none.
+  /// Actors beside the ranks, each of which takes what another rank sends. A cluster with a network of its own has
+  /// none.
   std::int64_t taking_actors = 0;
   /// The values of cluster.failures.recovery that a scenario may choose.
   std::vector<cluster::Recovery> recoveries = recoveries_by_generation();
@@ -116,9 +117,9 @@ struct Traits {
 
   /// How the model is cut among the ranks; null: every worker has the whole one.
   Cuts cuts = {};
-  /// Of a cut model, whether each rank keeps the state of its counterpart in the next stage too.
+  /// Whether each rank of a cut model keeps the state of its counterpart in the next stage too.
   bool copies_next_stage = false;
-  /// Of a cut model, whether ranks that are alike need not be simulated one by one (training/parts/stand_ins.h).
+  /// Whether ranks of a cut model that are alike need not be simulated one by one (training/parts/stand_ins.h).
   bool may_stand_in = false;
   /// Whether values of parameters decide what is sent, so that a timing-only run cannot tell the times.
   bool times_follow_numbers = false;
@@ -146,7 +147,7 @@ struct Traits {
     assignments  ///< the sums of Lloyd's algorithm
   };
   Passes passes = Passes::whole;
-  /// Those of that worker: a master has all parameters when its passes begin.
+  /// The passes of that worker: a master has all parameters when its passes begin.
   Passes passes_of(int worker) const {
     return passes == Passes::units && holder == Holder::master && worker == 0 ? Passes::whole : passes;
   }
@@ -156,7 +157,7 @@ struct Traits {
   std::optional<RowsOnDisk> disk = {};
   /// Whether the first worker sends the others their rows with the parameters.
   bool deals_rows = false;
-  /// The micro-batches whose gradients a step adds up.
+  /// The micro-batches whose gradients a step adds up, without those of a mesh.
   std::int64_t micro_batches = 1;
   /// Whether gradients that are kept in float32 beside a shorter format are in one buffer.
   MainGradients main_gradients = MainGradients::never;

@@ -205,9 +205,9 @@ Tensor Worker::assignments(const Tensor& w) {
 
 std::shared_ptr<const SparseBatch> Worker::sparse_batch(SparseLearning& learning) {
   const int devices = session().generation().devices();
-  Share its = share(iteration_++);
-  std::vector<Share> of_devices(static_cast<std::size_t>(devices), its);
-  for (Share& each : of_devices) each.part = its.part++;
+  Share step_share = share(iteration_++);
+  std::vector<Share> of_devices(static_cast<std::size_t>(devices), step_share);
+  for (Share& each : of_devices) each.part = step_share.part++;
   return learning.batch(of_devices);
 }
 
@@ -228,8 +228,8 @@ double Worker::own_pace(std::int64_t step) const {
   if (pace_.step == step && pace_.given_up == given_up_) return pace_.multiple;
   if (pace_.step < 0) pace_.since = now();
   base::Stream stream = session().stream(base::Purpose::pace, worker, step, given_up_);
-  const double its = spread_of_gradient(spread, now() - pace_.since, pace_.computed_s);
-  pace_.multiple = multiple_of_gradient(stream, its, step == first_);
+  const double step_spread = spread_of_gradient(spread, now() - pace_.since, pace_.computed_s);
+  pace_.multiple = multiple_of_gradient(stream, step_spread, step == first_);
   pace_.step = step;
   pace_.given_up = given_up_;
   return pace_.multiple;

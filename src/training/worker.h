@@ -70,7 +70,7 @@ class Worker : public Participant {
                           ReadyIn ready_in = ReadyIn::own_actor);
   /// The next batch's gradient by passes that read the parameters of one unit after the other, as the visitor has them.
   void gradient(UnitVisitor& visitor, MicroBatch micro);
-  /// Likewise over that step's batch.
+  /// The gradient over that step's batch by such passes.
   void gradient_of_step(UnitVisitor& visitor, std::int64_t step);
   /// The visits of such passes, in a micro-batch.
   UnitVisits unit_visits() const;
@@ -90,10 +90,10 @@ class Worker : public Participant {
   /// This device's part of the gradient over a micro-batch of that step's batch.  w: (d).  Returns (d).  Virtual time:
   /// flops / speed.
   values::Tensor device_gradient(const values::Tensor& w, std::int64_t step, MicroBatch micro);
-  /// Likewise, layer by layer.
+  /// A device's gradient, layer by layer.
   values::Tensor device_gradient(const values::Tensor& w, std::int64_t step, const LayerReady& ready, MicroBatch micro,
                                  ReadyIn ready_in = ReadyIn::own_actor);
-  /// Likewise assignments, and gradients of tasks and of a sparse batch, as the functions below have them.
+  /// A device's assignments, and its gradients of tasks and of a sparse batch, as the functions below have them.
   /// turn.part, batch: of this device's rows.
   values::Tensor device_assignments(const values::Tensor& w, std::int64_t step);
   values::Tensor device_task_gradient(const values::Tensor& w, const TaskTurn& turn);
@@ -148,7 +148,7 @@ class Worker : public Participant {
 
   /// The state; the worker that has made an update reports it.
   State& shared_memory() const;
-  /// The same, as a table of a sparse model. Only where `updates_rows` (strategies/sparse_single.h).
+  /// The shared state as a table of a sparse model. Only where `updates_rows` (strategies/sparse_single.h).
   SharedTable& shared_table() const;
   /// An update is made by this worker's gradient: its rows count as samples, its age as staleness.
   void count(std::int64_t staleness) const;
@@ -175,9 +175,9 @@ class Worker : public Participant {
   base::Stream draws(base::Purpose purpose, std::int64_t step) const;
   /// For the run's record.
   void report_spectral_gap(double gap) const;
-  /// Likewise: the time of a step as a cost model has it.
+  /// Reports the time of a step that a cost model predicts.
   void report_predicted_step(double seconds) const;
-  /// Likewise: a step of replicas that synchronise blocks.  due: all blocks, with one synchronisation where it was due.
+  /// Counts a step of replicas that synchronise blocks.  due: all blocks, with one synchronisation where it was due.
   /// The first worker's call counts.
   void count_blocks(const std::vector<record::BlockUse>& due) const;
   /// Whether this rank is at the run's beginning: it has neither failed nor come back.

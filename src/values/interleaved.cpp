@@ -14,7 +14,7 @@ Tensor interleaved(const Tensor& x, std::int64_t rows, std::span<const std::int6
   base::check(x.size() == rows * width, "matrices of so many rows and columns fill a vector");
   if (rows <= 1) return x;
   std::vector<std::uint64_t> key{static_cast<std::uint64_t>(rows)};
-  for (const std::int64_t its : widths) key.push_back(static_cast<std::uint64_t>(its));
+  for (const std::int64_t matrix_width : widths) key.push_back(static_cast<std::uint64_t>(matrix_width));
   const Operation operation{.name = "interleave",
                             .key = key,
                             .seconds = 1.6e-9 * static_cast<double>(x.size()),
@@ -25,10 +25,10 @@ Tensor interleaved(const Tensor& x, std::int64_t rows, std::span<const std::int6
                                                                       std::span<double> result) {
         auto from = numbers[0].begin();
         std::int64_t column = 0;
-        for (const std::int64_t its : each) {
-          for (std::int64_t row = 0; row < rows; ++row, from += its)
-            std::copy_n(from, its, result.begin() + row * width + column);
-          column += its;
+        for (const std::int64_t matrix_width : each) {
+          for (std::int64_t row = 0; row < rows; ++row, from += matrix_width)
+            std::copy_n(from, matrix_width, result.begin() + row * width + column);
+          column += matrix_width;
         }
       });
 }

@@ -16,7 +16,7 @@ namespace simgrad::values {
 /// identify the kernel: no other kernel may have the same.
 Tensor mapped(std::string_view name, std::span<const double> scalars, std::span<const Tensor> operands, Kernel kernel);
 
-/// Likewise, where operands and result have sizes of their own; the result takes over no storage.
+/// Computes a result where operands and result have sizes of their own; the result takes over no storage.
 Tensor computed(std::string_view name, std::span<const double> scalars, std::span<const Tensor> operands,
                 std::int64_t size, Kernel kernel);
 

@@ -18,13 +18,13 @@ import unittest
 from pathlib import Path
 
 import support
-from sentences import answers, cards, charts, findings, memory, meshes, network_charts, overview, random_results, reader
-from sentences import real_runs, tables, terminal
+from sentences import answers, cards, charts, findings, memory, meshes, network_charts, overview, pairs, random_results
+from sentences import reader, real_runs, tables, terminal
 from sentences.facts import Experiment
 
 PROGRAM = support.simgrad()
 CHARTS = {"curves": charts.curves, "time": charts.time, "speedup": charts.speedup, "pareto": tables.pareto,
-          "points_table": tables.points_table, "links": network_charts.links, "collectives": network_charts.collectives,
+          "points_table": tables.points_table, "pairs": pairs.pairs, "links": network_charts.links, "collectives": network_charts.collectives,
           "memory": memory.memory, "mesh": meshes.mesh, "staleness": network_charts.staleness, "consensus": network_charts.consensus, "gantt": network_charts.gantt}
 NO_NUMBER = (KeyError, StopIteration, TypeError, ZeroDivisionError, AttributeError, ValueError, IndexError)
 
@@ -120,6 +120,12 @@ class Page:
                       case=case: tables.points_row(one, self.experiment, row, table["to_target"], case))
             rule = findings.binds if row["binds"] else findings.nothing
             self.read("binds", row["binds"], lambda one, rule=rule, case=case: rule(one, self.experiment, case))
+        for row in (self.data.get("pairs") or {"rows": []})["rows"]:
+            self.read("pairs of a point", row["sentence"],
+                      lambda one, row=row: pairs.point(one, self.experiment, row, self.case_of(row).point))
+            self.read("matrix", "", lambda one, row=row: pairs.matrix(
+                one, self.experiment, row, [self.case_of({"strategy": each, "point": row["point"]})
+                                            for each in row["strategies"]]))
         chart = self.data["collectives"]
         for row in chart["rows"] if chart else []:
             self.read("collective", row["explanation"],
@@ -210,7 +216,7 @@ def read_real(numbers, claims):
             ran = subprocess.run([PROGRAM, "run", "drawn.toml", *words, "--out", "out"], cwd=directory, timeout=100,
                                  check=True, capture_output=True, text=True, encoding="utf-8")
             results = json.loads((directory / "out/results.json").read_text(encoding="utf-8"))
-            timelines = {file.name.partition(".")[0]: json.loads(gzip.decompress(file.read_bytes()))
+            timelines = {file.name.partition(".")[0].rpartition("-")[2]: json.loads(gzip.decompress(file.read_bytes()))
                          for file in (directory / "out/timelines").glob("*.json.gz")}
             page = Page(f"run-{number}", Experiment(results, timelines), page_data(directory / "out/report.html"),
                         claims)

@@ -125,7 +125,7 @@ TEST_CASE("many normal draws at once are those drawn one by one") {
     for (double& number : expected) number = one_by_one.normal();
     fill_normals(at_once, x);
     CHECK(x == expected);
-    // What is drawn next is the same, too: behind an odd number it is the other one of a pair.
+    // The next draw is the same, too: behind an odd number it is the other one of a pair.
     CHECK(at_once.normal() == one_by_one.normal());
   }
 }

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   std::vector<double> run;
   for (int i = 0; i < rounds; ++i) {
     empty.push_back(call_ms({argv[1]}));
-    validate.push_back(call_ms({argv[2], "validate", argv[3]}));
+    validate.push_back(call_ms({argv[2], "validate", "--resolved", argv[3]}));
     run.push_back(call_ms({argv[2], "run", argv[3], "--quiet", "--out", out}));
   }
   fmt::print(

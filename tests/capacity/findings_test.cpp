@@ -36,7 +36,7 @@ double moved_in_logit(double p, double by) { return 1.0 / (1.0 + (1.0 - p) / p *
 TEST_CASE("the goodput's interval is that of a ratio of means over the seeds") {
   const Goodput goodput = goodput_of({hours(60, 40), hours(50, 50), hours(70, 30)});
   CHECK(goodput.value == Approx(0.6).epsilon(1e-12));
-  // What is useful is 0, -10 and 10 hours from 0.6 of all, and t is 4.302653 for two degrees of freedom.
+  // The useful time is 0, -10 and 10 hours from 0.6 of all, and t is 4.302653 for two degrees of freedom.
   const double half = 4.302653 * 10 / std::sqrt(3.0) / 100;
   CHECK(goodput.low == Approx(moved_in_logit(0.6, -half)).epsilon(1e-6));
   CHECK(goodput.high == Approx(moved_in_logit(0.6, half)).epsilon(1e-6));

@@ -28,7 +28,7 @@ MeshTrial shared_products(bool async) {
   return trial;
 }
 
-/// Of the part of one rank.
+/// The bytes of a checkpoint of one rank's part.
 double checkpoint_bytes(MeshTrial trial) {
   constexpr double bytes_per_s = 1e6;
   trial.steps = 11;

@@ -29,12 +29,12 @@ struct Published {
 
   double interval_s() const { return training::daly_interval_s(mtbf_s, checkpoint_s); }
   double formula() const { return tests::checkpoint_efficiency(interval_s(), mtbf_s, checkpoint_s, restart_s); }
-  /// Of first order in the failures: each costs the restart and half an interval.
+  /// The goodput to first order in the failures: each costs the restart and half an interval.
   double first_order() const {
     const double cycle_s = interval_s() + checkpoint_s;
     return 1.0 - checkpoint_s / cycle_s - (restart_s + cycle_s / 2.0) / mtbf_s;
   }
-  /// Of ten trainings that each compute for 54 days; a repaired server is there at once.
+  /// The goodput of ten simulated trainings that each compute for 54 days; a repaired server is there at once.
   double simulated() const {
     cluster::ExponentialFailures failures;
     failures.mean_s = mtbf_s * servers;

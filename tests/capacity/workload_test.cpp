@@ -45,6 +45,17 @@ TEST_CASE("a job's interval is that of its servers' MTBF, in whole steps, rounde
         Approx(std::sqrt(2 * d * M) * (1 + std::sqrt(d / (2 * M)) / 3 + d / (18 * M)) - d).epsilon(exact));
 }
 
+TEST_CASE("the intervals of Young and of Daly are at least as long as a checkpoint is written behind the work") {
+  CapacitySection capacity = section();
+  capacity.checkpoint_write_s = 40.0;
+  for (const char* rule : {"young", "daly"}) {
+    CHECK(interval_s(rule, 4, 0.0, capacity) == 40.0);
+    CHECK(interval_s(rule, 4, 0.0, capacity, CheckpointTimes{.held_up_s = 2.0, .write_s = 50.0}) == 50.0);
+    CHECK(interval_s(rule, 4, 0.0, capacity, CheckpointTimes{.held_up_s = 200.0, .write_s = 50.0}) > 100.0);
+  }
+  CHECK(interval_s("30s", 4, 0.0, capacity) == 30.0);  // as it is asked for
+}
+
 TEST_CASE("a size in samples or tokens is whole steps, rounded up") {
   const std::map<int, Step> steps{{2, {.duration_s = 3.0, .samples = 10.0, .tokens = 40.0}}};
   experiment::JobSize size;
@@ -83,12 +94,12 @@ TEST_CASE("jobs of both kinds are in the order of arrival, with their priorities
   REQUIRE(work.jobs.size() > 900);  // 1000 in the mean
   int listed = 0;
   for (std::size_t j = 0; j < work.jobs.size(); ++j) {
-    const Job& its = work.jobs[j];
+    const Job& arrived_job = work.jobs[j];
     const bool of_list = work.names[j] == "job 1";
     listed += of_list ? 1 : 0;
-    if (j > 0) CHECK(its.arrival_s >= work.jobs[j - 1].arrival_s);
-    CHECK(its.priority == (of_list ? 3 : -2));
-    CHECK(its.work_s == (of_list ? 5.0 : 7.0));
+    if (j > 0) CHECK(arrived_job.arrival_s >= work.jobs[j - 1].arrival_s);
+    CHECK(arrived_job.priority == (of_list ? 3 : -2));
+    CHECK(arrived_job.work_s == (of_list ? 5.0 : 7.0));
   }
   CHECK(listed == 1);
 }

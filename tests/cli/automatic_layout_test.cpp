@@ -1,6 +1,7 @@
 // [parallel] automatic: predicted steps are the simulated ones, and what is found is the fastest of all, simulated.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "catch.h"
 #include "cli/scenario.h"
@@ -76,9 +77,7 @@ TEST_CASE("the predicted step of a layout is the simulated one") {
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"zb_h1\"\n", "", allreduce(), 2e-3},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\nschedule = \"gpipe\"\n", "", allreduce(), 2.5e-3},
       {"tensor = 2\npipeline = 2\nmicro_batches = 4\n", "", "[[strategy]]\nkind = \"zero\"\n" + at_once},
-      {"tensor = 2\npipeline = 1\ncontext = 2\nmicro_batches = 2\n", "", allreduce("micro_batches = 2\n")},
-      {"tensor = 2\npipeline = 2\ncontext = 1\nmicro_batches = 2\n", "",
-       allreduce("micro_batches = 2\nno_sync = true\n")},
+      {"tensor = 2\npipeline = 1\ncontext = 2\nmicro_batches = 2\n", "", allreduce()},
       {"tensor = 2\npipeline = 2\nexpert = 2\nmicro_batches = 4\n", "--set model.experts=4 --set model.top_k=2",
        allreduce()},
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.topology='\"star\"'", allreduce(), 0.04},
@@ -89,11 +88,11 @@ TEST_CASE("the predicted step of a layout is the simulated one") {
       {"tensor = 2\npipeline = 4\nmicro_batches = 8\n", "--set cluster.device='\"none\"' --set cluster.speed='\"1TF\"'",
        allreduce(), 2e-5},
   };
-  for (const Case& its : cases) {
-    const Json runs = runs_of(two_hosts + its.parallel + its.strategy, its.sets);
-    CAPTURE(its.parallel, its.sets, its.strategy);
+  for (const Case& test_case : cases) {
+    const Json runs = runs_of(two_hosts + test_case.parallel + test_case.strategy, test_case.sets);
+    CAPTURE(test_case.parallel, test_case.sets, test_case.strategy);
     REQUIRE(runs.size() == 1);
-    CHECK(std::abs(runs[0].at("prediction_error").get<double>()) < its.within);
+    CHECK(std::abs(runs[0].at("prediction_error").get<double>()) < test_case.within);
   }
 }
 
@@ -180,6 +179,41 @@ TEST_CASE("explain layouts shows the best ones, and the place of the scenario's 
   CHECK(none.err.find("name the scenario") != std::string::npos);
 }
 
+TEST_CASE("explain layouts answers for a model that does not fit as the scenario has it") {
+  const Scratch scratch;
+  // Some 80 M parameters and their activations; no device has room for all of them.
+  const std::string tight = with(two_hosts, "latency = \"10us\"\n", "latency = \"10us\"\nmemory = \"1.5GB\"\n");
+  scratch.write("x.toml", with(tight, "[parallel]\nautomatic = true\n", "") + allreduce());
+  const Called run = program("run x.toml", scratch);
+  REQUIRE(run.exit_code == 2);
+  REQUIRE(contains(run.err, "but its device has 1.50 GB"));
+  const Called called = program("explain layouts x.toml", scratch);
+  CAPTURE(called.out, called.err);
+  REQUIRE(called.exit_code == 0);
+  CHECK(contains(called.out, "not possible: memory of the devices: "));
+  CHECK(contains(called.out, "the scenario's own layout does not fit: allreduce: a worker needs 2.05 GB"));
+  // The first one that is shown fits.
+  const std::vector<std::string> lines = lines_of(called.out);
+  REQUIRE(lines.size() > 3);
+  const std::string best = lines[3];
+  std::istringstream words(best);
+  std::string tensor, pipeline, context, expert, data, micro_batches;
+  words >> tensor >> pipeline >> context >> expert >> data >> micro_batches;
+  CAPTURE(best);
+  CHECK(program("validate x.toml --set parallel.tensor=" + tensor + " --set parallel.pipeline=" + pipeline +
+                    " --set parallel.context=" + context + " --set parallel.micro_batches=" + micro_batches,
+                scratch)
+            .exit_code == 0);
+  // With too little memory for any, all layouts are among those that do not fit.
+  const Called none = program("explain layouts x.toml --set cluster.memory=1MB", scratch);
+  CHECK(none.exit_code == 0);
+  CHECK(contains(none.out, "none of them fits"));
+  // Other faults are faults.
+  const Called other = program("explain layouts x.toml --set training.batch_size=0", scratch);
+  CHECK(other.exit_code == 2);
+  CHECK(contains(other.err, "batch_size"));
+}
+
 TEST_CASE("a layout is predicted for the first strategy, and told for all, cut or not") {
   const Json two = runs_of(two_hosts + "tensor = 2\npipeline = 2\n" + allreduce() +
                            "[[strategy]]\nkind = \"local_sgd\"\nlocal_steps = 2\n");
@@ -206,12 +240,12 @@ TEST_CASE("a layout that a later check refuses is left out, and the resolved sce
   const std::string lamb = with(untied, "\"adam\"", "\"lamb\"") + "sequence_parallel = true\n" + allreduce();
   const Scratch scratch;
   scratch.write("x.toml", lamb);
-  const Called resolved = program("validate x.toml", scratch);
+  const Called resolved = program("validate x.toml --resolved", scratch);
   CAPTURE(resolved.err);
   REQUIRE(resolved.exit_code == 0);
   CHECK(resolved.out.find("\ntensor = 1\n") != std::string::npos);
   scratch.write("y.toml", resolved.out);
-  const Called again = program("validate y.toml", scratch);
+  const Called again = program("validate y.toml --resolved", scratch);
   CHECK(again.exit_code == 0);
   const auto ids = [](const std::string& text) { return text.substr(text.find("\n# ")); };
   CHECK(ids(again.out) == ids(resolved.out));

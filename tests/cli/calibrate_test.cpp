@@ -155,7 +155,7 @@ TEST_CASE("calibrate --runs refuses what it cannot fit, with the place") {
   CHECK(
       contains(refused("--runs g.csv --fit cluster.speeed"), "--fit cluster.speeed: the scenario has no such option"));
   CHECK(contains(refused("--runs g.csv --fit cluster.speed --column a=data.features"), "there is no column \"a\""));
-  CHECK(contains(refused("--runs g.csv --fit cluster.speed --fit cluster.latency"), "do not tell 2 options apart"));
+  CHECK(contains(refused("--runs g.csv --fit cluster.speed --fit cluster.latency"), "cannot separate 2 options"));
   CHECK(contains(refused("--fit cluster.speed"), "--runs"));
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("capacity: a training is compared on the same failures, and the fixed 
 }
 
 TEST_CASE("capacity: spares pay or not as the numbers say") {
-  // Of 20 servers all are up for two thirds of the time, and the job wants all of them.
+  // All 20 servers are up for two thirds of the time, and the job wants all of them.
   const std::string jobs = small + R"(
 [capacity]
 hosts = 20
@@ -166,7 +166,7 @@ work = "200d"
   CHECK(contains(priced.at("finding").get<std::string>(), "2 spares pay: $"));
   const Json none = capacity_of(with(jobs, "[0, 2, 20]", "[0, 20]"), "--seeds 1..10");
   CHECK(none.at("finding").get<std::string>().starts_with(
-      "More spares do not pay: no larger number of the list betters "));
+      "More spares do not pay: no larger number of the list is better than "));
   const Json one = capacity_of(jobs, "--seeds 3");
   CHECK(contains(one.at("finding").get<std::string>(), "one seed cannot show"));
 }
@@ -242,7 +242,7 @@ work = "200d"
            "[[cluster.hosts]]\nclass = \"slow\"\ncount = 2\n");
   const std::string prices = "[prices]\nworker = \"2$/h\"\n[[prices.hosts]]\nclass = \"slow\"\nprice = \"1$/h\"\n";
   const Json found = capacity_of(classes + hopeless + prices, "--seeds 1..3");
-  // Of four workers one costs 7 $/h, two 1 $/h, and the one in no class 2 $/h; a server has three of them.
+  // One of four workers costs 7 $/h, two 1 $/h, and the one in no class 2 $/h; a server has three of them.
   CHECK(found.at("price_usd_per_h").get<double>() == Approx(3.0 * (7.0 + 2 * 1.0 + 2.0) / 4.0).epsilon(1e-12));
   CHECK(found.at("fleet").at(0).at("usd_per_useful_host_h").is_null());
   const auto finding = found.at("finding").get<std::string>();
@@ -360,10 +360,10 @@ TEST_CASE("capacity: a trace of another format is refused, and one of faults is 
 TEST_CASE("capacity: the section changes no run, and the resolved scenario keeps it") {
   const Scratch scratch;
   scratch.write("x.toml", small + training);
-  const Called called = program("validate x.toml", scratch);
+  const Called called = program("validate x.toml --resolved", scratch);
   REQUIRE(called.exit_code == 0);
   scratch.write("y.toml", called.out);
-  CHECK(program("validate y.toml", scratch).out == called.out);
+  CHECK(program("validate y.toml --resolved", scratch).out == called.out);
   CHECK(program("capacity x.toml --json", scratch).out ==
         with(program("capacity y.toml --json", scratch).out, "\"scenario\": \"y\"", "\"scenario\": \"x\""));
   CHECK(each(results_of(small), "id") == each(results_of(small + training), "id"));

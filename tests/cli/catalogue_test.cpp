@@ -197,7 +197,7 @@ TEST_CASE("explain metrics lists the numbers of a run with unit, direction and m
 TEST_CASE("explain tells an option's type, range, default and meaning") {
   const std::string text = said("explain cluster");
   CHECK(contains(text, "  latency (a time, "));
-  CHECK(contains(text, "default \"50us\")\n      one way, host to host\n"));
+  CHECK(contains(text, "default \"50us\")\n      latency from host to host, one way\n"));
   CHECK(contains(said("explain gossip"), "  graph (one of ring, complete, star, path, grid_2d, "));
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("explain network_model explains all of them") {
   const std::string text = said("explain network_model");
   CHECK(contains(text, "ideal (cluster.network_model)\n  latency + bytes / bandwidth exactly"));
   CHECK(contains(text, "tcp (cluster.network_model)\n  SimGrid's LV08"));
-  CHECK(contains(text, "13.01 x the latency is taken by every message"));
+  CHECK(contains(text, "Every message takes 13.01 x the latency"));
   CHECK(contains(text, "infiniband (cluster.network_model)\n  SimGrid's IB"));
   CHECK(contains(text, "ethernet (cluster.network_model)\n  ideal, but between hosts a link carries goodput"));
   const std::string window = said("explain initial_window");
@@ -231,7 +231,7 @@ TEST_CASE("unknown names of list and explain are told what was probably meant, a
 
 TEST_CASE("an option is explained by its name, for everything that has it") {
   CHECK(contains(said("explain staleness_bound"),
-                 "staleness_bound: an option of parameter_server ([[strategy]] kind)\n"
+                 "staleness_bound: an option of parameter_server, sparse_parameter_server ([[strategy]] kind)\n"
                  "  staleness_bound (integer, "));
   CHECK(contains(said("explain algorithm"),
                  "algorithm: an option of allreduce ([[strategy]] kind)\n  algorithm (one of ring, "));
@@ -259,7 +259,7 @@ TEST_CASE("a name that means several things is explained in all of its senses") 
   CHECK(contains(text,
                  "efficiency: a field of a run in runs.csv and results.json\n      speedup_throughput / workers; "));
   CHECK(contains(said("explain momentum"), "momentum (training.optimizer)\n"));
-  CHECK(contains(said("explain momentum"), "momentum: an option of momentum (training.optimizer)\n"));
+  CHECK(contains(said("explain momentum"), "momentum: an option of momentum, nesterov (training.optimizer)\n"));
 }
 
 TEST_CASE("every column of the result files and every field of results.json is explained") {
@@ -286,9 +286,11 @@ TEST_CASE("every column of the result files and every field of results.json is e
 }
 
 TEST_CASE("result files, and the columns of the table, are explained") {
-  for (const char* file : {"results.json", "runs.csv", "summary.csv", "curves.csv", "ranks.csv", "links.csv"})
+  for (const char* file :
+       {"results.json", "runs.csv", "summary.csv", "pairs.csv", "curves.csv", "ranks.csv", "links.csv"})
     CHECK(contains(said(std::string("explain ") + file), std::string(file) + ": a file of the results directory\n"));
   CHECK(contains(said("explain outcome"), "outcome: a column of the table that `run` prints\n"));
+  CHECK(contains(said("explain p_holm"), "p_holm: a field of a row of pairs.csv\n"));
   CHECK(contains(said("explain binds"), "counterfactuals in results.json"));
   CHECK(contains(said("explain compute_update_s"), "(mean over workers), and of a row of ranks.csv, in s\n"));
   CHECK(contains(said("explain daly"), "daly: see checkpoint_every; "));

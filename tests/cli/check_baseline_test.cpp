@@ -186,14 +186,56 @@ TEST_CASE("a baseline of another scenario is refused before anything runs") {
         "b.toml:1:1: the stored baseline is of another scenario than y.toml: it has x; \"simgrad check y.toml --update "
         "b.toml\" adds this one\n");
   CHECK_FALSE(fs::exists(stored.scratch.path() + "/kept"));
-  const Called changed = check(stored.scratch, "x.toml --baseline b.toml --set training.learning_rate=0.2");
-  CHECK(changed.exit_code == 2);
-  CHECK(contains(changed.err,
-                 "b.toml:48:1: the stored baseline is of another scenario than x.toml: the run allreduce, "
-                 "workers=2, seed 1 had the id "));
   const Called seeds = check(stored.scratch, "x.toml --baseline b.toml --seeds 7");
   CHECK(seeds.exit_code == 2);
   CHECK(contains(seeds.err, "no run of \"x\" has the same label, grid point and seed"));
+}
+
+TEST_CASE("the keys that have changed since the runs were stored are named, with both values") {
+  const std::string second = "[[strategy]]\nkind = \"local_sgd\"\nlabel = \"one\"\n";
+  const Stored stored(small + second + grid);
+  const auto refused = [&](const std::string& options) {
+    const Called called = check(stored.scratch, "x.toml --baseline b.toml " + options);
+    CHECK(called.exit_code == 2);
+    INFO(called.err);
+    const std::string begin = "the stored baseline is of another scenario than x.toml: ";
+    const auto from = called.err.find(begin), to = called.err.find("; \"--update b.toml\" stores the new runs\n");
+    REQUIRE(to != std::string::npos);
+    return called.err.substr(from + begin.size(), to - from - begin.size());
+  };
+  const std::string first = ", which changes the run allreduce, workers=2, seed 1";
+  CHECK(refused("--set training.learning_rate=0.2") == "training.learning_rate was 0.1 and is 0.2" + first);
+  CHECK(refused("--set cluster.latency=1ms --set 'cluster.bandwidth=\"2Gbps\"'") ==
+        "cluster.bandwidth was \"1Gbps\" and is \"2Gbps\", cluster.latency was \"50us\" and is \"1ms\"" + first);
+  CHECK(refused("--set model.l2=0.5") == "model.l2 was absent and is 0.5" + first);  // the scenario does not write it
+  // Another strategy's options say nothing about the run, and those of the grid are its point.
+  CHECK(refused("--set strategy.one.slow_rate=0.5") ==
+        "strategy.one.slow_rate was 1.0 and is 0.5, which changes the run one, workers=2, seed 1");
+  CHECK(check(stored.scratch, "x.toml --baseline b.toml --set title=other").exit_code == 0);
+  // A file of an older release has no keys.
+  const std::string all = stored.text();
+  const auto keys = all.find("\n[scenario.keys]\n");
+  stored.scratch.write("b.toml", all.substr(0, keys) + all.substr(all.find("\n[[run]]\n")));
+  CHECK(refused("--set training.learning_rate=0.2").starts_with("the run allreduce, workers=2, seed 1 had the id "));
+}
+
+TEST_CASE("where no key has changed, a file has") {
+  const std::string file =
+      with(small, "source = \"house_prices\"\nsamples = 200\nfeatures = 5\n", "source = \"csv\"\npath = \"d.csv\"\n");
+  const Scratch scratch;
+  scratch.write("x.toml", file);
+  std::string rows = "a,y\n";
+  for (int k = 0; k < 40; ++k) rows += std::to_string(k * k % 17) + "," + std::to_string(k) + "\n";
+  scratch.write("d.csv", rows);
+  REQUIRE(check(scratch, "x.toml --update b.toml").exit_code == 0);
+  REQUIRE(check(scratch, "x.toml --baseline b.toml").exit_code == 0);
+  scratch.write("d.csv", rows + "1,1\n");
+  const Called called = check(scratch, "x.toml --baseline b.toml");
+  CHECK(called.exit_code == 2);
+  CHECK(contains(
+      called.err,
+      ": no key that the scenario writes has changed, and the run allreduce, seed 1 has another id: probably a "
+      "file that the scenario names has other contents; "));
 }
 
 TEST_CASE("the ids of another release may differ, and its runs are compared") {

@@ -219,7 +219,7 @@ TEST_CASE("a long run of times alone says how much it may be too short: what is 
     const double step_s = computed["simulated_s"].get<double>() / steps;
     const double missing_s = messages["simulated_s"].get<double>() / 4.0 - step_s;
     CHECK(percent_left_out(computed) / 100.0 * step_s >= missing_s);
-    // What several ranks leave out at one time makes the run longer once.
+    // Time that several ranks leave out at once makes the run longer once.
     CHECK(percent_left_out(computed) / 100.0 * step_s <= 3.0 * missing_s);
   }
 }

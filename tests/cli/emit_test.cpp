@@ -1,4 +1,6 @@
 // run --emit: a script for Slurm, and a manifest for Kubernetes.
+#include "cli/emit.h"
+
 #include <fmt/format.h>
 
 #include "catch.h"
@@ -12,10 +14,12 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Stands for sbatch: with a script's name it runs every task of the array that the script's #SBATCH lines say, else
-/// the script on stdin. Notes its arguments.
+/// the script on stdin, both in another directory, as after --chdir. Notes its arguments.
 const std::string fake_sbatch = R"(#!/usr/bin/env bash
 set -euo pipefail
 printf '<%s>' "$@" >> "$SUBMITTED"; printf '\n' >> "$SUBMITTED"
+export SLURM_SUBMIT_DIR=$PWD
+cd /
 if [[ -f ${!#} ]]; then
   tasks=$(sed -n 's/^#SBATCH --array=1-//p' "${!#}")
   cp "${!#}" "$SUBMITTED.spooled"
@@ -85,25 +89,30 @@ TEST_CASE("emit: the Slurm script, run with bash, does all shards and merges the
     const std::string out = " --out " + shell_quoted("to " + name);
     const std::string there = "cd " + shell_quoted("in " + name) + " && simgrad run " + selection;
     REQUIRE(call(there + " --out whole", scratch.path()).exit_code == 0);
-    const Called emitted = call(there + out + " --emit slurm --shards 3 > ../job.sh", scratch.path());
+    const Called emitted = call(there + out + " --emit slurm --shards 3 > job.sh", scratch.path());
     CHECK(emitted.exit_code == 0);
     CHECK(emitted.err.empty());
     CHECK_FALSE(fs::exists(folder + "/to " + name));
-    REQUIRE(call("bash -n job.sh", scratch.path()).exit_code == 0);
+    REQUIRE(call("cd " + shell_quoted("in " + name) + " && bash -n job.sh", scratch.path()).exit_code == 0);
+    CHECK_FALSE(contains(contents(folder + "/job.sh"), scratch.path()));
     const Called run = call(
         "chmod +x bin/sbatch && export SUBMITTED=$PWD/submitted PATH=$PWD/bin:$PATH && "
-        "bash job.sh --partition='a b' --array=1-3%2",
+        "bash " +
+            shell_quoted("in " + name + "/job.sh") + " --partition='a b' --array 1-3%2",
         scratch.path());
     INFO(run.err);
     CHECK(run.exit_code == 0);
     CHECK(run.out == "Array job 7: 3 shards. Job 8: the merge, when all have ended well.\n");
     CHECK(differing(folder + "/to " + name, folder + "/whole") == "equal");
     CHECK_FALSE(fs::exists(folder + "/oops"));
-    const auto submitted = lines_of(contents(scratch.path() + "/submitted"));
-    REQUIRE(submitted.size() == 2);
-    CHECK(submitted[0] == "<--parsable><--partition=a b><--array=1-3%2><" + scratch.path() + "/job.sh>");
-    CHECK(contains(submitted[1], "<--dependency=afterok:7><--kill-on-invalid-dep=yes><--partition=a b>"));
-    CHECK_FALSE(contains(submitted[1], "--array"));
+    const std::string submitted = contents(scratch.path() + "/submitted");
+    const std::string array = "<--parsable><--partition=a b><--array><1-3%2><" + folder + "/job.sh>\n";
+    REQUIRE(submitted.starts_with(array));
+    const std::string merge = submitted.substr(array.size());
+    CHECK(contains(merge, "<--time=0:05:00><--mem="));
+    CHECK_FALSE(contains(merge, "1-3"));
+    CHECK(contains(merge, "<--dependency=afterok:7><--kill-on-invalid-dep=yes><--partition=a b>"));
+    CHECK_FALSE(contains(merge, "--array"));
   }
 }
 
@@ -127,6 +136,51 @@ TEST_CASE("emit: the Slurm script says what it lacks") {
   const Called lost = call("SIMGRAD=nowhere/simgrad bash job.sh", scratch.path());
   CHECK(lost.exit_code == 2);
   CHECK(contains(lost.err, "nowhere/simgrad: not found"));
+}
+
+TEST_CASE("emit: time and memory are guessed from trials, and the script says so") {
+  const Scratch scratch;
+  scratch.write("x.toml", small);
+  const std::string script = program("run x.toml --emit slurm --shards 2", scratch).out;
+  CHECK(contains(script, "# --time and --mem are guesses, from short trials on the machine that printed this"));
+  CHECK(contains(script, "3 times the time of a shard, and 2 times the memory"));
+  CHECK(contains(script, "\n#SBATCH --time=0:05:00\n#SBATCH --mem="));  // the least
+  const std::string manifest = program("run x.toml --emit kubernetes --shards 2", scratch).out;
+  CHECK(contains(manifest, "# The memory that is requested is a guess, from short trials"));
+  CHECK(contains(manifest, "\n              memory: \""));
+}
+
+TEST_CASE("emit: a task has time for its part and one run besides, the merge for a seventh, each three times") {
+  constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
+  simgrad::cli::Sharded command{.name = "x", .words = {"simgrad", "run", "x.toml"}, .out = "o", .merge = {}, .jobs = 2};
+  command.estimate = {.runs = 8, .wall_s = 7200, .longest_s = 600, .run_bytes = 4 * gibibyte};
+  const auto script = [&] { return emitted({.engine = "slurm", .shards = 4, .image = ""}, command); };
+  // 3 (7200 / 4 + 600) = 7200 s, and of the merge, whose work is that of two jobs: 3 (2 7200 / 7 + 20) = 6231 s.
+  CHECK(contains(script(), "\n#SBATCH --time=2:00:00\n"));
+  CHECK(contains(script(), "-merge --time=1:45:00 "));
+  CHECK(contains(script(), "\nmemory=(--mem="));
+  CHECK(contains(script(), "All runs would take about 2 h"));
+  // Twice two runs of 4 GiB and this process, which has less than 1 GiB.
+  const std::string from = "\n#SBATCH --mem=", text = script();
+  const int mebibytes = std::stoi(text.substr(text.find(from) + from.size()));
+  CHECK(mebibytes % 512 == 0);
+  CHECK(mebibytes > 16 * 1024);
+  CHECK(mebibytes <= 18 * 1024);
+  CHECK(contains(emitted({.engine = "kubernetes", .shards = 4, .image = "a"}, command),
+                 fmt::format("\n              memory: \"{}Mi\"\n", mebibytes)));
+  command.estimate.wall_s = 7200 + 1;
+  CHECK(contains(script(), "\n#SBATCH --time=2:05:00\n"));
+  const auto check_unlimited = [&](const std::string& reason) {
+    for (const char* engine : {"slurm", "kubernetes"}) {
+      const std::string unknown = emitted({.engine = engine, .shards = 4, .image = "a"}, command);
+      CHECK(contains(unknown, "\n# No limits are guessed: " + reason));
+      for (const char* limit : {"--time=", "--mem=", "memory:"}) CHECK_FALSE(contains(unknown, limit));
+    }
+  };
+  command.estimate.at_least = true;  // a limit would end the task
+  check_unlimited("all runs take at least 2 h");
+  command.estimate.unknown = "the data are too large to try a run";
+  check_unlimited("the data are too large to try a run.\n");
 }
 
 TEST_CASE("emit: the numbers of jobs and threads are the cores that a task asks for") {

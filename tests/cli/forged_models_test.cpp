@@ -130,6 +130,7 @@ TEST_CASE("forged models: encodings whose readers would read or write beyond the
       {"classes", set("/encoding/task", "classification")},
       {"no separator", set("/encoding/separator", "")},
       {"two separators", set("/encoding/separator", ",;")},
+      {"two decimal signs", [](Json& line) { line["encoding"]["decimal"] = ".,"; }},
       {"a place far away",
        [](Json& line) {
          line["encoding"]["header"] = false;

@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "cli/forging.h"
+#include "run_files.h"
 
 namespace forged_records_test {
 
@@ -18,7 +19,7 @@ const std::string sweep = "run x.toml --no-why --no-baseline --seeds 1..2";
 
 std::string record_of(const Scratch& scratch, std::size_t run) {
   const Json runs = results_in(scratch).at("runs");
-  return scratch.path() + "/out/x/runs/" + runs.at(run).at("id").get<std::string>() + ".json";
+  return file_of_run(scratch.path() + "/out/x/runs", runs.at(run).at("id"), ".json");
 }
 
 using Change = std::pair<std::string, std::function<void(Json& run)>>;
@@ -76,7 +77,7 @@ TEST_CASE("forged records: that of another run under this one's id is done again
   REQUIRE(program(sweep, scratch).exit_code == 0);
   const std::string file = record_of(scratch, 0), id = fs::path(file).stem();
   const std::string good = contents(file), other = contents(record_of(scratch, 1));
-  write_bytes(file, forged_record(other, set("/id", id)));
+  write_bytes(file, forged_record(other, set("/id", id.substr(id.rfind('-') + 1))));
   const Called called = program(sweep, scratch);
   CHECK(contains(called.err, id + ".json is the record of another run; it is now " + id + ".json.damaged"));
   CHECK(results_in(scratch)["runs"][0]["seed"] == 1);

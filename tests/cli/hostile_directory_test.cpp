@@ -75,8 +75,8 @@ void check_replaced(const Scratch& scratch, const std::string& out, const std::s
   }
 }
 
-/// What a command makes of a directory in which each of its files is something else.  first: the directory that it
-/// makes of nothing.
+/// Runs a command in a directory in which each of its files is something else.  first: the directory that the command
+/// makes when there is none.
 void check_command(const Scratch& scratch, const std::string& command, const std::string& first) {
   const std::set<std::string> names = files_of(scratch.path() + "/" + first);
   for (const Put put : {Put::link, Put::link_to_nothing, Put::other_name, Put::pipe}) {

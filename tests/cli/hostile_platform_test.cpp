@@ -30,7 +30,7 @@ std::string platform(const std::string& before) {
          "<link id=\"l\" bandwidth=\"125MBps\" latency=\"50us\"/>" + routes + "</zone>\n</platform>\n";
 }
 
-/// What stands in the directory, with the contents of each file.
+/// All files and folders of the directory, with the contents of each file.
 std::set<std::string> everything(const Scratch& scratch) {
   std::set<std::string> all;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch.path()))

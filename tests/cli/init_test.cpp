@@ -17,7 +17,7 @@ std::string without_marks(std::string text) {
 
 /// The resolved scenario, without the lists of runs.
 std::string resolved(const Scratch& scratch, const std::string& file) {
-  const Called called = program("validate " + file, scratch);
+  const Called called = program("validate --resolved " + file, scratch);
   INFO(called.err);
   CHECK(called.exit_code == 0);
   return called.out;

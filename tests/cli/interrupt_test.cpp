@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "cli/process.h"
 #include "cli/scenario.h"
+#include "run_files.h"
 
 namespace interrupt_test {
 
@@ -51,7 +52,7 @@ void check_interrupted_by(void (Process::*send)(int) const, int signal) {
   CHECK(each(results, "status") == std::vector<Json>{"stopped", "stopped", "stopped"});
   CHECK(records(scratch) == 3);
   for (const Json& id : each(results, "id"))
-    CHECK(fs::exists(scratch.path() + "/out/x/runs/" + id.get<std::string>() + ".json"));
+    CHECK(fs::exists(file_of_run(scratch.path() + "/out/x/runs", id, ".json")));
   CHECK(contains(contents(scratch.path() + "/err"), "interrupted; the finished runs are in out/x"));
   for (const auto& entry : fs::recursive_directory_iterator(scratch.path() + "/out"))
     CHECK(entry.path().extension() != ".tmp");

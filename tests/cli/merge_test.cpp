@@ -30,7 +30,7 @@ struct Shards {
     INFO(called.err);
     REQUIRE(called.exit_code == 0);
   }
-  /// What is said on stderr by a merge that is refused and leaves nothing.
+  /// The text on stderr of a merge that is refused and leaves nothing.
   std::string refusal(const std::string& directories = "out/x/shard-*-of-2", int exit_code = 2) const {
     const Called called = program("merge " + directories + " --out merged", scratch);
     CHECK(called.exit_code == exit_code);

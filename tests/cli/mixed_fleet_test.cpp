@@ -6,6 +6,7 @@
 #include "catch.h"
 #include "cli/refusal.h"
 #include "cli/scenario.h"
+#include "run_files.h"
 
 namespace mixed_fleet_test {
 
@@ -27,7 +28,7 @@ const std::string by_speed = "[training]\nbatch_size = 32\npartition = { kind = 
 
 /// The parameters that the run of a strategy has left.
 std::vector<double> parameters_of(const Json& run, const Scratch& scratch) {
-  const std::string bytes = contents(scratch.path() + "/out/x/models/" + run.at("id").get<std::string>() + ".model");
+  const std::string bytes = contents(file_of_run(scratch.path() + "/out/x/models", run.at("id"), ".model"));
   const std::size_t begin = bytes.find('\n') + 1;
   std::vector<double> w((bytes.size() - begin - 32) / sizeof(double));
   std::memcpy(w.data(), bytes.data() + begin, w.size() * sizeof(double));
@@ -129,7 +130,8 @@ TEST_CASE("memory bounds the share of a class, and the others take its rows") {
 
 TEST_CASE("a class without memory beside others that have some is refused in shares by speed, at its table") {
   const std::string text = wide(devices("old", 1, "1TF", "1GB") + devices("new", 1, "3TF", ""), speed_shares);
-  check_refused(text, {"x.toml:7:1: class \"new\" has no memory, but shares = \"speed\" deals rows within the memory"});
+  check_refused(text,
+                {"x.toml:7:1: class \"new\" has no memory, but shares = \"speed\" assigns rows within the memory"});
   const std::string equal = wide(devices("old", 1, "1TF", "") + devices("new", 1, "3TF", ""), speed_shares);
   CHECK(results_of(equal, "--no-baseline").at("runs").size() == 1);  // nothing is known of any class
 }

@@ -6,6 +6,7 @@
 #include "catch.h"
 #include "cli/refusal.h"
 #include "cli/scenario.h"
+#include "run_files.h"
 
 namespace mixed_tensor_test {
 
@@ -40,7 +41,7 @@ Ran ran(const std::string& text, const std::string& options = "") {
   CAPTURE(called.err);
   REQUIRE(called.exit_code == 0);
   const Json run = results_in(scratch).at("runs").at(0);
-  const std::string bytes = contents(scratch.path() + "/out/x/models/" + run.at("id").get<std::string>() + ".model");
+  const std::string bytes = contents(file_of_run(scratch.path() + "/out/x/models", run.at("id"), ".model"));
   const std::size_t begin = bytes.find('\n') + 1;
   std::vector<double> w((bytes.size() - begin - 32) / sizeof(double));
   std::memcpy(w.data(), bytes.data() + begin, w.size() * sizeof(double));

@@ -105,9 +105,9 @@ TEST_CASE("The winner's scenario trains on the amount that was asked for, in who
   const Called run = program("run out/x/winner.toml --json --no-baseline --no-why --out out/winner", scratch);
   CAPTURE(run.err);
   REQUIRE(run.exit_code == 0);
-  const Json its = Json::parse(run.out)["runs"][0];
-  CHECK(its["samples"] == 1024);  // 1000 in steps of 64
-  CHECK(its["simulated_s"].get<double>() ==
+  const Json result = Json::parse(run.out)["runs"][0];
+  CHECK(result["samples"] == 1024);  // 1000 in steps of 64
+  CHECK(result["simulated_s"].get<double>() ==
         Approx(Json::parse(planned.out)["winner"]["time_s"].get<double>()).epsilon(1e-9));
 }
 

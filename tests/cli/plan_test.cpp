@@ -25,46 +25,6 @@ double least_of_grid(
 
 Json full_grid() { return results_of(with(twelve, "[plan.space]", "[grid]"), "--no-baseline --no-why"); }
 
-/// Three meshes of a transformer, timed alone, to an amount of samples.
-const std::string meshes = R"([cluster]
-workers = 8
-speed = "1TF"
-bandwidth = "100Gbps"
-latency = "5us"
-memory = "1GB"
-
-[data]
-samples = 800
-
-[model]
-kind = "transformer"
-layers = 4
-hidden = 64
-heads = 4
-sequence = 32
-vocabulary = 100
-
-[training]
-batch_size = 16
-numbers = false
-
-[stop]
-steps = 1
-
-[prices]
-worker = "1$/h"
-
-[plan]
-objective = "fastest"
-samples = 800
-
-[plan.space]
-"parallel.pipeline" = [1, 2, 3, 4]
-
-[[strategy]]
-kind = "allreduce"
-)";
-
 }  // namespace
 
 TEST_CASE("plan finds the best of the full grid, by money, time and energy") {

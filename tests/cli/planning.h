@@ -58,6 +58,46 @@ kind = "parameter_server"
 consistency = "asp"
 )";
 
+/// Three meshes of a transformer, timed alone, to an amount of samples.
+inline const std::string meshes = R"([cluster]
+workers = 8
+speed = "1TF"
+bandwidth = "100Gbps"
+latency = "5us"
+memory = "1GB"
+
+[data]
+samples = 800
+
+[model]
+kind = "transformer"
+layers = 4
+hidden = 64
+heads = 4
+sequence = 32
+vocabulary = 100
+
+[training]
+batch_size = 16
+numbers = false
+
+[stop]
+steps = 1
+
+[prices]
+worker = "1$/h"
+
+[plan]
+objective = "fastest"
+samples = 800
+
+[plan.space]
+"parallel.pipeline" = [1, 2, 3, 4]
+
+[[strategy]]
+kind = "allreduce"
+)";
+
 inline Json plan_of(const std::string& text, const std::string& arguments = "") {
   const Scratch scratch;
   scratch.write("x.toml", text);

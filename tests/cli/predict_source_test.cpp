@@ -125,10 +125,10 @@ TEST_CASE("the source must be named, and be one that the model was trained on") 
 TEST_CASE("a resolved scenario of a mixture is accepted again, with the same run") {
   const Scratch scratch;
   trained(scratch);
-  const Called first = program("validate x.toml", scratch);
+  const Called first = program("validate x.toml --resolved", scratch);
   REQUIRE(first.exit_code == 0);
   scratch.write("again.toml", first.out);
-  const Called again = program("validate again.toml", scratch);
+  const Called again = program("validate again.toml --resolved", scratch);
   CAPTURE(again.err);
   REQUIRE(again.exit_code == 0);
   const auto id = [](const std::string& text) {

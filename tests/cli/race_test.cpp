@@ -66,7 +66,7 @@ TEST_CASE("race: a strategy that is slower with every seed stops after three, wh
     CHECK(dropped["difference_low"].get<double>() > 0.0);
   }
   CHECK(contains(one.out, "(3 of 6 seeds, behind " + best + ")"));
-  // What an earlier command has left does not come back, and nothing is done again.
+  // Runs that an earlier command has left do not come back, and nothing is done again.
   REQUIRE(program("run x.toml --no-why --no-baseline --seeds 1..6 --out one", scratch).exit_code == 0);
   CHECK(results_in(scratch, "one")["runs"].size() == 18);
   REQUIRE(program(run + "--out one", scratch).exit_code == 0);

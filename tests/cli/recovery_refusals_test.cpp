@@ -34,7 +34,7 @@ TEST_CASE("a strategy's own recovery counts, not the cluster's") {
 TEST_CASE("a crash of a server that no strategy has is refused") {
   const std::string crash = "[[cluster.failures.crash]]\nrank = 1\nrole = \"server\"\nat = \"1ms\"\nrepair = \"1ms\"";
   check_refused(failing(crash, "kind = \"parameter_server\""),
-                {"x.toml:10:20: a crash of server 1, but no strategy here has so many"});
+                {"x.toml:10:20: a crash of server 1, but no strategy here has that many"});
 }
 
 }  // namespace recovery_refusals_test

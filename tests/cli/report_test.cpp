@@ -1,6 +1,7 @@
 // The subcommand `report`, and the page that `run` writes at its end.
 #include "catch.h"
 #include "cli/scenario.h"
+#include "run_files.h"
 #include "unpacked.h"
 
 namespace report_test {
@@ -164,13 +165,15 @@ TEST_CASE("report refuses results that are missing, damaged or of another kind, 
 
   scratch.write("page.html", slot);
   const std::string one = json["runs"][0]["id"], other = json["runs"][1]["id"];
-  const auto timeline = [&](const std::string& id) { return scratch.path() + "/out/x/timelines/" + id + ".json.gz"; };
-  const std::string packed = contents(timeline(one)), text = unpacked(timeline(one));
-  scratch.write("out/x/timelines/" + one + ".json.gz", packed.substr(0, packed.size() / 2));
+  const auto timeline = [&](const std::string& id) {
+    return file_of_run(scratch.path() + "/out/x/timelines", id, ".json.gz");
+  };
+  const std::string file = timeline(one), packed = contents(file), text = unpacked(file);
+  scratch.write(fs::relative(file, scratch.path()), packed.substr(0, packed.size() / 2));
   const Called cut_short = report();
   CHECK(cut_short.exit_code == 2);
   CHECK(has(cut_short.err, one + ".json.gz: is cut short or damaged; type simgrad run again"));
-  scratch.write("out/x/timelines/" + one + ".json.gz", with(text, one, other));
+  scratch.write(fs::relative(file, scratch.path()), with(text, one, other));
   fs::remove(scratch.path() + "/out/x/report.html");
   const Called another = report();
   CHECK(another.exit_code == 2);

@@ -14,6 +14,7 @@
 #include "catch.h"
 #include "cli/process.h"
 #include "cli/scenario.h"
+#include "run_files.h"
 #include "unpacked.h"
 
 namespace resume_test {
@@ -37,7 +38,7 @@ std::map<std::string, std::string> files_below(const std::string& directory) {
 }
 
 std::string record_of(const Scratch& scratch, std::size_t run) {
-  return scratch.path() + "/out/x/runs/" + results_in(scratch)["runs"][run]["id"].get<std::string>() + ".json";
+  return file_of_run(scratch.path() + "/out/x/runs", results_in(scratch)["runs"][run]["id"], ".json");
 }
 
 const std::string sweep = "run x.toml --seeds 1..3 --no-why";
@@ -201,7 +202,7 @@ TEST_CASE("resume: the results of an earlier version are kept under the next num
   CHECK(results_in(scratch)["scenario"]["training"]["learning_rate"] == 0.05);
   CHECK(contents(scratch.path() + "/out/x/notes.txt") == "a user's");
   CHECK(program("report out/x.8", scratch).exit_code == 0);
-  // The same command again goes on where it is.
+  // Given again, the command goes on where it is.
   CHECK(contains(program(sweep + changed, scratch).err, "6 of 6 runs are in out/x already"));
   // A trailing slash, and a directory behind a link.
   fs::create_symlink("out", scratch.path() + "/link");
@@ -215,7 +216,7 @@ TEST_CASE(
   scratch.write("x.toml", small);
   REQUIRE(program(sweep, scratch).exit_code == 0);
   const std::string other = sweep + " --set training.learning_rate=0.05";
-  // What a command leaves that was interrupted before its first run was finished.
+  // Such a directory is left by a command that was interrupted before its first run was finished.
   const std::string written = contents(scratch.path() + "/out/x/experiment.json");
   fs::remove_all(scratch.path() + "/out/x");
   fs::create_directories(scratch.path() + "/out/x/runs");

@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "cli/scenario.h"
+#include "run_files.h"
 
 namespace run_test {
 
@@ -88,11 +89,12 @@ TEST_CASE("a run writes its files, by default under out/ and the stem of the sce
   CHECK(written == std::set<std::string>{"experiment.json", "results.json", "runs.csv", "summary.csv", "curves.csv",
                                          "ranks.csv", "links.csv", "runs", "timelines", "trials.json"});
   const Json results = results_in(scratch);
-  std::set<std::string> records;
-  for (const char* list : {"runs", "baselines"})
-    for (const Json& run : results[list]) records.insert(run["id"].get<std::string>() + ".json");
-  CHECK(records.size() == 2);
-  CHECK(names_in(scratch.path() + "/out/x/runs") == records);
+  const auto id = [&](const char* list) { return results[list][0]["id"].get<std::string>(); };
+  CHECK(
+      names_in(scratch.path() + "/out/x/runs") ==
+      std::set<std::string>{"allreduce-w4-s1-" + id("runs") + ".json", "baseline-w1-s1-" + id("baselines") + ".json"});
+  CHECK(names_in(scratch.path() + "/out/x/timelines") ==
+        std::set<std::string>{"allreduce-w4-s1-" + id("runs") + ".json.gz"});
 }
 
 TEST_CASE("option --out names the directory, which is made with those above it") {
@@ -163,7 +165,7 @@ TEST_CASE("the record of a run is what results.json says of it") {
   const Json results = results_in(scratch);
   for (const char* list : {"runs", "baselines"}) {
     const Json& run = results[list][0];
-    Json record = Json::parse(contents(scratch.path() + "/out/x/runs/" + run["id"].get<std::string>() + ".json"));
+    Json record = Json::parse(contents(file_of_run(scratch.path() + "/out/x/runs", run["id"], ".json")));
     CHECK(record.erase("checksum") == 1);
     CHECK(record == run);
   }
@@ -246,7 +248,7 @@ TEST_CASE("option --dry-run lists the runs, simulates nothing and writes nothing
   CHECK(contains(lines[0], "  baseline  seed=1"));
   CHECK(contains(lines[5], "  allreduce  cluster.workers=2  seed=2"));
   CHECK(std::regex_match(called.err, std::regex("simgrad: 6 runs to simulate: about [0-9.]+ (ns|us|ms|s) of real time, "
-                                                "and [0-9.]+ kB of files beside the report\n")));
+                                                "and [0-9.]+ kB of files in addition to the report\n")));
   CHECK(names_in(scratch.path()) == std::set<std::string>{"x.toml"});
 }
 

@@ -1,6 +1,7 @@
 // Models that runs keep: which of them, their bytes, and the state that they are.
 #include "catch.h"
 #include "cli/predicting.h"
+#include "run_files.h"
 
 namespace saved_models_test {
 
@@ -23,7 +24,10 @@ TEST_CASE("a model of several is chosen by its run, and a grid leaves one for ea
     REQUIRE(one.exit_code == 0);
     CHECK(number_after(one.out, "loss") == Approx(run.at("final_loss").get<double>()).epsilon(1e-12));
     // The file itself is a model, too.
-    CHECK(program("predict out/x/models/" + id + ".model --data numbers.csv --out p.csv", scratch).exit_code == 0);
+    CHECK(program("predict " + file_of_run(scratch.path() + "/out/x/models", id, ".model") +
+                      " --data numbers.csv --out p.csv",
+                  scratch)
+              .exit_code == 0);
   }
 }
 

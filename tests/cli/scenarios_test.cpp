@@ -114,10 +114,14 @@ TEST_CASE("the exit code of several scenarios is the worst, and one that fails d
 
 TEST_CASE("several scenarios are validated one after the other") {
   const Two scratch;
-  const Called called = program("validate a.toml b.toml", scratch);
+  const Called called = program("validate --resolved a.toml b.toml", scratch);
   CHECK(called.exit_code == 0);
-  CHECK(called.out == "# a.toml\n" + program("validate a.toml", scratch).out + "\n# b.toml\n" +
-                          program("validate b.toml", scratch).out);
+  CHECK(called.out == "# a.toml\n" + program("validate --resolved a.toml", scratch).out + "\n# b.toml\n" +
+                          program("validate --resolved b.toml", scratch).out);
+  const Called brief = program("validate a.toml b.toml", scratch);
+  CHECK(brief.exit_code == 0);
+  CHECK(brief.out.starts_with("a.toml\nok: 1 run, "));
+  CHECK(contains(brief.out, "\n\nb.toml\nok: 1 run, "));
 }
 
 TEST_CASE("option --dry-run of several scenarios estimates each, and all of them") {
@@ -143,7 +147,7 @@ TEST_CASE("option --dry-run does not count runs that are finished, unless --forc
   CHECK(told("") == "simgrad: 0 runs to simulate; 2 are finished and not done again\n");
   const std::string more = told("--grid cluster.workers=4,5");
   CHECK(more.starts_with("simgrad: 1 run to simulate: about "));
-  CHECK(more.ends_with(" beside the report; 2 are finished and not done again\n"));
+  CHECK(more.ends_with(" in addition to the report; 2 are finished and not done again\n"));
   CHECK(told("--out other").starts_with("simgrad: 2 runs to simulate: about "));
   CHECK(told("--force").starts_with("simgrad: 2 runs to simulate: about "));
   // A record that is not whole is no finished run.

@@ -15,7 +15,7 @@ namespace {
 std::string resolved(const std::string& text, const std::string& arguments) {
   const Scratch scratch;
   scratch.write("x.toml", text);
-  const Called called = program("validate x.toml " + arguments, scratch);
+  const Called called = program("validate x.toml --resolved " + arguments, scratch);
   INFO(called.err);
   REQUIRE(called.exit_code == 0);
   return called.out;
@@ -93,7 +93,7 @@ TEST_CASE("a data path of the file is relative to the file, one of --set to the 
   CHECK(samples_a_step("--grid data.path=mine/d.csv") == 5);
   CHECK(program("validate scenarios/x.toml --set data.path=d.csv", scratch).exit_code == 5);
   // The echo is relative to the file again, wherever the call came from.
-  CHECK(has_line(program("validate scenarios/x.toml --set data.path=mine/d.csv", scratch).out,
+  CHECK(has_line(program("validate scenarios/x.toml --resolved --set data.path=mine/d.csv", scratch).out,
                  "path = \"../mine/d.csv\""));
 }
 

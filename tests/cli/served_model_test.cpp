@@ -3,6 +3,7 @@
 
 #include "catch.h"
 #include "cli/scenario.h"
+#include "run_files.h"
 
 namespace served_model_test {
 
@@ -23,6 +24,13 @@ std::string text() {
   return all;
 }
 
+/// The path of the first run's model, in the scratch directory.
+std::string model_in(const Scratch& scratch, const std::string& out) {
+  const std::string id = results_in(scratch, out).at("runs").at(0).at("id");
+  const std::string file = file_of_run(scratch.path() + "/" + out + "/models", id, ".model");
+  return std::filesystem::relative(file, scratch.path());
+}
+
 /// Trains, and returns the path of the model.
 std::string trained(const Scratch& scratch, const std::string& model = "[model]\n" + shape) {
   scratch.write("text.txt", text());
@@ -33,7 +41,7 @@ std::string trained(const Scratch& scratch, const std::string& model = "[model]\
   const Called run = program("run train.toml --quiet --no-why", scratch);
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
-  return "out/train/models/" + results_in(scratch, "out/train").at("runs").at(0).at("id").get<std::string>() + ".model";
+  return model_in(scratch, "out/train");
 }
 
 std::string serving(const std::string& model, const std::string& section = "[model]\n" + shape) {
@@ -42,7 +50,7 @@ std::string serving(const std::string& model, const std::string& section = "[mod
          "requests = 6\nrate = 20\nprompt_tokens = 5\noutput_tokens = 9\n";
 }
 
-/// The tokens of the six answers.
+/// The six answers.
 std::set<std::string> answers(const Scratch& scratch, const std::string& options = "") {
   const Called called = program("run x.toml --force --quiet --no-why " + options, scratch);
   INFO(called.err);
@@ -54,20 +62,20 @@ std::set<std::string> answers(const Scratch& scratch, const std::string& options
   return all;
 }
 
-/// The tokens of the continuation of a text.
+/// The continuation of a text.
 std::string continuation(const Scratch& scratch, const std::string& model, const std::string& begin) {
   scratch.write("begin.txt", begin);
   const Called called =
       program("predict " + model + " --data begin.txt --out p.csv --tokens " + std::to_string(answer), scratch);
   INFO(called.err);
   REQUIRE(called.exit_code == 0);
-  std::string tokens;
+  std::string text;
   for (const std::string& line : lines_of(contents(scratch.path() + "/p.csv")))
     if (!line.starts_with("position")) {
-      const std::size_t first = line.find(',') + 1;
-      tokens += (tokens.empty() ? "" : " ") + line.substr(first, line.find(',', first) - first);
+      const std::size_t token = line.find(',') + 1, first = line.find(',', token) + 1;
+      text += line.substr(first, line.find(',', first) - first);
     }
-  return tokens;
+  return text;
 }
 
 }  // namespace
@@ -88,6 +96,29 @@ TEST_CASE("a kept model's answers are those of predict, split or not, and not th
   }
 }
 
+TEST_CASE("prompts are the rows of the text in the file's order, whatever the seed, and answers are readable") {
+  const Scratch scratch;
+  const std::string model = trained(scratch), key = "model = \"" + model + "\"\n";
+  // Each row of 15 characters and one more begins with another prompt of five.
+  const std::vector<std::string> begins{"abcde", "cdefg", "efg a", "g abc"};
+  std::string rows;
+  for (const std::string& begin : begins) rows += begin + "fg abcdefg";
+  scratch.write("prompts.txt", rows + "a");
+  scratch.write("x.toml", serving(key));
+  std::vector<std::string> expected;
+  for (const std::string& begin : begins) expected.push_back(continuation(scratch, model, begin));
+  REQUIRE(std::set(expected.begin(), expected.end()).size() > 1);
+  for (const char* seed : {"1", "2"}) {
+    INFO(seed);
+    const Called called = program(std::string("run x.toml --force --quiet --no-why --seeds ") + seed, scratch);
+    REQUIRE(called.exit_code == 0);
+    const std::vector<std::string> lines = lines_of(contents(scratch.path() + "/out/x/requests.csv"));
+    REQUIRE(lines.size() == 7);
+    for (std::size_t i = 1; i < lines.size(); ++i)  // the four rows, and the first two of them again
+      CHECK(lines[i].substr(lines[i].rfind(',') + 1) == expected[(i - 1) % begins.size()]);
+  }
+}
+
 TEST_CASE("a run that serves a kept model is known by the bytes of the file, and not by its name") {
   const Scratch scratch;
   const std::string model = trained(scratch);
@@ -102,20 +133,19 @@ TEST_CASE("a run that serves a kept model is known by the bytes of the file, and
   CHECK(id("model = \"copy.model\"\n") == first);
   CHECK(id("") != first);
   REQUIRE(program("run train.toml --quiet --no-why --set stop.steps=40 --out out/other", scratch).exit_code == 0);
-  CHECK(id("model = \"out/other/models/" +
-           results_in(scratch, "out/other").at("runs").at(0).at("id").get<std::string>() + ".model\"\n") != first);
+  CHECK(id("model = \"" + model_in(scratch, "out/other") + "\"\n") != first);
 }
 
 TEST_CASE("a resolved scenario with a kept model resolves to itself") {
   const Scratch scratch;
   scratch.write("prompts.txt", text());
   scratch.write("x.toml", serving("model = \"" + trained(scratch) + "\"\n"));
-  const Called first = program("validate x.toml", scratch);
+  const Called first = program("validate x.toml --resolved", scratch);
   INFO(first.err);
   REQUIRE(first.exit_code == 0);
   CHECK(contains(first.out, ".model\""));
   scratch.write("x.toml", first.out);
-  CHECK(program("validate x.toml", scratch).out == first.out);
+  CHECK(program("validate x.toml --resolved", scratch).out == first.out);
 }
 
 TEST_CASE("a model that does not fit is refused with its place") {
@@ -136,7 +166,7 @@ TEST_CASE("a model that does not fit is refused with its place") {
   refused(serving("model = \"none.model\"\n"), 5, "none.model: cannot be opened");
   refused(serving("model = \"text.txt\"\n"), 2, "text.txt:1:1: is no model");
   refused(serving(key, "[model]\n" + shape + "[training]\nnumbers = false\n"), 2,
-          "serving.model beside training.numbers = false");
+          "serving.model with training.numbers = false");
   refused(with(serving(key), "tokens = \"characters\"", "tokens = \"bytes\""), 1, "was trained on 8 characters");
   // One head, which two ranks cannot share.
   const Scratch one;
@@ -147,9 +177,7 @@ TEST_CASE("a model that does not fit is refused with its place") {
   const Scratch other;
   other.write("house.toml", "save_model = true\n" + small);
   REQUIRE(program("run house.toml --quiet --no-why", other).exit_code == 0);
-  scratch.write("house.model",
-                contents(other.path() + "/out/house/models/" +
-                         results_in(other, "out/house").at("runs").at(0).at("id").get<std::string>() + ".model"));
+  scratch.write("house.model", contents(other.path() + "/" + model_in(other, "out/house")));
   refused(serving("model = \"house.model\"\n"), 2, "has a least_squares; expected a transformer");
 }
 

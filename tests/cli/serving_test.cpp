@@ -60,6 +60,25 @@ double number(const Scratch& scratch, const std::string& name) {
 
 }  // namespace
 
+TEST_CASE("requests.csv has prompts, which are the beginnings of the rows of a file in their order") {
+  const Scratch scratch;
+  scratch.write("words.txt", "abcdefghijkl,nop\"rstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+  std::string scenario = with(small, "source = \"markov\"\nsamples = 60", "source = \"text\"\npath = \"words.txt\"");
+  scenario = with(scenario, "sequence = 48", "sequence = 13");
+  scenario = with(scenario, "requests = 12", "requests = 3");
+  scenario = with(scenario, "prompt_tokens = 12\noutput_tokens = 8", "prompt_tokens = 4\noutput_tokens = 2");
+  scratch.write("x.toml", scenario);
+  const Called called = program("run x.toml", scratch);
+  INFO(called.err);
+  REQUIRE(called.exit_code == 0);
+  const std::string table = contents(scratch.path() + "/out/x/requests.csv");
+  INFO(table);
+  CHECK(contains(table, "prompt,answer\n"));
+  CHECK(contains(table, ",abcd,"));
+  CHECK(contains(table, ",\"nop\"\"\","));
+  CHECK(contains(table, ", ABC,"));
+}
+
 TEST_CASE("answers are equal however the model is cut, and differ between prompts") {
   const Scratch scratch;
   scratch.write("x.toml", small);
@@ -88,10 +107,10 @@ TEST_CASE("runs that serve are equal to the byte over threads and jobs") {
 TEST_CASE("a resolved scenario that serves is valid, and resolves to itself") {
   const Scratch scratch;
   scratch.write("x.toml", small);
-  const Called first = program("validate x.toml", scratch);
+  const Called first = program("validate x.toml --resolved", scratch);
   REQUIRE(first.exit_code == 0);
   scratch.write("x.toml", first.out);
-  CHECK(program("validate x.toml", scratch).out == first.out);
+  CHECK(program("validate x.toml --resolved", scratch).out == first.out);
 }
 
 TEST_CASE("the table of a run that serves has its columns, in either language") {

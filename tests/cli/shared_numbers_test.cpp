@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "catch.h"
 #include "cli/scenario.h"
+#include "run_files.h"
 
 namespace shared_numbers_test {
 
@@ -75,7 +76,7 @@ std::string with_longer_tensors(const std::string& state, std::uint64_t more) {
 }
 
 fs::path timeline_in(const Scratch& scratch, const std::string& out, const std::string& id) {
-  return scratch.path() + "/" + out + "/timelines/" + id + ".json.gz";
+  return file_of_run(scratch.path() + "/" + out + "/timelines", id, ".json.gz");
 }
 
 /// Runs with shared numbers and without, and requires equal files.

@@ -39,14 +39,15 @@ TEST_CASE("standardised sparse rows are refused where the scenario asks for them
   check_refused(scratch,
                 {"x.toml:13:1: standardize = true would make numbers of the zeros that sparse rows leave out"});
   scratch.write("x.toml", read);
-  const Called called = program("validate x.toml", scratch);
+  const Called called = program("validate x.toml --resolved", scratch);
   CAPTURE(called.err);
   CHECK(called.out.find("standardize = false") != std::string::npos);
 }
 
 TEST_CASE("options of a sparse parameter server that contradict each other are refused") {
   check_refused(sparse("hot_keys = 5"), {"x.toml:27:1: hot_keys are replicated on workers"});
-  check_refused(sparse("sharding = \"hash\""), {"x.toml:27:1: sharding = \"hash\" deals the keys to several servers"});
+  check_refused(sparse("sharding = \"hash\""),
+                {"x.toml:27:1: sharding = \"hash\" divides the keys among several servers"});
   check_refused(sparse("staleness_bound = 2"), {"x.toml:27:1: staleness_bound bounds how far workers run ahead"});
   check_refused(sparse("gradient = \"mean\""), {"x.toml:27:1: gradient = \"mean\" says how a part counts alone"});
   check_refused(sparse("recovery = \"shrink\""),

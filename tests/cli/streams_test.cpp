@@ -1,5 +1,5 @@
-// What others have written into names and texts steers nobody who reads the streams: no terminal, and no runner of
-// workflows that takes some lines of a log for commands.
+// Names and texts that others have written steer no reader of the streams: no terminal, and no runner of workflows that
+// takes some lines of a log for commands.
 #include "catch.h"
 #include "cli/program.h"
 #include "cli/scenario.h"
@@ -84,7 +84,7 @@ TEST_CASE("names and labels of a plan steer nobody, and add no line to the winne
 TEST_CASE("the resolved scenario has escapes for what steers a reader, and reads back equal") {
   const Scratch scratch;
   scratch.write("x.toml", with(small, "title = \"small\"", "title = \"a\xc2\x9b\xe2\x80\xae##[error]b\""));
-  const Called shown = program("validate x.toml", scratch);
+  const Called shown = program("validate x.toml --resolved", scratch);
   REQUIRE(shown.exit_code == 0);
   CHECK(shown.out.find("title = \"a\\u009B\\u202E\\u0023#[error]b\"\n") != std::string::npos);
 }

@@ -7,6 +7,7 @@
 
 #include "catch.h"
 #include "cli/sharded.h"
+#include "run_files.h"
 #include "unpacked.h"
 
 namespace kept_timelines_test {
@@ -34,7 +35,8 @@ struct Sweep {
     for (const auto& entry : fs::directory_iterator(path(out + "/timelines"))) {
       const std::string name = entry.path().filename();
       CHECK(name.ends_with(".json.gz"));
-      ids.insert(name.substr(0, name.find('.')));
+      const std::string stem = name.substr(0, name.find('.'));
+      ids.insert(stem.substr(stem.rfind('-') + 1));
     }
     return ids;
   }
@@ -60,7 +62,7 @@ TEST_CASE("timelines of the first seed of each case are kept, packed, and the re
   CHECK(first.size() == 2);
   CHECK(sweep.kept("a") == first);
   for (const std::string& id : first) {
-    const std::string file = sweep.path("a/timelines/" + id + ".json.gz");
+    const std::string file = file_of_run(sweep.path("a/timelines"), id, ".json.gz");
     CHECK(Json::parse(unpacked(file))["run"] == id);
     CHECK(contents(file).starts_with("\x1f\x8b"));
     CHECK(fs::file_size(file) < 4096);
@@ -109,7 +111,7 @@ TEST_CASE("option --timelines all adds what is missing by its own command, and l
   }
   for (const Json& run : sweep.runs("a")) CHECK(run["wall_s"].is_number());
   CHECK(contains(sweep.run(seeds + " --timelines all --out a").err, "10 of 10 runs are in a already"));
-  // The same at once, whatever the number of jobs.
+  // All timelines in one command, whatever the number of jobs.
   sweep.run(seeds + " --timelines all --jobs 1 --threads 0 --out b");
   sweep.run(seeds + " --timelines all --jobs 3 --out c");
   CHECK(differing(sweep.path("b"), sweep.path("c")) == "equal");
@@ -125,7 +127,7 @@ TEST_CASE("runs that are one piece of work have a timeline each, if both are kep
   const auto kept = sweep.kept("a");
   CHECK(kept.size() == 2);
   for (const std::string& id : kept)
-    CHECK(Json::parse(unpacked(sweep.path("a/timelines/" + id + ".json.gz")))["run"] == id);
+    CHECK(Json::parse(unpacked(file_of_run(sweep.path("a/timelines"), id, ".json.gz")))["run"] == id);
 }
 
 TEST_CASE("shards keep the timelines of the whole experiment, and merge brings those that the shards were asked for") {

@@ -12,6 +12,7 @@
 #include "outputs/results.h"
 #include "outputs/text/number_text.h"
 #include "outputs/trace_reading.h"
+#include "run_files.h"
 #include "unpacked.h"
 
 namespace trace_test {
@@ -53,6 +54,10 @@ struct Experiment {
     return call("simgrad run x.toml --no-baseline " + options, scratch.path());
   }
   std::string file(const std::string& name) const { return contents(scratch.path() + "/" + name); }
+  /// The name of a run's file, with its folder.
+  std::string name_in(const std::string& folder, const std::string& id, const std::string& ending) const {
+    return std::filesystem::relative(file_of_run(scratch.path() + "/" + folder, id, ending), scratch.path());
+  }
   nlohmann::ordered_json results(const std::string& out) const {
     return outputs::parse_json(file(out + "/results.json"));
   }
@@ -93,7 +98,7 @@ TEST_CASE("option --trace writes a trace a run that viewers show right and whose
                         " in all: open https://ui.perfetto.dev") != std::string::npos);
   CHECK(called.err.find("--trace=gz") == std::string::npos);
   for (const auto& run : experiment.results("o")["runs"]) {
-    const Trace trace(experiment.file("o/trace/" + run["id"].get<std::string>() + ".json"));
+    const Trace trace(experiment.file(experiment.name_in("o/trace", run["id"], ".json")));
     INFO(run["label"]);
     CHECK(trace.faults.empty());
     CHECK(trace.about.at("label") == run["label"]);
@@ -123,9 +128,13 @@ TEST_CASE("a trace does not depend on threads and jobs, and tracing changes no r
   CHECK(timeless(experiment.results("plain")) == timeless(experiment.results("b")));
   for (const auto& run : experiment.results("a")["runs"]) {
     const std::string id = run["id"];
-    CHECK(experiment.file("a/trace/" + id + ".json") == experiment.file("b/trace/" + id + ".json"));
-    CHECK(experiment.file("a/timelines/" + id + ".json.gz") == experiment.file("b/timelines/" + id + ".json.gz"));
-    CHECK(experiment.file("plain/timelines/" + id + ".json.gz") == experiment.file("b/timelines/" + id + ".json.gz"));
+    const auto timeline = [&](const std::string& out) {
+      return experiment.file(experiment.name_in(out + "/timelines", id, ".json.gz"));
+    };
+    CHECK(experiment.file(experiment.name_in("a/trace", id, ".json")) ==
+          experiment.file(experiment.name_in("b/trace", id, ".json")));
+    CHECK(timeline("a") == timeline("b"));
+    CHECK(timeline("plain") == timeline("b"));
   }
 }
 
@@ -133,7 +142,7 @@ TEST_CASE("option --trace=gz compresses every trace, --trace=FILE is the only ru
   const Experiment experiment;
   REQUIRE(experiment.run("--trace=gz --out o").exit_code == 0);
   const std::string id = experiment.results("o")["runs"][0]["id"];
-  const std::string packed = unpacked(experiment.scratch.path() + "/o/trace/" + id + ".json.gz");
+  const std::string packed = unpacked(file_of_run(experiment.scratch.path() + "/o/trace", id, ".json.gz"));
   CHECK(Trace(packed).faults.empty());
   const Called called = experiment.run("--trace=one.json --strategy allreduce --out p");
   REQUIRE(called.exit_code == 0);
@@ -232,12 +241,12 @@ TEST_CASE("a trace that cannot be written is refused before anything runs") {
 TEST_CASE("a trace that cannot be written in the end leaves all other output complete, and ends with 5") {
   const Experiment experiment;
   REQUIRE(experiment.run("--out plain").exit_code == 0);
-  const std::string id = experiment.results("plain")["runs"][0]["id"],
-                    other = experiment.results("plain")["runs"][1]["id"];
-  std::filesystem::create_directories(experiment.scratch.path() + "/o/trace/" + id + ".json/in the way");
+  const auto id = [&](std::size_t run) { return experiment.results("plain")["runs"][run]["id"].get<std::string>(); };
+  const std::string one = "allreduce-w3-s1-" + id(0), other = "parameter_server-consistency-asp-w3-s1-" + id(1);
+  std::filesystem::create_directories(experiment.scratch.path() + "/o/trace/" + one + ".json/in the way");
   const Called called = experiment.run("--trace --out o");
   CHECK(called.exit_code == 5);
-  CHECK(called.err.find("o/trace/" + id + ".json: cannot be written: ") != std::string::npos);
+  CHECK(called.err.find("o/trace/" + one + ".json: cannot be written: ") != std::string::npos);
   CHECK(called.err.find("Trace: o/trace/" + other + ".json") != std::string::npos);  // a trace that is there
   CHECK(called.out.find("allreduce") != std::string::npos);
   CHECK(called.out.find("parameter_server") != std::string::npos);

@@ -1,4 +1,4 @@
-// `validate`: the resolved scenario, which reads back to itself, and the runs.
+// `validate --resolved`: the resolved scenario, which reads back to itself, and the runs.
 #include <fmt/format.h>
 
 #include "catch.h"
@@ -197,18 +197,18 @@ recovery = "cluster"
 
 }  // namespace
 
-TEST_CASE("the output of validate reads back to the same text and the same runs") {
+TEST_CASE("the output of validate with --resolved reads back to the same text and the same runs") {
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     const Scratch scratch;
     scratch.write("x.toml", scenarios[i]);
     scratch.write("d.csv", "a;b;c\n1;2;3\n2;3;4\n3;5;7\n4;4;4\n5;1;9\n6;2;1\n");
     scratch.write("p.xml", two_hosts);
-    const Called first = program("validate x.toml", scratch);
+    const Called first = program("validate --resolved x.toml", scratch);
     CAPTURE(i, first.err);
     REQUIRE(first.exit_code == 0);
     CHECK(first.err.empty());
     scratch.write("y.toml", first.out);
-    const Called second = program("validate y.toml", scratch);
+    const Called second = program("validate --resolved y.toml", scratch);
     CAPTURE(second.err);
     CHECK(second.exit_code == 0);
     CHECK(second.out == first.out);
@@ -219,14 +219,14 @@ TEST_CASE("the output of validate reads back to the same text and the same runs"
 TEST_CASE("the resolved scenario has every default, and only what holds") {
   const Scratch scratch;
   scratch.write("x.toml", "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 1\n[[strategy]]\nkind = \"gossip\"\n");
-  const Called called = program("validate x.toml", scratch);
+  const Called called = program("validate --resolved x.toml", scratch);
   CHECK(toml_of(called.out) == every_default);
 }
 
 TEST_CASE("the runs are listed below the scenario, with what tells them apart") {
   const Scratch scratch;
   scratch.write("x.toml", small);
-  const Called called = program("validate x.toml --grid cluster.workers=1,2 --seeds 5", scratch);
+  const Called called = program("validate --resolved x.toml --grid cluster.workers=1,2 --seeds 5", scratch);
   const auto lines = lines_of(called.out);
   REQUIRE(lines.size() > 4);
   CHECK(lines[lines.size() - 4] == "# 2 runs, 1 baseline");
@@ -237,7 +237,7 @@ TEST_CASE("the runs are listed below the scenario, with what tells them apart") 
   CHECK(listed == dry.out);
 }
 
-TEST_CASE("results.json has the resolved scenario that validate prints") {
+TEST_CASE("results.json has the resolved scenario that validate prints with --resolved") {
   const Scratch scratch;
   scratch.write("x.toml", small + "algorithm = \"ring\"\n[grid]\n\"cluster.workers\" = [2, 3]\n");
   REQUIRE(program("run x.toml", scratch).exit_code == 0);
@@ -254,7 +254,7 @@ TEST_CASE("results.json has the resolved scenario that validate prints") {
                                               {"no_sync", false},
                                               {"hosts_first", false},
                                               {"recovery", "cluster"}}}));
-  const std::string text = program("validate x.toml", scratch).out;
+  const std::string text = program("validate --resolved x.toml", scratch).out;
   for (const auto& [section, options] : scenario.items())
     if (options.is_object())
       for (const auto& [key, value] : options.items()) {
@@ -270,7 +270,7 @@ TEST_CASE("the id of a run depends neither on where its files lie nor on the tit
     scratch.write(directory + "/d.csv", "a,b\n1,2\n2,3\n3,5\n4,4\n");
     scratch.write("x.toml", with(text, "source = \"house_prices\"\nsamples = 200\nfeatures = 5\n",
                                  "source = \"csv\"\npath = \"" + directory + "/d.csv\"\n"));
-    const auto lines = lines_of(program("validate x.toml", scratch).out);
+    const auto lines = lines_of(program("validate --resolved x.toml", scratch).out);
     REQUIRE(lines.back().size() > 18);
     return lines.back().substr(2, 16);
   };
@@ -339,7 +339,8 @@ TEST_CASE("a standard error that takes nothing loses no result") {
 TEST_CASE("a label's control characters do not reach the terminal") {
   const Scratch scratch;
   scratch.write("x.toml", with(small, "kind = \"allreduce\"", "kind = \"allreduce\"\nlabel = \"a\\u001b[31mred\""));
-  for (const char* command : {"validate x.toml", "run x.toml --dry-run", "run x.toml --events", "run x.toml"}) {
+  for (const char* command :
+       {"validate x.toml", "validate x.toml --resolved", "run x.toml --dry-run", "run x.toml --events", "run x.toml"}) {
     INFO(command);
     const Called called = program(command, scratch);
     CHECK(called.exit_code == 0);

@@ -59,16 +59,16 @@ std::vector<double> run(const std::vector<Pieces>& ranks, const Each& each, bool
     for (int r = 0; r < P; ++r)
       world.ranks().start(r, [&, r] {
         const auto& [begin_s, seconds, later_s] = ranks[static_cast<std::size_t>(r)];
-        std::vector<double>& its = by_rank[static_cast<std::size_t>(r)];
+        std::vector<double>& rank_log = by_rank[static_cast<std::size_t>(r)];
         if (begin_s > 0.0) cluster::pause(begin_s);
         for (int sleep = 0; sleep < 2; ++sleep) cluster::pause(later_s);
         std::vector<WorkPiece> pieces;
         for (const double s : seconds) pieces.push_back({s * speed, record::Work::backward});
         each(world, r, pieces, [&](std::size_t piece) {
-          its.push_back(static_cast<double>(piece));
-          its.push_back(callers ? world.ranks().current_rank() : world.now());
+          rank_log.push_back(static_cast<double>(piece));
+          rank_log.push_back(callers ? world.ranks().current_rank() : world.now());
         });
-        its.push_back(world.now());
+        rank_log.push_back(world.now());
       });
     if (end_s > 0.0) cluster.at(end_s, [&] { world.end(); });
     cluster.run();
@@ -76,7 +76,7 @@ std::vector<double> run(const std::vector<Pieces>& ranks, const Each& each, bool
     record::Record record;
     world.fill(record);
     std::vector<double> all;
-    for (const auto& its : by_rank) all.insert(all.end(), its.begin(), its.end());
+    for (const auto& rank_log : by_rank) all.insert(all.end(), rank_log.begin(), rank_log.end());
     for (const auto& use : record.ranks) all.insert(all.end(), {use.compute_s, use.wait_s});
     all.push_back(world.ranks().flops_so_far());
     return all;
@@ -94,11 +94,11 @@ TEST_CASE("one actor wakes for ranks whose pieces take equally long from one ins
   const std::vector<Pieces> four = {{0.0, {0.3, 0.1}}, {0.0, {0.3, 0.1}}, {0.0, {0.3, 0.2}}, {0.1, {0.3, 0.1}}};
   const std::vector<double> callers = run(four, together, true);
   for (int r = 0; r < 4; ++r) {
-    const auto its = static_cast<std::size_t>(5 * r);  // two pieces with their callers, then the end
+    const auto offset = static_cast<std::size_t>(5 * r);  // two pieces with their callers, then the end
     const double caller = std::vector{0.0, 0.0, 2.0, 3.0}[static_cast<std::size_t>(r)];
     CAPTURE(r);
-    CHECK(callers[its + 1] == caller);
-    CHECK(callers[its + 3] == caller);
+    CHECK(callers[offset + 1] == caller);
+    CHECK(callers[offset + 3] == caller);
   }
 }
 

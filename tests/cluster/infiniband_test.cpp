@@ -31,7 +31,7 @@ constexpr double crowded = 1.35;
 
 using Flow = std::pair<int, int>;  // from, to
 
-/// What is unlike on the star.
+/// The differences of host 4 from the other hosts of the star.
 struct Unlike {
   double slow_link = 1.0;  ///< the part of its bandwidth that the link of host 4 has
   double crash_s = 0.0;    ///< when host 4 crashes; 0: never

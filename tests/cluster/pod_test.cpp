@@ -150,7 +150,7 @@ TEST_CASE("a note counts the pairs that share a link because a hash chose the wa
       if (one == other || !seen.insert(meet).second) continue;
       CHECK(notes(Routing::ecmp, {{0, one}, {2, other}, {4, 6}}) ==
             std::string(meet ? "2" : "0") +
-                " of 2 pairs of ranks share a link between switches with another pair (routing = \"ecmp\")\n");
+                " of 2 pairs of hosts share a link between switches with another pair (routing = \"ecmp\")\n");
     }
   CHECK(seen.size() == 2);
   CHECK(notes(Routing::ecmp, {{4, 6}}) == "");

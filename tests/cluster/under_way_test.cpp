@@ -28,12 +28,12 @@ TEST_CASE("messages under way are those from or to a rank that have not been tak
       expected.pop_back();
     }
     for (int rank = 0; rank < 4; ++rank) {
-      std::vector<UnderWay*> its, of_rank(all.of(rank).begin(), all.of(rank).end());
-      std::ranges::copy_if(expected, std::back_inserter(its),
+      std::vector<UnderWay*> involved, of_rank(all.of(rank).begin(), all.of(rank).end());
+      std::ranges::copy_if(expected, std::back_inserter(involved),
                            [&](const UnderWay* message) { return message->source == rank || message->target == rank; });
-      std::ranges::sort(its);
+      std::ranges::sort(involved);
       std::ranges::sort(of_rank);
-      REQUIRE(its == of_rank);
+      REQUIRE(involved == of_rank);
     }
   }
 }

@@ -32,10 +32,10 @@ struct Network {
 };
 
 Topology gpu_hosts(std::int64_t nics) {
-  return topology_of<cluster::GpuHosts>([&](auto& its) {
-    its.devices = 8;
-    its.nics = nics;
-    its.nvlink_bandwidth_bytes_per_s = 100 * B;
+  return topology_of<cluster::GpuHosts>([&](auto& hosts) {
+    hosts.devices = 8;
+    hosts.nics = nics;
+    hosts.nvlink_bandwidth_bytes_per_s = 100 * B;
   });
 }
 
@@ -43,9 +43,9 @@ std::vector<Network> networks() {
   return {{"star", Topology(cluster::topologies(), "star")},
           {"gpu_hosts", gpu_hosts(1), 1},
           {"gpu_hosts with 4 NICs", gpu_hosts(4), 4},
-          {"pod", topology_of<cluster::Pod>([](auto& its) {
-             its.hosts_per_group = 2;
-             its.oversubscription = 2.0;
+          {"pod", topology_of<cluster::Pod>([](auto& pod) {
+             pod.hosts_per_group = 2;
+             pod.oversubscription = 2.0;
            }),
            8},
           {"fat_tree", topology_of<cluster::FatTree>()},
@@ -109,7 +109,7 @@ TEST_CASE("auto takes no longer than 1.001 times the fastest algorithm that it m
         if (!share.next()) continue;
         Group group{.P = P, .numbers = false, .collectives = cluster::Collectives::automatic};
         group.topology = network.topology;
-        const double its = end_s(group, collectives::Auto(), d);
+        const double auto_s = end_s(group, collectives::Auto(), d);
         double best_s = std::numeric_limits<double>::infinity();
         std::string best;
         for (const auto& [kind, algorithm] : candidates(network, P)) {
@@ -118,7 +118,7 @@ TEST_CASE("auto takes no longer than 1.001 times the fastest algorithm that it m
           if (seconds < best_s) best = kind, best_s = seconds;
         }
         CAPTURE(network.name, P, d, best);
-        CHECK(its <= 1.001 * best_s);
+        CHECK(auto_s <= 1.001 * best_s);
       }
     }
 }
@@ -142,9 +142,10 @@ TEST_CASE("auto's numbers, times and messages are those of the algorithm that it
         Group group{.P = P, .collectives = cluster::Collectives::automatic};
         group.topology = network.topology;
         for (int r = 0; r < P; ++r) group.arrivals.push_back(1e-5 * ((7 * r + 3) % 11));
-        const std::string its = choice(group, d);
+        const std::string chosen_kind = choice(group, d);
         const auto& all = candidates(network, P);
-        const auto same = std::ranges::find_if(all, [&](const auto& one) { return its.starts_with(one.first); });
+        const auto same =
+            std::ranges::find_if(all, [&](const auto& one) { return chosen_kind.starts_with(one.first); });
         REQUIRE(same != all.end());
         const auto outcome = [&](const collectives::Allreduce& algorithm) {
           return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
@@ -154,7 +155,8 @@ TEST_CASE("auto's numbers, times and messages are those of the algorithm that it
         for (const auto way : {cluster::Collectives::messages, cluster::Collectives::automatic}) {
           group.collectives = way;
           const auto of_auto = outcome(collectives::Auto());
-          if (its == "hierarchical") group.collectives = cluster::Collectives::messages;  // its rings may share NICs
+          if (chosen_kind == "hierarchical")
+            group.collectives = cluster::Collectives::messages;  // its rings may share NICs
           check_equal(of_auto, outcome(*same->second), 2e-10);
         }
         const double with_numbers_s = end_s(group, collectives::Auto(), d);

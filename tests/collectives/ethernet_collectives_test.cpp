@@ -19,8 +19,8 @@ namespace {
 using Operation = std::function<values::Tensor(const Communicator&, const values::Tensor&)>;
 
 Operation sum_by(std::string_view algorithm) {
-  const std::shared_ptr<collectives::Allreduce> its = collectives::allreduces().find(algorithm)->make();
-  return [its](const Communicator& comm, const values::Tensor& x) { return (*its)(comm, x); };
+  const std::shared_ptr<collectives::Allreduce> allreduce = collectives::allreduces().find(algorithm)->make();
+  return [allreduce](const Communicator& comm, const values::Tensor& x) { return (*allreduce)(comm, x); };
 }
 
 Group::Outcome run(Group group, cluster::Collectives way, const Operation& operation, std::int64_t d) {
@@ -33,15 +33,15 @@ Group::Outcome run(Group group, cluster::Collectives way, const Operation& opera
 /// Networks on which messages of one collective are on one link at one time, and one on which they are not.
 std::vector<Topology> networks() {
   const auto hosts = [](std::int64_t nics) {
-    return topology_of<cluster::GpuHosts>([nics](auto& its) {
-      its.devices = 4;
-      its.nics = nics;
-      its.nvlink_bandwidth_bytes_per_s = device_B;
-      its.nvlink_latency_s = device_alpha;
+    return topology_of<cluster::GpuHosts>([nics](auto& gpu_hosts) {
+      gpu_hosts.devices = 4;
+      gpu_hosts.nics = nics;
+      gpu_hosts.nvlink_bandwidth_bytes_per_s = device_B;
+      gpu_hosts.nvlink_latency_s = device_alpha;
     });
   };
   return {Topology(cluster::topologies(), "star"), hosts(1), hosts(2),
-          topology_of<cluster::TwoTier>([](auto& its) { its.hosts_per_rack = 2; })};
+          topology_of<cluster::TwoTier>([](auto& racks) { racks.hosts_per_rack = 2; })};
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ using Topology = base::Slot<cluster::Topology>;
 /// A topology of that kind, with the options that `set` gives it.
 template <class Kind>
 Topology topology_of(const std::function<void(Kind&)>& set = [](Kind&) {}) {
-  auto its = std::make_unique<Kind>();
-  set(*its);
-  return Topology(cluster::topologies(), std::move(its));
+  auto new_topology = std::make_unique<Kind>();
+  set(*new_topology);
+  return Topology(cluster::topologies(), std::move(new_topology));
 }
 
 struct Group {
@@ -176,10 +176,10 @@ inline void check_equal(const Group::Outcome& a, const Group::Outcome& b, double
     CHECK(a.members[r].compute_s == near(b.members[r].compute_s));
     CHECK(a.members[r].communicate_s == near(b.members[r].communicate_s));
     CHECK(a.members[r].wait_s == near(b.members[r].wait_s));
-    // Whether a member waits for another's sums or for its messages is told apart message by message only.
+    // Whether a member waits for another's work, its sums or its messages is told apart message by message only.
     const auto within = [](record::TimePart part) {
-      return part == record::TimePart::wait_worker || part == record::TimePart::wait_transfer ||
-             part == record::TimePart::wait_other;
+      return part == record::TimePart::wait_gradient || part == record::TimePart::wait_worker ||
+             part == record::TimePart::wait_transfer || part == record::TimePart::wait_other;
     };
     double within_a = 0.0, within_b = 0.0;
     for (std::size_t k = 0; k < record::time_parts; ++k) {
@@ -209,7 +209,7 @@ inline std::vector<double> contribution(int r, std::int64_t d) {
   return x;
 }
 
-/// The same as a tensor. Where none are computed it has no numbers, but for each rank a value of its own.
+/// The contribution as a tensor. Where no numbers are computed, each rank has a tensor of its own without any.
 inline values::Tensor contributed(values::Dispatcher& dispatcher, int r, std::int64_t d) {
   if (dispatcher.numbers()) return dispatcher.constant(contribution(r, d));
   return dispatcher.dispatch({.name = "contribution", .numbered = false}, d, {}, {});

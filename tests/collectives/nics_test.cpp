@@ -23,18 +23,18 @@ constexpr int devices = 4;
 
 template <class Hosts>
 Topology hosts_with(std::int64_t nics) {
-  return topology_of<Hosts>([nics](auto& its) {
-    its.devices = devices;
-    its.nics = nics;
-    its.nvlink_bandwidth_bytes_per_s = device_B;
-    its.nvlink_latency_s = device_alpha;
+  return topology_of<Hosts>([nics](auto& hosts) {
+    hosts.devices = devices;
+    hosts.nics = nics;
+    hosts.nvlink_bandwidth_bytes_per_s = device_B;
+    hosts.nvlink_latency_s = device_alpha;
   });
 }
 
 Topology pod_with_pxn() {
-  return topology_of<cluster::Pod>([](auto& its) {
-    its.devices = its.nics = devices;
-    its.pxn = true;
+  return topology_of<cluster::Pod>([](auto& pod) {
+    pod.devices = pod.nics = devices;
+    pod.pxn = true;
   });
 }
 
@@ -112,10 +112,10 @@ TEST_CASE("where links inside hosts are slower than all NICs, three of four ring
   constexpr int P = 2 * devices;
   constexpr std::int64_t d = P * devices * 10'000;
   for (const auto way : {Collectives::messages, Collectives::automatic}) {
-    Group group = on(topology_of<cluster::GpuHosts>([](auto& its) {
-                       its.devices = its.nics = devices;
-                       its.nvlink_bandwidth_bytes_per_s = B;
-                       its.nvlink_latency_s = device_alpha;
+    Group group = on(topology_of<cluster::GpuHosts>([](auto& hosts) {
+                       hosts.devices = hosts.nics = devices;
+                       hosts.nvlink_bandwidth_bytes_per_s = B;
+                       hosts.nvlink_latency_s = device_alpha;
                      }),
                      P);
     group.collectives = way;
@@ -245,7 +245,7 @@ TEST_CASE("NCCL has a ring for each NIC, and so has a ring in slices") {
 }
 
 TEST_CASE("in an all-to-all every device sends by its own NIC") {
-  // Of a host's last device one of the two messages of each round goes to another host.
+  // A host's last device sends one of the two messages of each round to another host.
   constexpr int P = 3 * devices;
   constexpr std::int64_t d = P * 10'000;
   Group group = on(hosts_with<cluster::GpuHosts>(devices), P);

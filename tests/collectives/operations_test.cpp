@@ -201,8 +201,8 @@ TEST_CASE("parts of an all_to_all may have lengths that only their senders know:
         const auto& member = outcome.members[static_cast<std::size_t>(r)];
         std::vector<double> expected;
         for (int s = 0; s < P; ++s) {
-          const std::vector<double> its = contribution(s, length(s, r));
-          expected.insert(expected.end(), its.begin(), its.end());
+          const std::vector<double> sent_part = contribution(s, length(s, r));
+          expected.insert(expected.end(), sent_part.begin(), sent_part.end());
         }
         CHECK(member.result == expected);
         CHECK(member.end_s == Approx(end_s[static_cast<std::size_t>(r)]).epsilon(1e-9));
@@ -221,7 +221,7 @@ TEST_CASE("chunks of an all_to_all may have lengths that all members know, and i
     });
     for (int r = 0; r < 4; ++r) CHECK(outcome.members[static_cast<std::size_t>(r)].result == contribution(r, all));
     CHECK(outcome.bytes == 2 * 3 * 8 * all);
-    // Of its two messages in a round the longer one decides, and rank 0 sends or receives 3000 numbers in each.
+    // The longer one of a rank's two messages in a round decides, and rank 0 sends or receives 3000 numbers in each.
     CHECK(outcome.members[0].end_s == Approx(6 * (alpha + 8 * 3000 / B)).epsilon(1e-9));
   }
 }

@@ -23,16 +23,16 @@ namespace {
 
 std::vector<std::pair<std::string, Topology>> several_topologies() {
   return {
-      {"gpu_hosts", topology_of<cluster::GpuHosts>([](auto& its) {
-         its.devices = 4;
-         its.nics = 2;
-         its.nvlink_bandwidth_bytes_per_s = 7e9;
+      {"gpu_hosts", topology_of<cluster::GpuHosts>([](auto& hosts) {
+         hosts.devices = 4;
+         hosts.nics = 2;
+         hosts.nvlink_bandwidth_bytes_per_s = 7e9;
        })},
       {"fat_tree", topology_of<cluster::FatTree>()},
       {"torus", topology_of<cluster::Torus>()},
-      {"dragonfly", topology_of<cluster::Dragonfly>([](auto& its) {
-         its.groups = 3;
-         its.global_bandwidth_bytes_per_s = 0.7e9;
+      {"dragonfly", topology_of<cluster::Dragonfly>([](auto& dragonfly) {
+         dragonfly.groups = 3;
+         dragonfly.global_bandwidth_bytes_per_s = 0.7e9;
        })},
       {"ring", topology_of<cluster::RingOfHosts>()},
       {"two_tier", topology_of<cluster::TwoTier>()},
@@ -117,7 +117,7 @@ TEST_CASE("a slow link and a world that ends in the middle are the same on both 
   for (const double fraction : {0.2, 0.5, 0.9})
     for (const std::string_view algorithm : {"ring", "rabenseifner"}) {
       CAPTURE(fraction, algorithm);
-      Group group = on(topology_of<cluster::Dragonfly>([](auto& its) { its.groups = 2; }), 9);
+      Group group = on(topology_of<cluster::Dragonfly>([](auto& dragonfly) { dragonfly.groups = 2; }), 9);
       group.slow_links.push_back({});
       group.slow_links.back().link = "nic-3";
       group.slow_links.back().factor = 0.25;
@@ -134,9 +134,9 @@ TEST_CASE("a slow link and a world that ends in the middle are the same on both 
 // Racks of 2 joined by a core of B/2 each way: a ring's hop from rack to rack has it for itself, and recursive
 // doubling's second round sends two flows through it.
 TEST_CASE("times on two racks are those worked out by hand") {
-  const auto racks = topology_of<cluster::TwoTier>([](auto& its) {
-    its.hosts_per_rack = 2;
-    its.oversubscription = 4.0;
+  const auto racks = topology_of<cluster::TwoTier>([](auto& two_tier) {
+    two_tier.hosts_per_rack = 2;
+    two_tier.oversubscription = 4.0;
   });
   Group group = on(racks, 4);
   group.charge_reductions = false;
@@ -150,7 +150,8 @@ TEST_CASE("times on two racks are those worked out by hand") {
 }
 
 TEST_CASE("a double binary tree is computed where its transfers are apart, and else goes by messages") {
-  Group group = on(topology_of<cluster::GpuHosts>([](auto& its) { its.devices = 8; }), 8);  // a switch of NVLink alone
+  Group group =
+      on(topology_of<cluster::GpuHosts>([](auto& hosts) { hosts.devices = 8; }), 8);  // a switch of NVLink alone
   const Group::Outcome messages = allreduce(group, "double_binary_tree", 200'003);
   group.collectives = cluster::Collectives::automatic;
   check_equal(allreduce(group, "double_binary_tree", 200'003), messages, simgrid_precision_s);
@@ -160,9 +161,9 @@ TEST_CASE("a double binary tree is computed where its transfers are apart, and e
 }
 
 TEST_CASE("two collectives of a group whose transfers may meet are given up") {
-  Group group = on(topology_of<cluster::GpuHosts>([](auto& its) {
-                     its.devices = 4;
-                     its.nics = 2;
+  Group group = on(topology_of<cluster::GpuHosts>([](auto& hosts) {
+                     hosts.devices = 4;
+                     hosts.nics = 2;
                    }),
                    8);
   group.collectives = cluster::Collectives::automatic;

@@ -27,15 +27,15 @@ namespace {
 constexpr double simgrid_precision_s = 5e-10;
 
 std::vector<std::pair<std::string, Topology>> several_topologies() {
-  return {{"star", topology_of<cluster::Star>([](auto& its) { its.devices_per_host = 2; })},
-          {"pod", topology_of<cluster::Pod>([](auto& its) {
-             its.devices = 4;
-             its.nics = 4;
-             its.hosts_per_group = 4;
+  return {{"star", topology_of<cluster::Star>([](auto& star) { star.devices_per_host = 2; })},
+          {"pod", topology_of<cluster::Pod>([](auto& pod) {
+             pod.devices = 4;
+             pod.nics = 4;
+             pod.hosts_per_group = 4;
            })},
-          {"gpu_hosts", topology_of<cluster::GpuHosts>([](auto& its) {
-             its.devices = 4;
-             its.nics = 4;
+          {"gpu_hosts", topology_of<cluster::GpuHosts>([](auto& hosts) {
+             hosts.devices = 4;
+             hosts.nics = 4;
            })},
           {"fat_tree", topology_of<cluster::FatTree>()},
           {"torus", topology_of<cluster::Torus>()}};

@@ -17,15 +17,15 @@ using values::Dispatcher;
 namespace {
 
 collectives::Ring ring(std::int64_t slices) {
-  collectives::Ring its;
-  its.slices = slices;
-  return its;
+  collectives::Ring sliced_ring;
+  sliced_ring.slices = slices;
+  return sliced_ring;
 }
 
 Group::Outcome allreduce(const Group& group, std::int64_t slices, std::int64_t d) {
-  const collectives::Ring its = ring(slices);
+  const collectives::Ring sliced_ring = ring(slices);
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    return its(comm, contributed(dispatcher, comm.rank(), d));
+    return sliced_ring(comm, contributed(dispatcher, comm.rank(), d));
   });
 }
 
@@ -73,9 +73,9 @@ std::vector<Hop> hops_of(const Group& group) {
 
 template <class Kind>
 base::Slot<cluster::Topology> topology(const std::function<void(Kind&)>& set) {
-  auto its = std::make_unique<Kind>();
-  set(*its);
-  return base::Slot<cluster::Topology>(cluster::topologies(), std::move(its));
+  auto new_topology = std::make_unique<Kind>();
+  set(*new_topology);
+  return base::Slot<cluster::Topology>(cluster::topologies(), std::move(new_topology));
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ TEST_CASE("rings in slices are the same on both ways on slow links and when the 
   for (const double fraction : {0.1, 0.5, 2.0}) {
     CAPTURE(fraction);
     Group group{.P = 8};
-    group.topology = topology<cluster::GpuHosts>([](auto& its) { its.devices = 4; });
+    group.topology = topology<cluster::GpuHosts>([](auto& hosts) { hosts.devices = 4; });
     group.slow_links.push_back({});
     group.slow_links.back().link = "nvlink-2";
     group.slow_links.back().factor = 0.001;
@@ -182,10 +182,10 @@ TEST_CASE("a hierarchical allreduce in slices takes its three rings in slices, o
   collectives::Hierarchical hierarchical;
   hierarchical.slices = 2;
   Group group = of_hosts(3, 2);
-  group.topology = topology<cluster::GpuHosts>([](auto& its) {
-    its.devices = its.nics = 2;
-    its.nvlink_bandwidth_bytes_per_s = device_B;
-    its.nvlink_latency_s = device_alpha;
+  group.topology = topology<cluster::GpuHosts>([](auto& hosts) {
+    hosts.devices = hosts.nics = 2;
+    hosts.nvlink_bandwidth_bytes_per_s = device_B;
+    hosts.nvlink_latency_s = device_alpha;
   });
   for (const std::int64_t of_slice : {10, 100'000}) {
     CAPTURE(of_slice);
@@ -204,10 +204,10 @@ TEST_CASE("a hierarchical allreduce in slices takes its three rings in slices, o
 
 TEST_CASE("several rings at once take the time of one with its part of the bytes and of the links") {
   Group group = of_hosts(3, 4);
-  group.topology = topology<cluster::GpuHosts>([](auto& its) {
-    its.devices = its.nics = 4;
-    its.nvlink_bandwidth_bytes_per_s = device_B;
-    its.nvlink_latency_s = device_alpha;
+  group.topology = topology<cluster::GpuHosts>([](auto& hosts) {
+    hosts.devices = hosts.nics = 4;
+    hosts.nvlink_bandwidth_bytes_per_s = device_B;
+    hosts.nvlink_latency_s = device_alpha;
   });
   for (const int rings : {2, 4})
     for (const std::int64_t of_slice : {1, 100'000})
@@ -259,10 +259,10 @@ TEST_CASE("several rings give all ranks one sum, to the last bit") {
 
 TEST_CASE("slices that share a link go message by message") {
   Group group{.P = 4, .numbers = false, .collectives = cluster::Collectives::automatic};
-  group.topology = topology<cluster::TwoTier>([](auto& its) { its.hosts_per_rack = 1; });
+  group.topology = topology<cluster::TwoTier>([](auto& racks) { racks.hosts_per_rack = 1; });
   CHECK_NOTHROW(allreduce(group, 2, 1000));
   const std::vector<std::vector<int>> across{{0, 2}, {1, 3}};  // two rings through one link of each rack
-  group.topology = topology<cluster::TwoTier>([](auto& its) { its.hosts_per_rack = 2; });
+  group.topology = topology<cluster::TwoTier>([](auto& racks) { racks.hosts_per_rack = 2; });
   CHECK_THROWS_WITH(group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
     const Communicator two = comm.subgroup(across[static_cast<std::size_t>(comm.rank() % 2)]);
     return ring(2)(two, dispatcher.zeros(1000));

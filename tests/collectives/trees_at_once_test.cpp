@@ -18,10 +18,10 @@ using values::Dispatcher;
 namespace {
 
 collectives::DoubleBinaryTree at_once(double chunk_bytes) {
-  collectives::DoubleBinaryTree its;
-  its.overlap = true;
-  its.chunk_bytes = chunk_bytes;
-  return its;
+  collectives::DoubleBinaryTree trees;
+  trees.overlap = true;
+  trees.chunk_bytes = chunk_bytes;
+  return trees;
 }
 
 double last_end_s(const Group::Outcome& outcome) {
@@ -31,9 +31,9 @@ double last_end_s(const Group::Outcome& outcome) {
 }
 
 Group::Outcome allreduce(const Group& group, double chunk_bytes, std::int64_t d) {
-  const collectives::DoubleBinaryTree its = at_once(chunk_bytes);
+  const collectives::DoubleBinaryTree trees = at_once(chunk_bytes);
   return group.run([&](const Communicator& comm, Dispatcher& dispatcher) {
-    return its(comm, contributed(dispatcher, comm.rank(), d));
+    return trees(comm, contributed(dispatcher, comm.rank(), d));
   });
 }
 

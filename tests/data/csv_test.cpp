@@ -145,7 +145,7 @@ TEST_CASE("a CSV file without rows is refused") {
 }
 
 TEST_CASE("a CSV file of one column is refused with a word on the separator") {
-  CHECK(refusal("a;y\n1;2\n") ==
+  CHECK(refusal("a y\n1 2\n") ==
         "t.csv:1: one column, expected a target and at least one feature; is \",\" the right separator?");
 }
 

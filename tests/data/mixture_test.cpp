@@ -22,12 +22,12 @@ using data::Task;
 namespace {
 
 MixturePart part(const char* kind, std::int64_t samples, std::int64_t features, std::int64_t rows = 1) {
-  MixturePart its;
-  its.source.choose(kind);
-  its.samples = samples;
-  its.features = features;
-  its.rows = rows;
-  return its;
+  MixturePart mixture_part;
+  mixture_part.source.choose(kind);
+  mixture_part.samples = samples;
+  mixture_part.features = features;
+  mixture_part.rows = rows;
+  return mixture_part;
 }
 
 Options mixture(std::vector<MixturePart> parts) {

@@ -48,7 +48,7 @@ TEST_CASE("the data section describes its options and those of the source") {
                                         "test_fraction", "standardize", "standardize_target"});
   Options file = file_options("csv", "t.csv");
   CHECK(notes_of(file).keys == Names{"source", "path", "target", "user", "item", "ignore", "header", "separator",
-                                     "missing", "samples", "features", "test_fraction", "standardize",
+                                     "decimal", "missing", "samples", "features", "test_fraction", "standardize",
                                      "standardize_target"});
 }
 

@@ -88,15 +88,15 @@ TEST_CASE("of each model of a published grid, the fastest way to cut it is among
   std::map<double, Steps> models;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& row = rows[i];
-    const strategies::Parallel& its = plan.runs[i].settings->parallel;
+    const strategies::Parallel& parallel = plan.runs[i].settings->parallel;
     const Way way{row.at("tensor"), row.at("pipeline")};
-    REQUIRE(way == Way(its.tensor, its.pipeline));
+    REQUIRE(way == Way(parallel.tensor, parallel.pipeline));
     Steps& steps = models[row.at("parameters_billion")];
     const auto least = [&](std::map<Way, double>& of, double seconds) {
       of[way] = of.contains(way) ? std::min(of[way], seconds) : seconds;
     };
     least(steps.measured_s, row.at("step_ms") / 1000.0);
-    least(steps.predicted_s, *its.predicted_step_s);
+    least(steps.predicted_s, *parallel.predicted_step_s);
   }
   CHECK(models.size() == 3);
   for (const auto& [billions, steps] : models) {

@@ -287,7 +287,7 @@ TEST_CASE("a scenario without a cause is not improved by removing it, and jobs t
 }
 
 TEST_CASE("a small experiment with long steps has its cause by eight of them, and a larger one says why it has none") {
-  // What is sent follows from numbers, so that the trials compute them.
+  // The messages follow from numbers, so that the trials compute them.
   const auto blocks = [](const std::string& hidden, int steps) {
     return "[cluster]\nworkers = 2\nbandwidth = \"1Mbps\"\n[data]\nsamples = 64\nfeatures = 4\n[model]\nkind = "
            "\"perceptron\"\nhidden = " +
@@ -313,7 +313,7 @@ TEST_CASE("a small experiment with long steps has its cause by eight of them, an
                                             .tell = [&](const std::string& text) { told.push_back(text); }});
   CHECK(larger.counterfactuals.empty());
   REQUIRE(told.size() == 1);
-  CHECK(told.front().starts_with("no change is tried that would tell what binds: a few steps under each would take "));
+  CHECK(told.front().starts_with("no change is tried to find the bottleneck: a few steps under each would take "));
   CHECK(told.front().ends_with(", and 1.00 s are allowed"));
 }
 

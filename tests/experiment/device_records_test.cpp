@@ -1,4 +1,4 @@
-// What a record tells of devices and data: the time of gradients by kind, the memory of devices, the least loss.
+// Records of devices and data: the time of gradients by kind, the memory of devices, the least loss.
 #include <array>
 #include <numeric>
 
@@ -27,7 +27,8 @@ std::string transformer(const std::string& cluster, const std::string& training,
          training + "[stop]\nsteps = 3\n[[strategy]]\n" + strategy;
 }
 
-/// Of each rank: compute_gradient and its three parts, the limit of its memory; -1: none.  Then the run's three parts.
+/// Each rank's compute_gradient and its three parts, and the limit of its memory; -1: none.  Then the run's three
+/// parts.
 std::vector<double> recorded(const std::string& text) {
   return tests::numbers_of_child([&] {
     const record::Record record = simulate(planned(text).runs.front(), nullptr, 0, nullptr);

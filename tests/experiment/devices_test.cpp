@@ -58,10 +58,10 @@ TEST_CASE("a device of the catalogue has what trainings get, and an efficiency o
   const auto device = [](const std::string& text) {
     return *planned(with("device = " + text)).runs.front().settings->cluster.device_of(0);
   };
-  const cluster::Device its = device("\"a100_80gb\"");
-  CHECK(its.efficiency == 0.7059);
-  CHECK(its.half_size == 130.0);  // 0.85 x 312 / 2.039
-  CHECK(its.attention_efficiency() == 0.3941);
+  const cluster::Device catalogued = device("\"a100_80gb\"");
+  CHECK(catalogued.efficiency == 0.7059);
+  CHECK(catalogued.half_size == 130.0);  // 0.85 x 312 / 2.039
+  CHECK(catalogued.attention_efficiency() == 0.3941);
   const cluster::Device own = device("{ kind = \"a100_80gb\", efficiency = 0.5 }");
   CHECK(own.large_products() == 0.5);
   CHECK_FALSE(own.attention);

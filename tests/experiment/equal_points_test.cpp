@@ -102,28 +102,28 @@ TEST_CASE("a fault that many values of a formula have is told once, with the fir
   const std::string known =
       "; expected a bandwidth, as in \"10Gbps\"; known: bps, bit/s, Bps, B/s with k, M, G, T, P (1000) or Ki, Mi, Gi, "
       "Ti, "
-      "Pi (1024) (the same fault in 9 more values of the list)";
+      "Pi (1024) (the same fault in 9 more values of the list: \"2us\", \"3us\", \"4us\", \"5us\", \"6us\", \"7us\", "
+      "and 3 more)";
   CHECK(of_grids({range}) == Faults{"--grid " + range + ": bandwidth: unknown unit \"us\" in \"1us\"" + known});
   CHECK(faults(scenario_text + "[grid]\n\"cluster.bandwidth\" = \"range(1us,10us,1us)\"\n") ==
         Faults{"14:23: bandwidth: unknown unit \"us\" in \"1us\"" + known});
   // Beside another axis, and together with a fault of another kind.
   CHECK(of_grids({"cluster.workers=0,-1,1.5,2", "data.samples=range(100,200,50)"}) ==
         Faults{"--grid cluster.workers=0,-1,1.5,2: workers must be from 1 to 131072, found 0 (the same fault in 1 more "
-               "value "
-               "of the list)",
+               "value of the list: -1)",
                "--grid cluster.workers=0,-1,1.5,2: workers must be an integer, found 1.5"});
   const std::string zip = "zip(cluster.bandwidth=range(1us,3us,1us); cluster.workers=range(0,2))";
   const Faults zipped = of_grids({zip});
   REQUIRE(zipped.size() == 2);
   CHECK(zipped[0].starts_with("--grid " + zip + ": workers must be from 1 to 131072, found 0"));
-  CHECK(zipped[1].ends_with(" (the same fault in 2 more values of the list)"));
+  CHECK(zipped[1].ends_with(" (the same fault in 2 more values of the list: \"2us\", \"3us\")"));
 }
 
 TEST_CASE("behind two hundred faults no other point is read, and the fault says at how many values it is at least") {
   CHECK(
       of_grids({"cluster.workers=range(-5000,-1,1)"}) ==
       Faults{"--grid cluster.workers=range(-5000,-1,1): workers must be from 1 to 131072, found -5000 (the same fault "
-             "in at least 199 more values of the list)"});
+             "in at least 199 more values of the list: -4999, -4998, -4997, -4996, -4995, -4994, and 193 more)"});
 }
 
 TEST_CASE("values that stand at places of their own have faults of their own") {

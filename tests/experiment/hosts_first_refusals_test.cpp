@@ -38,15 +38,15 @@ TEST_CASE("hosts_first is refused where workers leave a host half full, but one 
 }
 
 TEST_CASE("options that more than the first device of a host would have to know are refused with hosts_first") {
-  const auto refused = [](const std::string& its, const std::string& why) {
-    check_refused_text(cluster(4, devices) + its, why);
+  const auto refused = [](const std::string& strategy_text, const std::string& why) {
+    check_refused_text(cluster(4, devices) + strategy_text, why);
   };
   refused(strategy("parameter_server", "k_batch = 1\n"),
           "of which only the first one hears that k_batch under bsp gives it up; leave one of them out");
   refused(strategy("parameter_server", "backup_workers = 1\nlate = \"cancel\"\n"),
           "that late = \"cancel\" gives it up");
   refused(strategy("mapreduce", "combiner = false\n"), "but combiner = false sends the gradient of each row");
-  refused(strategy("mapreduce", "splits = 2\n"), "but splits = 2 deals a batch to workers as they become free");
+  refused(strategy("mapreduce", "splits = 2\n"), "but splits = 2 assigns a batch to workers as they become free");
   refused(strategy("zero", "stage = 3\n"), "take stage 1 or 2, or fsdp with shard_group, the devices of a host");
   refused(strategy("fsdp"), "hosts_first");
   for (const std::string recovery : {"continue", "shrink", "elastic"})
@@ -68,9 +68,9 @@ TEST_CASE("a graph of hosts is asked for as many hosts as there are") {
 TEST_CASE("hosts_first is refused beside a cut model, and beside jobs") {
   check_refused_text(
       cluster(4, devices) + "[parallel]\ntensor = 2\n" + strategy("allreduce"),
-      "which is not simulated beside [parallel], whose ranks sum what they have in common by themselves");
+      "which is not simulated together with [parallel], whose ranks sum what they have in common by themselves");
   check_refused_text(cluster(4, devices) + strategy("allreduce") + "[[job]]\nworkers = 2\n[[job]]\nworkers = 2\n",
-                     "which is not simulated beside [[job]]s, which share the devices of hosts");
+                     "which is not simulated together with [[job]]s, which share the devices of hosts");
 }
 
 }  // namespace hosts_first_refusals_test

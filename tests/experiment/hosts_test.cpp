@@ -47,7 +47,7 @@ TEST_CASE("shares by speed are refused where nobody knows whose they are") {
                  "cluster.failures.crash=[{rank=1,at=\"1s\"}]"},
                 ring_allreduce, "recovery = \"shrink\" goes on with fewer");
   check_refused({"training.partition={kind=\"iid\",shares=\"speed\"}"},
-                "[[strategy]]\nkind = \"mapreduce\"\nsplits = 2\n", "splits = 2 are taken by whoever is free");
+                "[[strategy]]\nkind = \"mapreduce\"\nsplits = 2\n", "splits = 2 are taken by the next free worker");
 }
 
 TEST_CASE("the baseline is one host of the first worker's class, whose runs a single worker's are not") {

@@ -31,19 +31,23 @@ struct File {
 };
 
 std::vector<File> ours() {
-  return {{"runs/" + id + ".json", "{\"id\":\"" + id + "\",\"strategy\":\"single\"}"},
-          {"runs/" + id + ".json.damaged", "{\"id\":\"" + id + "\",\"str"},
-          {"models/" + id + ".model", "{\"format\":\"simgrad model\",\"version\":1}\n"},
-          {"timelines/" + id + ".json.gz", "{\n  \"schema\": 1,\n  \"run\": \"" + id + "\",\n  \"from_s\": 0"},
-          {"trajectories/" + id, "simgrad trajectory 1 12 -inf\n"},
-          {"trajectories/" + id + ".state", values::text_of({})},
-          {"trace/" + id + ".json", "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"simgrad\":\"1\"}"},
-          {"trace/" + id + ".json.gz", "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"simgrad\":\"1\"}"},
-          {"events/" + id + ".txt",
-           "     from [s]        to [s]  who        kind        what           step     bytes  peer\n"},
-          {"trials.json", "{\"checksum\":\"x\"}"},
-          {"report.html", "<!doctype html>\n<html lang=\"en\">\n<head>\n<title>simgrad</title>\n"},
-          {"results.sqlite", std::string("SQLite format 3\0", 16)}};
+  return {
+      {"runs/" + id + ".json", "{\"id\":\"" + id + "\",\"strategy\":\"single\"}"},
+      {"runs/gossip-w8-s1-" + id + ".json", "{\"id\":\"" + id + "\",\"strategy\":\"single\"}"},
+      {"runs/parameter_server-consistency-asp-w8-s1-" + id + ".json.damaged", "{\"id\":\"" + id + "\",\"str"},
+      {"models/" + id + ".model", "{\"format\":\"simgrad model\",\"version\":1}\n"},
+      {"timelines/gossip-w8-s1-" + id + ".json.gz", "{\n  \"schema\": 1,\n  \"run\": \"" + id + "\",\n  \"from_s\": 0"},
+      {"trajectories/" + id, "simgrad trajectory 1 12 -inf\n"},
+      {"trajectories/" + id + ".state", values::text_of({})},
+      {"trace/" + id + ".json", "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"simgrad\":\"1\"}"},
+      {"trace/gossip-w8-s1-" + id + ".json.gz", "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"simgrad\":\"1\"}"},
+      {"events/" + id + ".txt",
+       "     from [s]        to [s]  who        kind        what           step     bytes  peer\n"},
+      {"trials.json", "{\"checksum\":\"x\"}"},
+      {"pairs.csv", "label,other,compared_by,seeds,behind,behind_low,behind_high,p,p_holm,param.cluster.workers\n"},
+      {"summary.tex", "% Tables by simgrad report --latex. Needs \\usepackage{booktabs}.\n"},
+      {"report.html", "<!doctype html>\n<html lang=\"en\">\n<head>\n<title>simgrad</title>\n"},
+      {"results.sqlite", std::string("SQLite format 3\0", 16)}};
 }
 
 /// Writes a file with its folder, packed if its name ends in ".gz".

@@ -125,7 +125,7 @@ TEST_CASE("a file that holds no measurements is refused at its place") {
   CHECK(refusal("bytes,second\n1e3,1e-3\n").starts_with(":1:1: unknown column \"second\"; did you mean \"seconds\"?"));
   CHECK(refusal("bytes\n1e3\n").starts_with(":1:1: there is no column \"seconds\""));
   CHECK(refusal("bytes,seconds\n1e3,1e-3\n1e3,1e-3\n")
-            .starts_with(": one size alone does not tell alpha from bandwidth"));
+            .starts_with(": one size alone cannot separate alpha from bandwidth"));
   CHECK(refusal("bytes,seconds\n1e3,1e-3,4\n").starts_with(":2:10: 3 cells, expected 2"));
 }
 

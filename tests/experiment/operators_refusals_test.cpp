@@ -91,7 +91,8 @@ TEST_CASE("a graph in a TOML file is that of the scenario's tables") {
   const Plan same = planned(graph(table("b", "\"a\"") + table("a", "")));
   const auto names = [](const Plan& of) {
     std::vector<std::string> all;
-    for (const auto& its : models::operators_of(*of.runs.front().settings->model.model, {})) all.push_back(its.name);
+    for (const auto& entry : models::operators_of(*of.runs.front().settings->model.model, {}))
+      all.push_back(entry.name);
     return all;
   };
   CHECK(names(plan) == std::vector<std::string>{"a", "b"});
@@ -213,7 +214,7 @@ TEST_CASE("circumstances under which operators cannot train") {
   check_refused_text(perceptron("", "", "optimizer = \"lamb\"\n"), "optimizer = \"lamb\" needs whole matrices");
   check_refused_text(perceptron("", "", "precision = \"float16\"\n"), "precision = \"float16\" scales the loss");
   check_refused_text(perceptron("", "failures = { hosts = { kind = \"exponential\", mtbf = \"1h\" } }\n"),
-                     "cluster.failures beside operators");
+                     "cluster.failures with the strategy operators");
   check_refused_text(perceptron("", "", "[parallel]\npipeline = 2\n"),
                      "strategy operators gives the model's units to ranks by itself, and so does [parallel]");
 }

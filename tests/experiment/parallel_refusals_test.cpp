@@ -95,7 +95,7 @@ TEST_CASE("slices refresh within the run, are no older than their bound, and hav
   refused("pipeline = 2\nrefresh_every = 2\n", "but tensor = 1; set tensor to 2 or more");
   refused("pipeline = 2\nstaleness = 2\n", "staleness is about ranks that share the products");
   refused("tensor = 2\npipeline = 2\nrefresh_every = 2\n", "set pipeline, context and expert to 1");
-  refused("tensor = 2\nsequence_parallel = true\nrefresh_every = 2\n", "sequence_parallel deals the tokens");
+  refused("tensor = 2\nsequence_parallel = true\nrefresh_every = 2\n", "sequence_parallel divides the tokens");
   refused("automatic = true\ntensor = 2\nrefresh_every = 2\n", "automatic compares layouts");
   check_refused_text(cut("tensor = 2\nrefresh_every = 2\n", of_kind("fsdp")), "gathers the parameters of every unit");
   check_refused_text(cut("tensor = 2\nrefresh_every = 2\n", ring_allreduce, "clip_norm = 1.0\n"),
@@ -120,7 +120,8 @@ TEST_CASE("shares of tensor ranks by speed are refused beside what compares or k
   refused("automatic = true\ntensor = 2\n", "automatic compares layouts with equal shares");
   refused("tensor = 2\npipeline = 2\nbalance = \"time\"\n", "balance searches for stages with equal shares");
   refused("tensor = 2\npipeline = 2\nbalance = \"memory\"\n", "balance searches for stages with equal shares");
-  refused("tensor = 2\npipeline = 2\ncopies = \"next_stage\"\n", "copies = \"next_stage\" keeps one beside the other");
+  refused("tensor = 2\npipeline = 2\ncopies = \"next_stage\"\n",
+          "copies = \"next_stage\" keeps a copy of one next to the other");
   refused("tensor = 2\nrefresh_every = 2\n", "refresh_every and staleness spare these");
   std::string tied = on_unlike_hosts(cut("tensor = 2\npipeline = 2\n" + by_speed));
   check_refused_text(tied.replace(tied.find("tied = false"), 12, "tied = true"), "share the tied embedding");
@@ -181,18 +182,15 @@ TEST_CASE("micro-batches divide a replica's share of the batch") {
   CHECK(planned(cut("pipeline = 2\nmicro_batches = 6\n")).runs.size() == 1);
 }
 
-TEST_CASE("a mesh divides each micro-batch of the strategy further") {
-  const auto accumulating = [](int accumulated, int micro_batches) {
-    return cut(
-        fmt::format("pipeline = 2\nmicro_batches = {}\n\n[[strategy]]\nkind = \"allreduce\"\nlabel = "
-                    "\"accumulating\"\nmicro_batches = {}\n",
-                    micro_batches, accumulated));
-  };
-  CHECK(planned(accumulating(2, 3)).runs.size() == 2);
-  check_refused_text(accumulating(3, 3),
-                     "a batch of 24 rows does not divide into 3 x 3 micro-batches on each of 4 replicas; take a batch "
-                     "of 36 rows, or micro_batches = 2");
-  check_refused_text(accumulating(4, 3), "or fewer micro_batches of the strategy");
+TEST_CASE("on a mesh the number of micro-batches stands in [parallel] alone") {
+  for (const std::string kind : {"allreduce", "zero", "fsdp"}) {
+    CAPTURE(kind);
+    const std::string strategy = "\n" + of_kind(kind) + "label = \"accumulating\"\nmicro_batches = 2\n";
+    for (const std::string parallel : {"pipeline = 2\nmicro_batches = 3\n", "tensor = 2\n", "micro_batches = 3\n",
+                                       "pipeline = 2\nschedule = \"pipedream_2bw\"\n"})
+      check_refused_text(cut(parallel + strategy), "on a mesh, micro_batches is set in [parallel]; leave it out here");
+    check_refused_text(cut("automatic = true\n" + strategy), "leave them out of the strategy");
+  }
 }
 
 TEST_CASE("tensor divides the heads, and what else it cuts") {

@@ -256,7 +256,7 @@ TEST_CASE("times of another model are refused where numbers depend on times") {
       "on times: what a gradient is computed of depends on when messages arrive");
   check_refused_text(cluster + "[training]\nnumbers = false\n[stop]\nsteps = 3\n" + small_model +
                          "timed_as = \"resnet50\"\n" + ring_allreduce,
-                     "timed_as beside training.numbers = false, which computes no numbers; give that model as kind");
+                     "timed_as with training.numbers = false, which computes no numbers; give that model as kind");
 }
 
 TEST_CASE("hfu counts the forward passes that are made again, and mfu does not") {

@@ -8,6 +8,7 @@
 #include "experiment/run/finished_runs.h"
 #include "experiment/run/simulate.h"
 #include "experiment/scenario.h"
+#include "run_files.h"
 
 namespace runner_test {
 
@@ -93,14 +94,14 @@ TEST_CASE("a plan that is run gives its runs in their order, tells its progress,
   CHECK(shares.back() == 1.0);
   CHECK(std::filesystem::exists(scratch.path() + "/out/results.json"));
   for (const auto& each : results.runs)
-    CHECK(std::filesystem::exists(scratch.path() + "/out/runs/" + each.id + ".json"));
+    CHECK(std::filesystem::exists(tests::file_of_run(scratch.path() + "/out/runs", each.id, ".json")));
 }
 
 TEST_CASE("a record survives its file: a run read back is the run") {
   const tests::Scratch scratch;
   const auto results =
       run_plan(planned(small + ring_allreduce), {.out = scratch.path(), .jobs = 1, .threads = 0, .progress = {}});
-  const auto text = outputs::read_file(scratch.path() + "/runs/" + results.runs[0].id + ".json");
+  const auto text = outputs::read_file(tests::file_of_run(scratch.path() + "/runs", results.runs[0].id, ".json"));
   CHECK(outputs::to_json(outputs::run_from_json(outputs::parse_json(text))) == outputs::to_json(results.runs[0]));
 }
 

@@ -44,7 +44,7 @@ TEST_CASE("options of a parameter server that contradict each other are refused 
   check_refused("consistency = \"asp\"\nk_batch = 2\ngradient = \"mean\"\n",
                 "but k_batch takes the mean over the rows");
   check_refused("sharding = \"hash\"\n",
-                "sharding = \"hash\" deals the parameters to several servers, but servers = 1");
+                "sharding = \"hash\" divides the parameters among several servers, but servers = 1");
 }
 
 TEST_CASE("a parameter server that does not fit the workers, the model or the optimizer is refused with both numbers") {

@@ -84,7 +84,7 @@ TEST_CASE("models that do not write, or cannot be cut so, are refused") {
   CHECK_NOTHROW(planned(serving("allreduce = { kind = \"ring\", slices = 2 }\n")));
   check_refused_text(serving("memory_bandwidth = \"1GBps\"\n",
                              "[training]\nnumbers = false\nprecision = \"bfloat16\"\n", "device = \"h100\"\n"),
-                     "memory_bandwidth beside a device");
+                     "memory_bandwidth with a device");
 }
 
 TEST_CASE("a trace is refused at the line and column of its fault") {

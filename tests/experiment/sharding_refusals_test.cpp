@@ -21,7 +21,7 @@ TEST_CASE("a worker has no more micro-batches than rows") {
     CHECK(planned(in_micro_batches(kind, 4, "batch_size_per_worker = 4")).runs.size() == 1);
     check_refused_text(in_micro_batches(kind, 5, "batch_size_per_worker = 4"),
                        "5 micro-batches of the 4 rows that a worker has in a step; expected at most as many");
-    // Of 17 rows one of four workers has five.
+    // One of four workers has five of 17 rows.
     CHECK(planned(in_micro_batches(kind, 5, "batch_size = 17")).runs.size() == 1);
     check_refused_text(in_micro_batches(kind, 6, "batch_size = 17"), "6 micro-batches of the 5 rows");
     check_refused_text(in_micro_batches(kind, 2, "batch_size = 4"), "2 micro-batches of the 1 row that");

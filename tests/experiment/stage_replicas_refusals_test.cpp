@@ -73,7 +73,8 @@ TEST_CASE("unlike replicas train by allreduce, without a norm over all stages, s
   for (const char* kind : {"local_sgd", "zero", "gossip", "single"})
     check_refused_text(staged(unlike, "", "[[strategy]]\nkind = \"" + std::string(kind) + "\"\n"), "take allreduce");
   check_refused_text(staged(unlike, "clip_norm = 1\n"), "training.clip_norm needs the norm of the whole gradient");
-  check_refused_text(staged(unlike, "partition = { kind = \"iid\", shares = \"speed\" }\n"), "deals unlike rows");
+  check_refused_text(staged(unlike, "partition = { kind = \"iid\", shares = \"speed\" }\n"),
+                     "gives replicas different numbers of rows");
   check_refused_text(staged(unlike, "checkpoint_every_steps = 1\n", ring_allreduce,
                             "failures = { crash = [{ rank = 1, at = \"1ms\", repair = \"1s\" }] }\n"),
                      "a checkpoint has one version of a stage's weights");

@@ -73,8 +73,8 @@ TEST_CASE("rows that training.input reads are not read from mapreduce's disk") {
         "\"least_squares\"\n[training]\nnumbers = false\ninput = { from = \"local\", bandwidth = \"8Mbps\"" +
         input + " }\n[stop]\nsteps = 10\n[[strategy]]\nkind = \"mapreduce\"\nstorage = \"" + storage + "\"\n");
     return tests::numbers_of_child([&] {
-      const record::TimeParts its = simulated(plan.runs.front()).ranks[0].parts;
-      return std::vector{its[TimePart::communicate_input], its[TimePart::communicate_storage]};
+      const record::TimeParts rank_parts = simulated(plan.runs.front()).ranks[0].parts;
+      return std::vector{rank_parts[TimePart::communicate_input], rank_parts[TimePart::communicate_storage]};
     });
   };
   const double part_s = 1000 * 8.0 * 100 / 1e6;

@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "experiment/plan/identity.h"
 #include "experiment/run/baseline_comparison.h"
+#include "experiment/run/scenario_differences.h"
 #include "scratch.h"
 
 namespace stored_baseline_test {
@@ -291,6 +292,39 @@ TEST_CASE("before a rewrite only runs of the same id and results_number are comp
   CHECK(older.differences.empty());
   CHECK(older.stored_number == results_number - 1);
   CHECK(compare(baseline, results_of({run}), Compare::all).differences.size() == 1);
+}
+
+TEST_CASE("the keys of a scenario are read back as they were written, and what differs is found") {
+  const nlohmann::ordered_json scenario = nlohmann::ordered_json::parse(R"({
+    "title": "no part of it", "cluster": {"workers": 4, "failures": {}, "relative_speeds": [1.0, 0.5], "hosts": []},
+    "data": {"a key \"with\" quotes": "two\nlines", "part": null, "header": true},
+    "strategy": [{"kind": "gossip", "label": "g"}, {"kind": "allreduce"}],
+    "grid": {"cluster.workers": [4, 8], "zip": [{"data.header": [true, false]}]}})");
+  const Leaves leaves = defining_leaves_with_strategies(scenario);
+  CHECK(leaves == Leaves{{"cluster.relative_speeds.0", "1.0"},
+                         {"cluster.relative_speeds.1", "0.5"},
+                         {"cluster.hosts", "[]"},
+                         {"data.a key \"with\" quotes", "\"two\\nlines\""},
+                         {"strategy.g.kind", "\"gossip\""}});
+  StoredBaseline baseline = baseline_of(results_of({run_of("ring", 2, 1)}));
+  baseline.scenarios.front().keys.assign(leaves.begin(), leaves.end());
+  const tests::Scratch scratch;
+  const StoredBaseline again = read_stored_baseline(scratch.write("b.toml", text(baseline)));
+  CHECK(again.scenarios.front().keys == baseline.scenarios.front().keys);
+  CHECK(text(again) == text(baseline));
+  Leaves other = leaves;
+  CHECK(changed_keys(leaves, other).empty());
+  other.erase("cluster.hosts");
+  other["cluster.relative_speeds.1"] = std::string(100, '1');
+  other["new"] = "2";
+  const std::vector<ChangedKey> changes = changed_keys(leaves, other);
+  REQUIRE(changes.size() == 3);
+  CHECK(differences(leaves, other, "there", "here") ==
+        "cluster.hosts is [] there and absent here, "
+        "cluster.relative_speeds.1 is 0.5 there and " +
+            std::string(80, '1') + "... here, new is absent there and 2 here");
+  other["newer"] = "3";
+  CHECK(differences(leaves, other, "there", "here").ends_with(", and 1 more"));
 }
 
 }  // namespace stored_baseline_test

@@ -151,7 +151,7 @@ TEST_CASE("the note on ways of a fat tree by ecmp counts the pairs that share a 
     return all;
   });
   CAPTURE(notes, meet);
-  CHECK(notes.find(fmt::format("{} of {} pairs of ranks share a link between switches with another pair (routing = "
+  CHECK(notes.find(fmt::format("{} of {} pairs of hosts share a link between switches with another pair (routing = "
                                "\"ecmp\")\n",
                                meet, chosen.size())) != std::string::npos);
 }

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// What a directory says of the trial "a" whose file has these trials and their checksum.
+/// The directory's outcome of the trial "a" if its file has these trials and their checksum.
 std::optional<Observed> found(const std::string& trials) {
   const tests::Scratch scratch;
   const Json json = Json::parse(trials);

@@ -58,7 +58,7 @@ TEST_CASE("work and messages that slow each other down are refused where that is
   check_refused(some + "network_model = \"tcp\"", "overlap_slowdown is simulated where network_model = \"ideal\"");
   check_refused(some + "jitter = { kind = \"log_normal\", latency = 0.1 }", "overlap_slowdown is simulated where");
   check_refused(some + "stragglers = \"markov\"", "overlap_slowdown changes a host's speed with its messages");
-  check_refused("overlap_slowdown = 1.0", "overlap_slowdown = 1 leaves no speed beside a message");
+  check_refused("overlap_slowdown = 1.0", "overlap_slowdown = 1 leaves no speed while a message is under way");
   check_refused("overlap_slowdown = -0.1", "overlap_slowdown must be from 0 to 1");
 }
 

@@ -28,12 +28,12 @@ def few_runs(tree, steps):
 
 
 class Case:
-    """The scenario as `validate` prints it, beside the file from which it comes: relative paths stay true."""
+    """The scenario as `validate --resolved` prints it, beside the file from which it comes: relative paths stay true."""
 
     def __init__(self, program, scenario, steps=None, resolved=None):
         self.program, self.scenario, self.calls, self.known = program, scenario, 0, {}
         if resolved is None:
-            code, resolved, err = called([program, "validate", scenario])
+            code, resolved, err = called([program, "validate", "--resolved", scenario])
             if code != 0:
                 raise Fault(f"validate: exit {code}: {err[-400:]}")
         self.tree = tomllib.loads(resolved)

@@ -95,6 +95,7 @@ void read_csv(const std::string& bytes) {
     source->header = chooser(bytes) % 2 == 0;
     source->missing = static_cast<data::Csv::Missing>(chooser(bytes) / 2 % 3);
     if (chooser(bytes) % 5 == 1) source->separator = ";";
+    if (chooser(bytes) % 3 == 1) source->decimal = ",";
     if (chooser(bytes) % 7 == 2) source->target = "0";
     return source;
   });

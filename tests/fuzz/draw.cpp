@@ -248,7 +248,7 @@ void Draw::inline_component(std::string_view key, base::AnySlot& slot, std::stri
 void Draw::section(std::string_view key, base::Described& options, std::string_view) {
   Json table = Json::object();
   Draw nested(dice_, table, aim_, full(key) + ".", given_at(key));
-  // What most scenarios do without is drawn as a whole, or not at all.
+  // A section that most scenarios do without is drawn as a whole, or not at all.
   const bool rare = full(key) == "capacity" || full(key) == "plan" || full(key) == "serving";
   if (rare && !aim_.leads_through(full(key)) && !given_at(key) && !dice_.hits(0.1)) return;
   options.describe(nested);

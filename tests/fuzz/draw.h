@@ -35,7 +35,7 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-/// What decides about a draw beside the dice.
+/// The aim of a draw, which decides together with the dice.
 struct Aim {
   double rate = 0.0;                     ///< the probability that an option is written
   std::vector<std::string> wanted = {};  ///< dotted keys, and "key=value" of kinds and choices, that are written
@@ -143,11 +143,11 @@ struct Schema {
   std::set<std::string> keys, values;
 };
 const Schema& schema();
-/// Those of an object whose keys begin with `prefix`.
+/// The keys and values of an object, with `prefix` in front of its keys.
 Schema schema_of(base::Described& options, const std::string& prefix);
 /// Why no scenario can have this key, kind or choice; "" if one can.
 std::string_view why_never(std::string_view name);
-/// Those that a scenario has, and whatever else stands in it.
+/// The keys and values that a scenario has, and whatever else stands in it.
 std::set<std::string> keys_and_values(const std::string& file);
 std::set<std::string> keys_and_values(const Draw::Json& tree);
 

@@ -16,7 +16,7 @@ namespace {
 
 using Json = Draw::Json;
 
-/// What spaces part.
+/// The words of a text, which spaces separate.
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> all;
   for (std::size_t from = 0; from < text.size();) {

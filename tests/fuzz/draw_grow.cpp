@@ -54,7 +54,7 @@ struct Part {
   void put(Json& tree) const { (of_list() ? tree[section][0] : tree[section])[key] = value; }
 };
 
-/// What `fresh` has and the tree has not.
+/// The parts of `fresh` that the tree does not have.
 std::vector<Part> parts_beside(const Json& tree, const Json& fresh) {
   std::vector<Part> parts;
   for (const auto& [section, drawn] : fresh.items()) {

@@ -87,8 +87,8 @@ Refusal refusal_of(const std::string& fault, const std::string& file, const scen
   return refusal;
 }
 
-/// What the program says to the file; nothing if it accepts it, and if its runs are short. An error that is no refusal
-/// is a fault of the program: the scenario stays as it is, and whoever runs it will report the fault.
+/// The refusals of a file; none if the program accepts it, and if its runs are short. An error that is no refusal is a
+/// fault of the program: the scenario stays as it is, and whoever runs it will report the fault.
 std::vector<Refusal> refusals(const std::string& file, const std::string& text) {
   try {
     const experiment::Plan plan = experiment::make_plan(file, {});
@@ -258,7 +258,7 @@ class Repair {
     (*table)[last] = value;
   }
 
-  /// What a component has but what is wished for: another kind has other options.
+  /// Drops a component's options except for the wanted ones: another kind has other options.
   void forget_options(Json& table, const std::string& path) const {
     Json kept = Json::object();
     for (const auto& [key, value] : table.items())

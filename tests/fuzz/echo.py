@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `validate` prints is a scenario of the same runs: for `validate`, `capacity` and `plan`.
+"""What `validate --resolved` prints is a scenario of the same runs: for `validate`, `capacity` and `plan`.
 
     tests/fuzz/echo.py --program build/simgrad --generator build/tests/fuzz/random_scenarios [--root DIR]
 
@@ -25,14 +25,14 @@ BLOCK = re.compile(r"```toml\n(.*?)```", re.DOTALL)
 
 
 def check_echo(program, scenario):
-    """Returns what `validate` prints, or None where it refuses the scenario."""
-    code, resolved, _ = called([program, "validate", scenario])
+    """Returns what `validate --resolved` prints, or None where it refuses the scenario."""
+    code, resolved, _ = called([program, "validate", "--resolved", scenario])
     if code != 0:
         return None
     echo = scenario.with_name("resolved-" + scenario.name)
     echo.write_text(resolved, encoding="utf-8")
     try:
-        code, again, err = called([program, "validate", echo])
+        code, again, err = called([program, "validate", "--resolved", echo])
         if code != 0:
             raise Fault(f"the resolved scenario is refused: {err[-400:]}")
         if run_ids(again) != run_ids(resolved):

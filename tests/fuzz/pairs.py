@@ -122,7 +122,7 @@ def answer(program, directory, tree):
     """None if the program accepts the tree, else the first line of what it says."""
     file = directory / "tried.toml"
     file.write_text(tables.toml(tree), encoding="utf-8")
-    code, _, err = called([program, "validate", file])
+    code, _, err = called([program, "validate", "--resolved", file])
     return None if code == 0 else re.sub(r"^\S+:\d+:\d+: ", "", err.splitlines()[0] if err else "")
 
 

@@ -31,7 +31,8 @@ void write(const std::filesystem::path& path, const std::string& text) {
   if (!stream.flush()) throw base::EnvironmentError(fmt::format("{}: cannot be written", path.string()));
 }
 
-/// What scenarios are drawn for, one after another: what none of them has yet, and in the order of turns if all do.
+/// The keys and kinds for which scenarios are drawn, one after another: first those that no scenario has yet, and in
+/// the order of turns once all have been drawn.
 class Wishes {
  public:
   Wishes(const std::set<std::string>& all, std::size_t first) {

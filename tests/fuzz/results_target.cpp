@@ -1,9 +1,11 @@
-/// Results that `simgrad report` reads, and stored baselines.
+/// Results and plans that `simgrad report` reads, and stored baselines.
+#include <filesystem>
 #include <optional>
 #include <string>
 
 #include "experiment/run/stored_baseline.h"
 #include "fuzz/targets.h"
+#include "outputs/report/charts/plan.h"
 #include "outputs/report/files.h"
 #include "outputs/results.h"
 #include "outputs/terminal/plot.h"
@@ -27,6 +29,25 @@ void read_results(const std::string& bytes) {
   const std::string text = outputs::results_json(results);
   expect(outputs::results_json(outputs::results_from_json(outputs::parse_json(text))) == text,
          "results that are read back differ");
+}
+
+void read_plan_answer(const std::string& bytes) {
+  const std::string directory = files().directory() + "/plan";
+  std::filesystem::create_directories(directory);
+  outputs::Results planned;
+  planned.command = "simgrad plan a.toml";
+  files().write("plan/results.json", outputs::results_json(planned));
+  files().write("plan/plan.json", bytes);
+  const outputs::Results results = outputs::report::read_results(directory);
+  expect(!results.plan.is_null(), "a plan that is not read");
+  const std::string data = outputs::report::plan_data(results.plan);
+  expect(data.find('<') == std::string::npos, "the plan could end the element of the page's data");
+  const auto shown = outputs::parse_json(data);
+  const std::size_t count = results.plan.at("candidates").size();
+  expect(shown.at("candidates").at("number").size() == count && shown.at("candidates").at("time_s").size() == count,
+         "a candidate is lost");
+  expect(shown.at("sentence") == results.plan.at("sentence"), "another sentence");
+  outputs::report::data(results, outputs::report::timelines_in(directory), {.scenario_toml = "", .command = ""});
 }
 
 void read_baseline(const std::string& bytes) {

@@ -49,18 +49,7 @@ void read_scenario(const std::string& bytes) {
 }
 
 void read_arguments(const std::string& bytes) {
-  const std::string file = files().write("small.toml", R"(
-[cluster]
-workers = 2
-[data]
-samples = 20
-[model]
-kind = "least_squares"
-[stop]
-steps = 2
-[[strategy]]
-kind = "allreduce"
-)");
+  const std::string file = files().write("small.toml", small_scenario);
   experiment::Selection selection;
   std::vector<std::string>* const lists[] = {&selection.sets, &selection.grids, &selection.strategies};
   std::size_t line = 0;

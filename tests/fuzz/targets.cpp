@@ -20,22 +20,33 @@ namespace {
 
 constexpr std::array all{Target{"arguments", read_arguments},
                          Target{"baseline", read_baseline},
+                         Target{"config", read_config},
                          Target{"csv", read_csv},
                          Target{"edges", read_edges},
+                         Target{"experiment", read_experiment},
                          Target{"failures", read_failures},
                          Target{"gzip", read_gzip},
                          Target{"idx", read_idx},
                          Target{"libsvm", read_libsvm},
                          Target{"matrix", read_matrix},
+                         Target{"measured", read_measured},
+                         Target{"measured_runs", read_measured_runs},
                          Target{"model", read_model},
                          Target{"npy", read_npy},
+                         Target{"operators", read_operators},
+                         Target{"plan_answer", read_plan_answer},
                          Target{"platform", read_platform},
+                         Target{"profile", read_profile},
                          Target{"record", read_record},
+                         Target{"requests", read_requests},
                          Target{"results", read_results},
                          Target{"scenario", read_scenario},
                          Target{"speeds", read_speeds},
                          Target{"state", read_state},
-                         Target{"timeline", read_timeline}};
+                         Target{"timeline", read_timeline},
+                         Target{"trajectory", read_trajectory},
+                         Target{"transfers", read_transfers},
+                         Target{"trials", read_trials}};
 
 /// Words of libraries and of the program's inside. A user can do nothing with them.
 constexpr std::array<std::string_view, 21> inside{

@@ -46,6 +46,20 @@ class Files {
 };
 const Files& files();
 
+/// A scenario that runs in a moment.
+inline constexpr std::string_view small_scenario = R"(
+[cluster]
+workers = 2
+[data]
+samples = 20
+[model]
+kind = "least_squares"
+[stop]
+steps = 2
+[[strategy]]
+kind = "allreduce"
+)";
+
 // The targets, each in the file of its subject.
 void read_csv(const std::string& bytes);
 void read_gzip(const std::string& bytes);
@@ -59,11 +73,22 @@ void read_speeds(const std::string& bytes);
 void read_platform(const std::string& bytes);
 void read_scenario(const std::string& bytes);
 void read_arguments(const std::string& bytes);
+void read_config(const std::string& bytes);
+void read_operators(const std::string& bytes);
+void read_profile(const std::string& bytes);
+void read_requests(const std::string& bytes);
+void read_measured(const std::string& bytes);
+void read_transfers(const std::string& bytes);
+void read_measured_runs(const std::string& bytes);
+void read_experiment(const std::string& bytes);
 void read_results(const std::string& bytes);
+void read_plan_answer(const std::string& bytes);
 void read_baseline(const std::string& bytes);
 void read_timeline(const std::string& bytes);
 void read_model(const std::string& bytes);
 void read_record(const std::string& bytes);
+void read_trajectory(const std::string& bytes);
+void read_trials(const std::string& bytes);
 void read_state(const std::string& bytes);
 
 }  // namespace simgrad::fuzz

@@ -1,7 +1,8 @@
-// The claims of the scenarios about fleets, by `simgrad capacity`.
+// The claims of the scenarios about fleets, by `simgrad capacity`, and of a plan with failures, by `simgrad plan`.
 #include <nlohmann/json.hpp>
 
 #include "house/results.h"
+#include "scratch.h"
 
 namespace capacity_scenarios_test {
 
@@ -93,6 +94,34 @@ TEST_CASE("thirty_days_of_400_servers: 16 spares pay, and fewer than twelve leav
       CHECK(goodput < 0.94);
     }
   }
+}
+
+TEST_CASE("plan_with_failures: 16 servers would meet the deadline if none failed, and with failures 32 do") {
+  const auto plan = [](const std::string& options) {
+    const Called called = call("simgrad plan scenarios/plan_with_failures.toml --json --no-confirm --out '" +
+                                   Scratch().path() + "/out' --seconds 10min " + options,
+                               source_dir().string());
+    INFO(called.err);
+    REQUIRE(called.exit_code == 0);
+    return Json::parse(called.out);
+  };
+  const Json without = plan("--set 'capacity={}'").at("winner");
+  CHECK(without.at("hosts") == 16);
+  CHECK(number(without, "time_s") == Approx(53.72 * day_s).epsilon(1e-3));
+  CHECK(number(without, "cost_usd") == Approx(330e3).epsilon(1e-3));
+  const Json found = plan("");
+  const Json winner = found.at("winner");
+  CHECK(winner.at("hosts") == 32);
+  CHECK(winner.at("spares") == 2);
+  CHECK(number(winner, "goodput") == Approx(0.956).epsilon(1e-3));
+  CHECK(number(winner, "failures_expected") == Approx(10.0).epsilon(0.01));
+  CHECK(number(winner, "checkpoint_interval_s") == Approx(126 * 60.0).epsilon(0.01));
+  CHECK(number(winner, "time_s") == Approx(28.4 * day_s).epsilon(1e-3));
+  CHECK(number(winner, "cost_usd") == Approx(371e3).epsilon(1e-3));
+  CHECK(number(winner.at("time_by_simulation"), "mean_s") == Approx(28.44 * day_s).epsilon(1e-3));
+  const Json of_16 = found.at("candidates").at(1);
+  CHECK(of_16.at("spares") == 4);
+  CHECK(number(of_16.at("expected"), "time_s") == Approx(55.14 * day_s).epsilon(1e-3));
 }
 
 }  // namespace capacity_scenarios_test

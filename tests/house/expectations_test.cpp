@@ -1,4 +1,4 @@
-// What the shipped scenarios expect of themselves, in four parts that can be tested beside each other.
+// The expectations of the shipped scenarios, in four parts that can be tested at the same time.
 #include "catch.h"
 #include "house/repository.h"
 #include "share.h"

@@ -47,7 +47,7 @@ TEST_CASE("paths of a machine are told from others") {
 
 TEST_CASE("no source file is longer than 400 lines") {
   for (const fs::path& path : repository_files()) {
-    if (*path.begin() != "src") continue;
+    if (*path.begin() != "src" || path.extension() == ".po") continue;  // one file for all translations
     INFO(path);
     CHECK(lines(text_of(path)).size() <= most_lines);
   }

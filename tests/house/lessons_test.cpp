@@ -15,6 +15,8 @@ namespace {
 
 const fs::path english = "docs/lessons";
 const fs::path chinese = "docs/lessons/zh";
+const fs::path answers = "docs/lessons/answers";
+const fs::path answers_in_chinese = "docs/lessons/answers/zh";
 const fs::path lesson_scenarios = "scenarios/lessons";
 constexpr std::size_t lesson_count = 19;
 
@@ -56,27 +58,32 @@ Painter painter() {
 /// The version that drew the committed figures: other versions have other layouts.
 const std::string drawn_with = "3.6.3\n";
 
-/// The scenario as the program resolves it, without what it expects: titles and comments aside, what is simulated.
+/// The scenario as the program resolves it, without what it expects, and its runs: what is simulated.
 std::string resolved(const std::string& arguments) {
-  const Called called = call("simgrad validate " + arguments, source_dir().string());
+  const Called called = call("simgrad validate --resolved " + arguments, source_dir().string());
   INFO(called.err);
   REQUIRE(called.exit_code == 0);
   std::string kept;
   bool expects = false;
   for (const std::string& line : lines(called.out)) {
-    if (line.starts_with('[')) expects = line.starts_with("[[expect]]");
+    if (line.starts_with('[') || line.starts_with('#')) expects = line.starts_with("[[expect]]");
     if (!expects) kept += line + '\n';
   }
   return kept;
+}
+
+/// The scenario that expects what the answer to a lesson's run says, or with `of_exercise` to its exercise.
+fs::path answer_of(const fs::path& page, bool of_exercise = false) {
+  return lesson_scenarios / "answers" / (page.stem().string() + (of_exercise ? "_exercise.toml" : ".toml"));
 }
 
 std::string command_of(const std::string& block) { return block.substr(0, block.find('\n')); }
 
 }  // namespace
 
-TEST_CASE("every lesson has its parts, in both languages") {
-  const std::vector<std::string> parts{"Question", "Predict", "Run", "Explanation", "Limits of the model", "Exercise"};
-  const std::vector<std::string> parts_in_chinese{"问题", "先预测", "运行", "解释", "模型的局限", "练习"};
+TEST_CASE("every lesson and its answer have their parts, in both languages") {
+  const std::vector<std::string> parts{"Question", "Predict", "Run", "Exercise", "Hand in"};
+  const std::vector<std::string> parts_in_chinese{"问题", "先预测", "运行", "练习", "交什么"};
   REQUIRE(lessons().size() == lesson_count);
   for (const fs::path& page : lessons()) {
     INFO(page);
@@ -84,13 +91,31 @@ TEST_CASE("every lesson has its parts, in both languages") {
     REQUIRE(fs::exists(source_dir() / translation));
     CHECK(headings(text_of(page)) == parts);
     CHECK(headings(text_of(translation)) == parts_in_chinese);
-    for (const fs::path& each : {page, translation}) {
-      const std::string text = text_of(each);
-      CHECK(fenced(text, "sh").size() == 3);  // the experiment, the exercise, its answer
-      CHECK(fenced(text, "text").size() >= 1);
-      CHECK(text.find("<details><summary>") != std::string::npos);
+    for (const fs::path& each : {page, translation}) CHECK(fenced(text_of(each), "sh").size() == 2);
+    const fs::path answer = answers / page.filename(), translated = answers_in_chinese / page.filename();
+    REQUIRE(fs::exists(source_dir() / answer));
+    REQUIRE(fs::exists(source_dir() / translated));
+    CHECK(headings(text_of(answer)) == std::vector<std::string>{"Explanation", "Limits of the model", "Exercise"});
+    CHECK(headings(text_of(translated)) == std::vector<std::string>{"解释", "模型的局限", "练习"});
+    for (const fs::path& each : {answer, translated}) {
+      CHECK(fenced(text_of(each), "sh").size() == 2);
+      CHECK(fenced(text_of(each), "text").size() >= 1);
     }
   }
+}
+
+TEST_CASE("a lesson does not show its answer, and ends with what is handed in and a link to the answer") {
+  for (const fs::path& page : lessons())
+    for (const auto& [each, to_answers] :
+         {std::pair{page, std::string("answers/")}, {chinese / page.filename(), "../answers/zh/"}}) {
+      INFO(each);
+      const std::string text = text_of(each);
+      for (const char* shown :
+           {"figures/", "lesson_figures.py", "scenarios/lessons/answers", "<details>", "simgrad check"})
+        CHECK(text.find(shown) == std::string::npos);
+      CHECK(lines(text).back().find("](" + to_answers + page.filename().string() + ")") != std::string::npos);
+      CHECK(text_of(lesson_scenarios / page.stem().concat(".toml")).find("[[expect]]") == std::string::npos);
+    }
 }
 
 TEST_CASE("every lesson is in the list of lessons, in both languages") {
@@ -107,11 +132,13 @@ TEST_CASE("the Chinese lessons have the commands, formulas and numbers of the En
   for (const fs::path& page : pages) {
     INFO(page);
     check_translation(text_of(page), text_of(chinese / page.filename()));
+    if (page.filename() == "README.md") continue;
+    check_translation(text_of(answers / page.filename()), text_of(answers_in_chinese / page.filename()));
   }
 }
 
 TEST_CASE("the links of the lessons lead somewhere") {
-  for (const fs::path& folder : {english, chinese})
+  for (const fs::path& folder : {english, chinese, answers, answers_in_chinese})
     for (const fs::path& page : files_of(folder, ".md")) {
       INFO(page);
       check_links(text_of(page), folder);
@@ -120,13 +147,13 @@ TEST_CASE("the links of the lessons lead somewhere") {
 
 TEST_CASE("every lesson has a figure, and none is large") {
   for (const fs::path& page : lessons()) {
-    const fs::path figure = english / "figures" / page.stem().concat(".svg");
+    const fs::path figure = answers / "figures" / page.stem().concat(".svg");
     INFO(figure);
     REQUIRE(fs::exists(source_dir() / figure));
     CHECK(fs::file_size(source_dir() / figure) < 60'000);
-    CHECK(text_of(page).find("](figures/" + figure.filename().string() + ")") != std::string::npos);
-    CHECK(text_of(chinese / page.filename()).find("](../figures/" + figure.filename().string() + ")") !=
-          std::string::npos);
+    const std::string link = "figures/" + figure.filename().string() + ")";
+    CHECK(text_of(answers / page.filename()).find("](" + link) != std::string::npos);
+    CHECK(text_of(answers_in_chinese / page.filename()).find("](../" + link) != std::string::npos);
   }
 }
 
@@ -166,7 +193,8 @@ TEST_CASE("every lesson's experiment runs and draws its figure") {
     const std::string name = page.stem().string();
     const std::string command = fenced(text_of(page), "sh").at(0);
     CHECK(command.starts_with("build/simgrad run scenarios/lessons/" + name + ".toml"));
-    CHECK(text_of(page).find("`python3 analysis/lesson_figures.py out/" + name + "`") != std::string::npos);
+    CHECK(text_of(answers / page.filename()).find("`python3 analysis/lesson_figures.py out/" + name + "`") !=
+          std::string::npos);
     const Called called = call(command, clone.path());
     INFO(called.out << called.err);
     REQUIRE(called.exit_code == 0);
@@ -180,41 +208,31 @@ TEST_CASE("every lesson's experiment runs and draws its figure") {
     INFO(page << ": if its run is right, draw its figure again");
     const std::string figure = contents((fs::path(clone.path()) / "out" / page.stem() / "lesson.svg").string());
     CHECK(figure.ends_with("</svg>\n"));
-    if (version == drawn_with) CHECK(same_drawing(figure, text_of(english / "figures" / page.stem().concat(".svg"))));
+    if (version == drawn_with) CHECK(same_drawing(figure, text_of(answers / "figures" / page.stem().concat(".svg"))));
   }
 }
 
-TEST_CASE("every lesson's scenario begins with a question, and so does its answer") {
-  for (const fs::path& folder : {lesson_scenarios, lesson_scenarios / "answers"}) {
-    REQUIRE(files_of(folder, ".toml").size() == lesson_count);
+TEST_CASE("every lesson's scenario begins with a question, and so do its answers") {
+  REQUIRE(files_of(lesson_scenarios, ".toml").size() == lesson_count);
+  REQUIRE(files_of(lesson_scenarios / "answers", ".toml").size() == 2 * lesson_count);
+  for (const fs::path& folder : {lesson_scenarios, lesson_scenarios / "answers"})
     for (const fs::path& path : files_of(folder, ".toml")) {
       INFO(path);
       const std::string first = lines(text_of(path)).at(0);
       CHECK(first.starts_with("# "));
       CHECK(first.ends_with("?"));
     }
-  }
 }
 
-TEST_CASE("the lessons' numbers are what the program finds") {
-  Share share;
-  for (const fs::path& path : files_of(lesson_scenarios, ".toml")) {
-    if (!share.next()) continue;
-    INFO(path);
-    const Called called = called_in_a_clone("build/simgrad check " + path.string());
-    INFO(called.out << called.err);
-    CHECK(called.exit_code == 0);
-  }
-}
-
-TEST_CASE("the exercises' answers are what the program finds") {
+TEST_CASE("the answers are what the program finds, to the lessons and to their exercises") {
   Share share;
   for (const fs::path& page : lessons()) {
     if (!share.next()) continue;
     INFO(page);
-    const std::string command = fenced(text_of(page), "sh").at(2);
-    CHECK(command == "build/simgrad check scenarios/lessons/answers/" + page.stem().string() + ".toml\n");
-    const Called called = called_in_a_clone(command);
+    const std::vector<std::string> commands = fenced(text_of(answers / page.filename()), "sh");
+    CHECK(commands.at(0) == "build/simgrad check " + answer_of(page).string() + "\n");
+    CHECK(commands.at(1) == "build/simgrad check " + answer_of(page, true).string() + "\n");
+    const Called called = called_in_a_clone(commands.at(0) + commands.at(1));
     INFO(called.out << called.err);
     CHECK(called.exit_code == 0);
   }
@@ -231,9 +249,10 @@ TEST_CASE("an answer is about the change that its exercise asks for") {
     REQUIRE(command.ends_with(out));
     command.resize(command.size() - out.size());
     command = std::regex_replace(command.substr(run.size()), std::regex(" --no-baseline"), "");
-    const fs::path answer = lesson_scenarios / "answers" / page.stem().concat(".toml");
-    CHECK(resolved(command) == resolved("'" + answer.string() + "'"));
-    CHECK(resolved(command) != resolved("'" + (lesson_scenarios / answer.filename()).string() + "'"));
+    const std::string lesson = resolved((lesson_scenarios / page.stem().concat(".toml")).string());
+    CHECK(resolved(answer_of(page).string()) == lesson);
+    CHECK(resolved(answer_of(page, true).string()) == resolved(command));
+    CHECK(resolved(command) != lesson);
   }
 }
 

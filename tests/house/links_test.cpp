@@ -71,7 +71,7 @@ std::vector<Link> relative_links(const std::string& text) {
   return all;
 }
 
-/// What is wrong with a link of a page, or "".
+/// The fault of a link of a page, or "".
 std::string fault_of(const Link& link, const fs::path& page) {
   const fs::path target = link.file.empty() ? page : (page.parent_path() / link.file).lexically_normal();
   if (!fs::exists(source_dir() / target)) return target.string() + " does not exist";

@@ -92,12 +92,13 @@ TEST_CASE("the tables of the Chinese README and pages have the rows of the Engli
 TEST_CASE("the comments of the scenarios in Chinese pages leave them valid") {
   const Scratch scratch;
   int compared = 0;
-  for (const fs::path& page : translated_pages())
+  for (const fs::path& page : translated_pages()) {
+    if (page == "docs/teaching.md") continue;  // files of a class, which tests/analysis/homework_test.py checks
     for (const auto& [name, scenario] : scenarios_in(text_of(page))) {
       std::vector<std::string> resolved;
       for (const std::string& each : {scenario, scenarios_in(text_of(in_chinese(page))).at(name)}) {
         scratch.write(name, each);
-        const Called called = call("simgrad validate " + name, scratch.path());
+        const Called called = call("simgrad validate --resolved " + name, scratch.path());
         INFO(page << ", " << name << "\n" << called.err);
         REQUIRE(called.exit_code == 0);
         resolved.push_back(called.out);
@@ -105,6 +106,7 @@ TEST_CASE("the comments of the scenarios in Chinese pages leave them valid") {
       CHECK(resolved.at(0) == resolved.at(1));
       ++compared;
     }
+  }
   CHECK(compared == 3);
 }
 

@@ -24,8 +24,8 @@ inline std::vector<std::filesystem::path> repository_files() {
   constexpr std::array folders{"src",  "tests",  "scenarios", "platforms", "analysis",
                                "docs", "script", ".ci",       ".github"};
   constexpr std::array files{"CMakeLists.txt",  "README.md",    "README.zh.md", "DESIGN.md",
-                             "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md",  ".clang-format",
-                             ".clang-tidy",     ".gitignore",   "LICENSE"};
+                             "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "SECURITY.md",
+                             ".clang-format",   ".clang-tidy",  ".gitignore",   "LICENSE"};
   std::vector<std::filesystem::path> all(files.begin(), files.end());
   for (const char* folder : folders)
     for (const auto& entry : std::filesystem::recursive_directory_iterator(source_dir() / folder))

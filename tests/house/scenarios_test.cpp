@@ -27,7 +27,7 @@ TEST_CASE("every scenario is valid") {
       WARN("skipped: " << path.filename() << " needs SIMGRAD_TEST_DATA");
       continue;
     }
-    const Called called = call("simgrad validate '" + path.string() + "'" + *data, source_dir().string());
+    const Called called = call("simgrad validate --resolved '" + path.string() + "'" + *data, source_dir().string());
     INFO(called.err);
     CHECK(called.exit_code == 0);
     const auto has = [&](const char* table) { return called.out.find(table) != std::string::npos; };

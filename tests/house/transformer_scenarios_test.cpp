@@ -31,7 +31,7 @@ learning_rate = 0.5
 const std::string two_steps = "[stop]\nsteps = 2\n";
 const std::string allreduce = "[[strategy]]\nkind = \"allreduce\"\n";
 
-/// What the program says of a scenario with that text.
+/// Calls a command on a scenario with that text.
 Called called_with(const std::string& command, const std::string& text) {
   const Scratch scratch;
   return call("simgrad " + command + " '" + scratch.write("x.toml", text) + "' --quiet", scratch.path());

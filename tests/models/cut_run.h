@@ -16,7 +16,7 @@ namespace simgrad::models::test {
 
 using Numbers = std::vector<double>;
 
-/// Of each of `rows` samples, part `part` of so many equal ones, appended to `to`.
+/// Appends to `to` part `part` of each of `rows` samples, which have so many equal parts.
 inline void append_part(const Numbers& from, std::size_t row, std::size_t rows, std::size_t part, std::size_t parts,
                         Numbers& to) {
   const std::size_t k = from.size() / rows / parts;
@@ -24,7 +24,7 @@ inline void append_part(const Numbers& from, std::size_t row, std::size_t rows, 
   to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(k));
 }
 
-/// What one step of a group of ranks has made, after its exchange; and the exchange itself.
+/// The numbers that one step of a group of ranks has made, after its exchange; and the exchange itself.
 inline std::vector<Numbers> exchanged(Step::Then then, std::vector<Numbers> made, std::size_t rows) {
   const std::size_t ranks = made.size();
   if (then == Step::Then::nothing || rows == 0) return made;

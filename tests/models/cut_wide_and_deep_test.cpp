@@ -109,8 +109,8 @@ struct ExpertRun {
 
   Numbers step(Rank& rank, std::size_t s, bool backward, std::size_t k, const Numbers& d_out) const {
     const Segment segment = model.segments(data.problem, rank.chunk)[s];
-    const Step& its = (backward ? segment.backward : segment.forward)[k];
-    CHECK((its.then == Step::Then::nothing || its.among == Among::expert));
+    const Step& model_step = (backward ? segment.backward : segment.forward)[k];
+    CHECK((model_step.then == Step::Then::nothing || model_step.among == Among::expert));
     const auto from = static_cast<std::size_t>(segment.first), length = static_cast<std::size_t>(segment.count);
     const std::vector<std::span<const double>> made(rank.made.begin(), rank.made.end()),
         kept(rank.kept.begin(), rank.kept.end());
@@ -120,8 +120,8 @@ struct ExpertRun {
     inputs.scale = scale;
     inputs.penalty_scale = penalty_scale;
     inputs.format = format;
-    const auto count = static_cast<std::size_t>(rank.rows.count) * static_cast<std::size_t>(its.numbers);
-    Numbers result(count + (its.gradients ? length : 0), 1e300);
+    const auto count = static_cast<std::size_t>(rank.rows.count) * static_cast<std::size_t>(model_step.numbers);
+    Numbers result(count + (model_step.gradients ? length : 0), 1e300);
     model.run(data.problem, rank.chunk, s, backward, k, inputs, result);
     for (std::size_t j = count; j < result.size(); ++j) rank.gradient[from + j - count] += result[j];
     result.resize(count);
@@ -150,10 +150,10 @@ struct ExpertRun {
     for (const auto& [first, count] : model.partial(data.problem, all[0].chunk, Among::expert)) {
       Numbers total(static_cast<std::size_t>(count), 0.0);
       for (std::size_t r = 0; r < all.size(); ++r) {
-        const ParameterStretch its = model.partial(data.problem, all[r].chunk, Among::expert)[0];
-        REQUIRE(its.count == count);
+        const ParameterStretch stretch = model.partial(data.problem, all[r].chunk, Among::expert)[0];
+        REQUIRE(stretch.count == count);
         for (std::size_t j = 0; j < total.size(); ++j)
-          total[j] += all[r].gradient[static_cast<std::size_t>(its.first) + j];
+          total[j] += all[r].gradient[static_cast<std::size_t>(stretch.first) + j];
       }
       for (Rank& rank : all) std::ranges::copy(total, rank.gradient.end() - count);
     }

@@ -55,7 +55,7 @@ TEST_CASE("a sample of DLRM has the flops of its look-ups, its products of pairs
   CHECK(sum.forward_flops == look_ups + below + pairs + above);
   CHECK(sum.backward_flops == look_ups + 2.0 * (below + pairs + above) - first);
   CHECK(sum.parameters == (100 + 7 + 40 + 30 + 60) * 3 + 6 * 5 + 3 * 7 + 7 * 19 + 8);
-  // What came into each dense layer, and the vectors of the pairs; 8 bytes an index.
+  // The inputs of each dense layer and the vectors of the pairs are kept; an index has 8 bytes.
   CHECK(sum.kept.numbers == 4 + 6 + 6 * 3 + 18 + 7);
   CHECK(sum.kept.bytes == 8.0 * 10);
   CHECK(model.sample_bytes({}) == 4 * (1 + 4 + 5 * 2));
@@ -187,7 +187,7 @@ TEST_CASE("expert ranks of DLRM exchange indices, sums and derivatives, with equ
 TEST_CASE("DLRM refuses shares of products and sequences, and more expert ranks than tables") {
   const Dlrm model = small();
   CHECK(model.refusal({}, {.expert = 6}) == "5 tables do not suffice for expert = 6 ranks; set expert to 5 or less");
-  CHECK_THAT(model.refusal({}, {.tensor = 2}), ContainsSubstring("set tensor = 1, and deal its tables by expert"));
+  CHECK_THAT(model.refusal({}, {.tensor = 2}), ContainsSubstring("set tensor = 1, and divide its tables by expert"));
   CHECK_THAT(model.refusal({}, {.context = 2}), ContainsSubstring("set context = 1"));
   CHECK_THAT(model.refusal({}, {.sequence_parallel = true}), ContainsSubstring("set sequence_parallel = false"));
 }

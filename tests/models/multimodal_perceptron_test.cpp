@@ -170,10 +170,10 @@ TEST_CASE("the parameters of a source alone predict as the whole model does") {
     x.insert(x.end(), {rows.x[11 * i + 8], rows.x[11 * i + 9]});
     y.push_back(rows.x[11 * i + 10]);
   }
-  const Samples its{.features = x.data(), .targets = y.data(), .columns = 2, .count = 6};
-  const Score alone =
-      model.network(two_sources, 1)
-          ->score(MultimodalPerceptron::problem_of(two_sources, 1), its, model.parameters_of(two_sources, 1, w));
+  const Samples source_rows{.features = x.data(), .targets = y.data(), .columns = 2, .count = 6};
+  const Score alone = model.network(two_sources, 1)
+                          ->score(MultimodalPerceptron::problem_of(two_sources, 1), source_rows,
+                                  model.parameters_of(two_sources, 1, w));
   CHECK(alone.loss == whole.of_sources[2]);
 }
 

@@ -166,9 +166,9 @@ TEST_CASE(
 TEST_CASE("a table of layers with wrong columns or cells is refused with line and column") {
   CHECK(refused("") ==
         "layers.csv:1:1: no layer; expected a line of columns, "
-        "name,parameters,forward_flops,backward_flops or the like, and a line a layer");
+        "name,parameters,forward_flops,backward_flops or the like, and a line for each layer");
   CHECK(refused("name,parameters,forward_flops\n") ==
-        "layers.csv:1:1: no column backward_flops; expected one beside the other pass's");
+        "layers.csv:1:1: no column backward_flops; expected one in addition to the other pass's");
   CHECK(refused("name,parameters\n") ==
         "layers.csv:1:1: no times and no flops; expected the columns forward_flops and "
         "backward_flops, or forward_s and backward_s");

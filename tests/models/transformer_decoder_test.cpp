@@ -67,8 +67,8 @@ TEST_CASE("the token that is chosen is the likeliest by the loss of the uncut mo
         double least = loss(model, w, row, 0.0);
         std::int64_t likeliest = 0;
         for (std::int64_t next = 1; next < vocabulary; ++next)
-          if (const double its = loss(model, w, row, static_cast<double>(next)); its < least) {
-            least = its;
+          if (const double next_loss = loss(model, w, row, static_cast<double>(next)); next_loss < least) {
+            least = next_loss;
             likeliest = next;
           }
         CHECK(decoder.next_token(x) == likeliest);

@@ -258,7 +258,7 @@ TEST_CASE("a token is predicted from those up to itself alone") {
   const Transformer model = made({2, 8, 2, 2, 12, false, 6, 7, true, true, layer_norm, Positions::learned});
   Text data = text(1, 6, 7);
   const Numbers w = parameters_of(model, data.problem);
-  // Of a target alone, the last token's loss changes; the others' mean does not follow later tokens.
+  // Where the last token is a target alone, its loss changes; the others' mean does not follow later tokens.
   Text cut = data;
   cut.problem.features = 3;
   cut.y = {data.x[3]};

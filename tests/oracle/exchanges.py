@@ -18,13 +18,12 @@ from collections import defaultdict
 
 from collectives import exchange
 from fluid import Event
-from known import FAULTS
-from meshes import meet
+from meshes import meet, nearest
 
 
 def all_to_all(t, rank, layer, rows):
     """To the ranks of the experts, or back: the tokens that a rank's experts take of each sample."""
-    members, size = t.mesh.along(rank, "expert"), round(rows * layer.routed) * t.number
+    members, size = t.mesh.along(rank, "expert"), nearest(rows * layer.routed) * t.number
     place, count = members.index(rank), len(members)
     for turn in range(1, count):
         yield from exchange(t, rank, members[(place + turn) % count], members[place - turn], "experts", size)
@@ -38,14 +37,12 @@ def around(t, rank, layer, rows, sums):
     """
     members = t.mesh.along(rank, "context")
     place, count = members.index(rank), len(members)
-    length, block = round(rows * layer.keys), rows * layer.scores / count
+    length, block = nearest(rows * layer.keys), rows * layer.scores / count
     arrived, computed = [Event() for _ in members], [Event() for _ in members]
-
-    at_once = "scores_in_two_pieces" in FAULTS
 
     def beside():
         for turn in range(count - 1):
-            if sums and not at_once:
+            if sums:
                 yield computed[turn]
             yield from exchange(t, rank, members[(place + 1) % count], members[place - 1], "keys", length * t.number)
             if sums:
@@ -53,7 +50,7 @@ def around(t, rank, layer, rows, sums):
             t.clock.trigger(arrived[turn])
     t.clock.spawn(beside())
     for turn in range(count):
-        if turn and (turn == count - 1 if at_once else not sums):
+        if turn and not sums:
             yield arrived[turn - 1]
         yield t.work(rank, block)
         t.clock.trigger(computed[turn])

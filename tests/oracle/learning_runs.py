@@ -4,6 +4,7 @@ Written without reading src/.
 """
 
 import itertools
+import glob
 import json
 import math
 import os
@@ -16,8 +17,9 @@ from models import Linear
 from recursions import stretches
 
 
-def read_model(path):
-    """The head and the parameters of models/ID.model (`simgrad explain models`)."""
+def read_model(out, run):
+    """The head and the parameters of a run's model, whose name ends in the id (`simgrad explain models`)."""
+    path, = glob.glob(os.path.join(glob.escape(out), "models", f"*-{run['id']}.model"))
     with open(path, "rb") as file:
         head = json.loads(file.readline())
         return head, np.frombuffer(file.read(8 * head["count"]), dtype="<f8").copy()
@@ -110,8 +112,8 @@ def run(program, case, directory):
         return None, done.stderr + " ".join(str(r["error"]) for r in runs)
     start = next(r for r in runs if r["status"] == "reached")
     end = next(r for r in runs if r["status"] != "reached")
-    head, first = read_model(os.path.join(out, "models", start["id"] + ".model"))
-    last = read_model(os.path.join(out, "models", end["id"] + ".model"))[1]
+    head, first = read_model(out, start)
+    last = read_model(out, end)[1]
     losses = {c["step"]: c["loss"] for c in end["curve"]}
     return {"head": head, "start": first, "end": last, "run": end, "losses": losses,
             "events": read_events(done.stdout)}, ""

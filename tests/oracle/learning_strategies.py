@@ -92,13 +92,13 @@ def draw_buckets(r, s):
         s["credits"] = r.randint(1, 3)
 
 
-def draw_synchronous(r, s, whole, ranks):
+def draw_synchronous(r, s, whole, ranks, cut):
     kind = s["kind"]
     if kind == "allreduce":
         draw_sum(r, s)
         if r.random() < 0.3 and not whole:
             s["bucket_size"] = r.choice(["64B", "1kB"])
-    if kind in ("allreduce", "zero", "fsdp") and r.random() < 0.2:
+    if kind in ("allreduce", "zero", "fsdp") and r.random() < 0.2 and not cut:
         s.update(micro_batches=2, no_sync=r.random() < 0.5)
     if kind == "parameter_server":
         s["servers"] = 1 if whole else r.randint(1, 3)
@@ -226,7 +226,7 @@ def draw_strategy(r, kind, ranks, whole, cut, sharp, case, listed):
     signs are chance."""
     s = {"kind": kind}
     if kind in SYNCHRONOUS:
-        draw_synchronous(r, s, whole, ranks)
+        draw_synchronous(r, s, whole, ranks, cut)
     if kind in MIXED:
         draw_mixed(r, s, ranks, whole, case, "file_graph" not in listed or not cut)
     draw_alone(r, s, whole)

@@ -9,7 +9,7 @@ Written without reading src/, from
 * D. Lepikhin et al., GShard: Scaling Giant Models with Conditional Computation and Automatic Sharding, 2021 (experts).
 """
 from itertools import product
-from math import ceil, lcm, prod
+from math import ceil, floor, lcm, prod
 
 from collectives import ring
 
@@ -49,10 +49,15 @@ class Mesh:
         return sorted(self.rank(self.place(rank) | dict(zip(names, place))) for place in places)
 
 
+def nearest(numbers):
+    """The nearest whole number, of two the larger one: Python's round takes the even one."""
+    return floor(numbers + 0.5)
+
+
 def meet(t, rank, sums, rows):
     """Sums of so many numbers a sample among the tensor ranks of a replica, one after the other."""
     for numbers in sums if t.mesh.sizes["tensor"] > 1 else ():
-        yield from ring(t, rank, t.mesh.along(rank, "tensor"), round(rows * numbers), "tensor")
+        yield from ring(t, rank, t.mesh.along(rank, "tensor"), nearest(rows * numbers), "tensor")
 
 
 def cut_transformer(model, number, sizes, layer_of):
@@ -102,7 +107,8 @@ def layers_of_experts(model, sizes, layer):
     s, h, f = model["sequence"], model["hidden"], model.get("feed_forward", 4 * model["hidden"])
     experts = model["experts"]
     choices, own = model["top_k"] * s, experts // sizes["expert"]
-    capacity = ceil(model["capacity_factor"] * choices / experts - 1e-9)
+    # A token chooses an expert once at most.
+    capacity = min(ceil(model["capacity_factor"] * choices / experts - 1e-9), s)
     # Without padding, as in Megatron-LM's dispatcher, tokens are computed and travel, and not places; each expert takes
     # as many.
     tokens = capacity if model.get("pad_experts") else min(model["capacity_factor"], 1) * choices / experts

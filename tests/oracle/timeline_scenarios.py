@@ -247,7 +247,9 @@ def draw_strategy(draw, scenario, place):
         strategy["rings"] = draw.choice([1, 2, 3])
     splits = scenario["training"]["batch_size_per_worker"] % 2 == 0 and draw.random() < 0.4
     if kind in ("allreduce", "zero", "fsdp") and splits:
-        strategy["micro_batches"], strategy["no_sync"] = 2, workers > 1 and draw.random() < 0.5
+        once = workers > 1 and draw.random() < 0.5
+        if "parallel" not in scenario:
+            strategy["micro_batches"], strategy["no_sync"] = 2, once
     if kind == "local_sgd":
         strategy["local_steps"] = draw.choice([1, 2])
     if kind == "gossip":

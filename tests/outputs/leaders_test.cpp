@@ -154,7 +154,7 @@ TEST_CASE("samples that a crash made worthless are no speed, and are named as lo
 }
 
 TEST_CASE("a margin has the unit of its mean") {
-  CHECK(with_margin(4.1e-3, 0.3e-3, duration) == "4.10 ms ± 0.3");
+  CHECK(with_margin(4.1e-3, 0.3e-3, duration) == "4.10 ms ± 0.30");
   CHECK(with_margin(4.1e-3, 123e-3, duration) == "4.10 ms ± 123");
   CHECK(with_margin(0.0123, 0.00045, dollars) == "$0.0123 ± 0.00045");
   CHECK(with_margin(200.0, 12.0, duration) == "3 min 20 s ± 12.0 s");

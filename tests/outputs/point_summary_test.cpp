@@ -171,7 +171,7 @@ TEST_CASE("the table of all results has a row a case, with margins, the number o
   CHECK_FALSE(tree.time_s.margin);
   CHECK(chart->sentence ==
         "3 cases, 2 of which reach the target with every seed. ±: half of the 95 % interval of the mean over the seeds "
-        "(Student's t). No change was tried that would tell what binds, as with --no-why.");
+        "(Student's t). No change was tried to find the bottleneck, as with --no-why.");
   // Strategy, the grid's key, four numbers with margins, and six more.
   CHECK(chart->table.columns.size() == 16);
   for (const auto& row : chart->table.rows) CHECK(row.size() == chart->table.columns.size());

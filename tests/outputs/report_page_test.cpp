@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "catch.h"
+#include "outputs/files/run_stem.h"
 #include "outputs/report/files.h"
 #include "report_sample.h"
 #include "scratch.h"
@@ -178,11 +179,12 @@ TEST_CASE("cases without a timeline are counted, with the reason and the command
                                       failed(sample_run("lost", 2, {}), "lost")});
   const ReportModel model = report_model(results);
   const auto missing_of = [&](const std::set<std::string>& kept) {
-    const auto chart = gantt(
-        model, [&](const std::string& id) { return kept.contains(id) ? std::optional(two_ranks()) : std::nullopt; });
+    const auto chart = gantt(model, [&](const std::string& stem) {
+      return kept.contains(stem) ? std::optional(two_ranks()) : std::nullopt;
+    });
     return missing_timelines(model, chart, "simgrad run x.toml");
   };
-  const std::string one = results.runs[0].id, other = results.runs[1].id;
+  const std::string one = run_stem(results.runs[0]), other = run_stem(results.runs[1]);
   const std::string why =
       " here: those of the first seed of at most 64 cases are kept by default, and this page shows no more. With the "
       "same directory, this command simulates the runs again that lack theirs, and leaves their results:";

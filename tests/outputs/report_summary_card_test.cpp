@@ -87,7 +87,7 @@ TEST_CASE("without a target, throughput decides") {
                   priced(with_samples(sample_run("tree", 2, {1.0, 1.0, 0.0, 0.0}), 4'000'000), 1.0, 4.0)});
   const SummaryCard found = card_of(results);
   CHECK(found.headline == "ring is the fastest, with 4.00 M samples/s, 2.0x faster than tree.");
-  CHECK(found.winners[1].text == "$0.25 per million samples; next: ring with $0.5");
+  CHECK(found.winners[1].text == "$0.25 per million samples; next: ring with $0.50");
 }
 
 TEST_CASE("a target that nobody reached, or not with every seed, is the headline") {
@@ -168,7 +168,7 @@ TEST_CASE("a range of leads has one form: percentages, or factors if its larger 
 TEST_CASE("jobs say once that no change was tried") {
   Results results = results_of({sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), sample_run("b", 2, {1.0, 0.0, 0.0, 0.0})});
   results.scenario["job"] = Json::array({{{"label", "a"}}, {{"label", "b"}}});
-  CHECK(card_of(results).notes == std::vector<std::string>{"No change was tried that would tell what binds: jobs share "
+  CHECK(card_of(results).notes == std::vector<std::string>{"No change was tried to find the bottleneck: jobs share "
                                                            "the cluster, and a change for one changes all."});
 }
 
@@ -310,7 +310,8 @@ TEST_CASE("jobs are never ranked: the summary says how much longer each takes be
   Results results = results_of({job("small", 1.0, 1.0), job("large", 4.0, 1.75)});
   results.scenario["job"] = Json::array();
   const SummaryCard found = card_of(results);
-  CHECK(found.headline == "Beside the other jobs, small takes as long as alone and large takes 1.8x as long as alone.");
+  CHECK(found.headline ==
+        "While the other jobs run, small takes as long as alone and large takes 1.8x as long as alone.");
   REQUIRE(found.winners.size() == 2);
   CHECK(found.winners[1].text == "4.00 s, 1.8x as long as alone");
   REQUIRE(found.bottleneck);

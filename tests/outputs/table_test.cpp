@@ -47,8 +47,8 @@ allreduce                 2     5.00 s       5.00 s      1.60x   1.60x  ██�
 async PS                  2     6.00 s       6.00 s      1.33x   1.33x  ███████▓▓▓   640 kB  0.01871
 gossip(graph=ring)        2     4.50 s  not reached      1.78x       -  █████████▓   320 kB   0.0312
 ────────────────────────────────────────────────────────────────────────────────────────────────────
-allreduce                 8     1.50 s       1.50 s      5.33x   5.33x  ██████▓▓░×  1.28 MB  0.01998
-async PS                  8     1.00 s     diverged          -       -  ███▓▓▓▓▓░░  1.92 MB        -
+allreduce                 8     1.50 s       1.50 s      5.33x   5.33x  ██████▓▓░×  1280 kB  0.01998
+async PS                  8     1.00 s     diverged          -       -  ███▓▓▓▓▓░░  1920 kB        -
 gossip(graph=ring)        8          -       failed          -       -  -                 -        -
 
 Time went to: █ compute ▓ communicate ░ wait × down (mean over workers).

@@ -136,7 +136,7 @@ TEST_CASE("a timeline's file that unpacks to more than a timeline has is refused
 TEST_CASE("a timeline that could not be read again is not written") {
   const tests::Scratch scratch;
   record::Timeline timeline = tests::two_ranks();
-  timeline.rank_names[0] = std::string(timeline_bytes_most, 'x');
+  timeline.rank_names[0].assign(timeline_bytes_most, 'x');
   CHECK_THROWS_AS(write_timeline(scratch.path(), timeline, "a1"), base::EnvironmentError);
   CHECK_FALSE(std::filesystem::exists(timeline_file(scratch.path(), "a1")));
 }

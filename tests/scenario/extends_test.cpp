@@ -120,7 +120,7 @@ TEST_CASE("at most 32 files extend each other") {
   write(32, "extends = \"c33.toml\"\n");
   write(33, "title = \"last\"\n");
   CHECK(faults_of(scratch, "c1.toml") ==
-        Lines{"c32.toml:1:11: more than 32 files extend each other, expected at most so many"});
+        Lines{"c32.toml:1:11: more than 32 files extend each other, expected at most that many"});
 }
 
 TEST_CASE("a base that is no regular file, or no text, is refused where it is named") {

@@ -22,7 +22,7 @@ TEST_CASE("a quantity without quotes is refused with what is missing") {
         "dir/a.toml:2:11: malformed TOML: eight is not a number, true or false" + quotes);
   CHECK(faults("a = [1, two, 3]").at(0).ends_with("two is not a number, true or false" + quotes));
   CHECK(faults("a = \"open").at(0).ends_with(quotes));
-  // Of what could be a number the parser says what is wrong.
+  // The parser says what is wrong with a word that could be a number.
   for (const char* number : {"99999999999999999999", "1__0", "1e999", "012"})
     CHECK(faults(std::string("a = ") + number).at(0).find("is not a number") == std::string::npos);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <memory>
@@ -96,8 +97,8 @@ struct ServingTrial {
   void give_room(double tokens) {
     options.memory_share = 1.0;
     memory_bytes.reset();
-    const serving::Fleet its = fleet();
-    const serving::StageCosts& first = its.costs[0];
+    const serving::Fleet built_fleet = fleet();
+    const serving::StageCosts& first = built_fleet.costs[0];
     memory_bytes = first.parameter_bytes() + tokens * first.cache_bytes_a_token();
   }
   std::unique_ptr<serving::Answers> answers() const {
@@ -105,7 +106,9 @@ struct ServingTrial {
     const models::Problem problem{.features = shape().sequence, .vocabulary = shape().vocabulary};
     std::vector<double> w(static_cast<std::size_t>(model->parameters(problem)));
     model->initial_values(problem, 1, w);
-    return std::make_unique<serving::Answers>(*model, problem, pipeline, tensor, std::move(w), prompts);
+    return std::make_unique<serving::Answers>(
+        *model, problem, pipeline, tensor, std::move(w), prompts,
+        [](const auto& tokens) { return fmt::format("{}", fmt::join(tokens, " ")); });
   }
 
   ServedRun run() const {
@@ -150,12 +153,12 @@ struct ServingTrial {
     engine.start();
     hosts.run();
     const record::Record record = engine.take_record();
-    const record::Serving& its = record.serving;
-    std::string text =
-        fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", record.simulated_s, *its.iterations, *its.device_utilisation,
-                    its.memory_bound_share.value_or(0.0), its.cache_share_max.value_or(0.0),
-                    *its.capacity_requests_per_s, record.bytes, *its.requests_per_s, *its.output_tokens_per_s,
-                    record.ranks.back().communicate_s, record.notes.size());
+    const record::Serving& served = record.serving;
+    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", record.simulated_s, *served.iterations,
+                                   *served.device_utilisation, served.memory_bound_share.value_or(0.0),
+                                   served.cache_share_max.value_or(0.0), *served.capacity_requests_per_s, record.bytes,
+                                   *served.requests_per_s, *served.output_tokens_per_s,
+                                   record.ranks.back().communicate_s, record.notes.size());
     for (const record::ServedRequest& each : record.requests)
       text += fmt::format("{} {} {} {} {} {}\n", each.arrival_s, each.start_s, each.first_token_s, each.end_s,
                           each.replica, each.answer);

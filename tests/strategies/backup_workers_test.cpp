@@ -129,4 +129,36 @@ TEST_CASE("backup workers that cancel train on the first gradients of each step,
   }
 }
 
+TEST_CASE("an update takes one gradient where crashes leave no more workers than backup workers") {
+  for (const strategies::Late late : {strategies::Late::finish, strategies::Late::cancel})
+    for (const bool median : {false, true}) {
+      auto server = std::make_shared<strategies::ParameterServer>();
+      server->backup_workers = 2;
+      server->when_late = late;
+      if (median) REQUIRE(server->reduce.choose("median"));
+      Trial trial{.program = strategies::program(server), .workers = 3};
+      trial.stop.steps = 10;
+      trial.cluster.failures.recovery = cluster::Recovery::shrink;
+      trial.cluster.failures.detection_s = 1e-9;
+      for (const int rank : {1, 2}) {
+        trial.cluster.failures.crashes.emplace_back();
+        trial.cluster.failures.crashes.back().rank = rank;
+        trial.cluster.failures.crashes.back().at_s = 1e-9;
+      }
+      const Outcome outcome = trial.run();
+      // Worker 0 is left, with all rows.
+      std::vector<double> w(5, 0.0);
+      for (std::int64_t step = 0; step < 10; ++step) {
+        const training::RowSet rows = trial.batches().rows({.step = step, .part = 0, .parts = 1});
+        const std::vector<double> g =
+            gradient_of(trial, trial.data().train, rows, w, 1.0 / static_cast<double>(trial.rows));
+        for (std::size_t i = 0; i < w.size(); ++i) w[i] -= trial.training.learning_rate * g[i];
+      }
+      CAPTURE(late, median, outcome.record.error, outcome.record.samples);
+      CHECK(outcome.record.error.empty());
+      CHECK(outcome.record.steps == 10);
+      CHECK(relative_distance(outcome.final_parameters(), w) < 1e-12);
+    }
+}
+
 }  // namespace backup_workers_test

@@ -185,63 +185,64 @@ std::vector<Way> all_ways() {
   using strategies::Gossip;
   using strategies::MapReduce;
   using strategies::Sgp;
-  return {way<BytePs>("byteps", [](BytePs& its) { its.partitions = 1; }),
+  return {way<BytePs>("byteps", [](BytePs& options) { options.partitions = 1; }),
           way<BytePs>("byteps, spare hosts",
-                      [](BytePs& its) {
-                        its.partitions = 1;
-                        its.spare_hosts = 2;
+                      [](BytePs& options) {
+                        options.partitions = 1;
+                        options.spare_hosts = 2;
                       }),
           way<MapReduce>("mapreduce", [](MapReduce&) {}),
-          way<MapReduce>("mapreduce, three reducers", [](MapReduce& its) { its.reducers = 3; }),
+          way<MapReduce>("mapreduce, three reducers", [](MapReduce& options) { options.reducers = 3; }),
           way<MapReduce>(
               "mapreduce in float32",
-              [](MapReduce& its) {
-                its.compression.choose("float32");
-                its.parameter_compression.choose("float32");
+              [](MapReduce& options) {
+                options.compression.choose("float32");
+                options.parameter_compression.choose("float32");
               },
               false),
           // The master computes while it deals out.
           way<DataParallel>(
               "data_parallel", [](DataParallel&) {}, false),
           way<BytePs>(
-              "byteps, layers split", [](BytePs& its) { its.partitions = 1; }, true, true),
+              "byteps, layers split", [](BytePs& options) { options.partitions = 1; }, true, true),
           way<MapReduce>(
-              "mapreduce, layers split", [](MapReduce& its) { its.reducers = 2; }, true, true),
+              "mapreduce, layers split", [](MapReduce& options) { options.reducers = 2; }, true, true),
           way<DataParallel>(
               "data_parallel, layers split", [](DataParallel&) {}, false, true),
-          way<strategies::LocalSgd>("local_sgd", [](strategies::LocalSgd& its) { its.local_steps = 2; }),
+          way<strategies::LocalSgd>("local_sgd", [](strategies::LocalSgd& options) { options.local_steps = 2; }),
           way<strategies::LocalSgd>("local_sgd, slow momentum",
-                                    [](strategies::LocalSgd& its) {
-                                      its.local_steps = 2;
-                                      its.slow_momentum = 0.5;
-                                      its.optimizer_memory = strategies::MemoryAtAverage::average;
+                                    [](strategies::LocalSgd& options) {
+                                      options.local_steps = 2;
+                                      options.slow_momentum = 0.5;
+                                      options.optimizer_memory = strategies::MemoryAtAverage::average;
                                     }),
           way<strategies::LocalSgd>(
               "local_sgd in int8",
-              [](strategies::LocalSgd& its) {
-                its.local_steps = 2;
-                its.compression.choose("int8");
+              [](strategies::LocalSgd& options) {
+                options.local_steps = 2;
+                options.compression.choose("int8");
               },
               false),
           way<Gossip>("gossip", [](Gossip&) {}),
-          way<Gossip>("gossip, adapt then combine", [](Gossip& its) { its.update = GossipUpdate::adapt_then_combine; }),
-          way<Gossip>("gossip of gradients", [](Gossip& its) { its.update = GossipUpdate::gradient_exchange; }),
-          way<Gossip>("gossip in float32", [](Gossip& its) { its.compression.choose("float32"); }),
-          way<Gossip>("gossip with one peer", [](Gossip& its) { its.one_peer = true; }),
+          way<Gossip>("gossip, adapt then combine",
+                      [](Gossip& options) { options.update = GossipUpdate::adapt_then_combine; }),
+          way<Gossip>("gossip of gradients", [](Gossip& options) { options.update = GossipUpdate::gradient_exchange; }),
+          way<Gossip>("gossip in float32", [](Gossip& options) { options.compression.choose("float32"); }),
+          way<Gossip>("gossip with one peer", [](Gossip& options) { options.one_peer = true; }),
           // Each bucket carries a weight of eight bytes.
           way<Sgp>(
               "sgp", [](Sgp&) {}, false),
           way<Sgp>(
               "sgp to all, in float32",
-              [](Sgp& its) {
-                its.one_peer = false;
-                its.compression.choose("float32");
+              [](Sgp& options) {
+                options.one_peer = false;
+                options.compression.choose("float32");
               },
               false)};
 }
 
-Trial small(training::Program its) {
-  Trial trial{.program = std::move(its), .workers = 4, .rows = 48, .features = 9};
+Trial small(training::Program program) {
+  Trial trial{.program = std::move(program), .workers = 4, .rows = 48, .features = 9};
   trial.layers = 3;
   trial.batch = 24;
   trial.training.optimizer.choose("adam");

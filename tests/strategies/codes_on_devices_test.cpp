@@ -41,13 +41,13 @@ struct Case {
 };
 
 /// The time of one step of four ranks.
-double step_s(const training::Program& program, const Case& its) {
+double step_s(const training::Program& program, const Case& test_case) {
   Trial trial{.program = program, .workers = 4, .rows = 16, .features = n, .flops_a_row = 0.0};
   trial.stop.steps = 1;
   trial.training.numbers = false;
-  trial.training.precision = its.precision;
-  REQUIRE(trial.cluster.device.choose(its.device));
-  trial.cluster.charge_reductions = its.charge;
+  trial.training.precision = test_case.precision;
+  REQUIRE(trial.cluster.device.choose(test_case.device));
+  trial.cluster.charge_reductions = test_case.charge;
   const record::Record record = trial.run().record;
   REQUIRE(record.error.empty());
   return record.simulated_s;
@@ -73,8 +73,8 @@ TEST_CASE("passes that a scenario gives replace those of the kind, and a host wi
   for (const char* const kind : {"float16", "int8", "qsgd", "sign", "top_k", "random_k"}) {
     CAPTURE(kind);
     const Compressor compressor(kind);
-    const auto time = [&](double encode, double decode, const Case& its = {}) {
-      return step_s(allreduce(with_passes(compressor, encode, decode)), its);
+    const auto time = [&](double encode, double decode, const Case& test_case = {}) {
+      return step_s(allreduce(with_passes(compressor, encode, decode)), test_case);
     };
     // Codes that do not add up are decoded one by one; others as the sum.
     const double codes = std::string(kind) == "float16" || std::string(kind) == "random_k" ? 1.0 : 4.0;

@@ -44,23 +44,23 @@ inline std::shared_ptr<strategies::Fsdp> fsdp(std::int64_t limit, bool reshard_a
   return fsdp;
 }
 
-inline MeshTrial trial_of(const MeshCase& its, std::shared_ptr<const strategies::Strategy> strategy,
+inline MeshTrial trial_of(const MeshCase& mesh_case, std::shared_ptr<const strategies::Strategy> strategy,
                           Recompute recompute, bool tied = false) {
-  MeshTrial trial = its.expert > 1 ? experts_trial(6, tied) : transformer_trial(6, tied);
+  MeshTrial trial = mesh_case.expert > 1 ? experts_trial(6, tied) : transformer_trial(6, tied);
   trial.data = {};
   trial.rows = trial.batch = 96;
   trial.strategy = std::move(strategy);
-  trial.parallel.tensor = its.tensor;
-  trial.parallel.pipeline = its.pipeline;
-  trial.parallel.micro_batches = its.micro_batches;
-  trial.parallel.chunks = its.chunks;
-  trial.parallel.schedule.choose(its.schedule);
-  trial.parallel.sequence_parallel = its.sequence_parallel;
-  trial.parallel.context = its.context;
-  trial.parallel.expert = its.expert;
-  trial.workers = its.data * static_cast<int>(trial.parallel.ranks_a_replica());
+  trial.parallel.tensor = mesh_case.tensor;
+  trial.parallel.pipeline = mesh_case.pipeline;
+  trial.parallel.micro_batches = mesh_case.micro_batches;
+  trial.parallel.chunks = mesh_case.chunks;
+  trial.parallel.schedule.choose(mesh_case.schedule);
+  trial.parallel.sequence_parallel = mesh_case.sequence_parallel;
+  trial.parallel.context = mesh_case.context;
+  trial.parallel.expert = mesh_case.expert;
+  trial.workers = mesh_case.data * static_cast<int>(trial.parallel.ranks_a_replica());
   trial.training.numbers = false;
-  trial.steps = 2 * its.pipeline;  // an asynchronous pipeline fills over several
+  trial.steps = 2 * mesh_case.pipeline;  // an asynchronous pipeline fills over several
   trial.training.optimizer.choose("adam");
   trial.training.recompute = recompute;
   return trial;
@@ -89,9 +89,9 @@ constexpr double block_parameters = (3 * h * h + 3 * h) + (h * h + h) + (h * f +
 /// projection's input, and the feed-forward part before and after its activation.
 constexpr double block_kept = 8 * s * h + a * s * s + 2 * s * f;
 
-/// What one of t tensor ranks has of a block: norms, and biases behind sums, are whole on each of them.
+/// The parameters of a block that one of t tensor ranks has: norms, and biases behind sums, are whole on each of them.
 inline double block_parameters_of(double t) { return (block_parameters - 6 * h) / t + 6 * h; }
-/// Likewise of what it keeps: the inputs and results of both norms are whole (Korthikanti et al., section 4).
+/// The numbers that such a rank keeps: the inputs and results of both norms are whole (Korthikanti et al., section 4).
 inline double block_kept_of(double t) { return 4 * s * h + (block_kept - 4 * s * h) / t; }
 
 constexpr double long_vocabulary = 1000.0;

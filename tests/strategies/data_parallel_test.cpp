@@ -85,12 +85,12 @@ TEST_CASE("one bucket takes exactly what all at once takes, and holds a copy of 
   using strategies::Allreduce;
   const std::vector<std::function<void(Allreduce&)>> ways{
       [](Allreduce&) {},
-      [](Allreduce& its) { its.algorithm.choose("recursive_doubling"); },
-      [](Allreduce& its) { its.micro_batches = 2; },
-      [](Allreduce& its) { its.no_sync = (its.micro_batches = 2) > 1; },
-      [](Allreduce& its) { its.compression.choose("int8"); },
-      [](Allreduce& its) { its.compression.choose("power_sgd"); },
-      [](Allreduce& its) { its.compression.choose("top_k"); }};
+      [](Allreduce& options) { options.algorithm.choose("recursive_doubling"); },
+      [](Allreduce& options) { options.micro_batches = 2; },
+      [](Allreduce& options) { options.no_sync = (options.micro_batches = 2) > 1; },
+      [](Allreduce& options) { options.compression.choose("int8"); },
+      [](Allreduce& options) { options.compression.choose("power_sgd"); },
+      [](Allreduce& options) { options.compression.choose("top_k"); }};
   for (std::size_t k = 0; k < ways.size(); ++k) {
     CAPTURE(k);
     const auto outcome = [&](std::optional<double> bucket_bytes) {

@@ -25,8 +25,8 @@ cluster::Device device(double efficiency = 0.5, double half_size = 0.0) {
 }
 
 TEST_CASE("a large product takes its flops over the peak times the efficiency") {
-  const cluster::Device its = device();
-  const LayerTimes times(its, Precision::float32);
+  const cluster::Device test_device = device();
+  const LayerTimes times(test_device, Precision::float32);
   // 2 m n k / (0.5 peak), m = 64 rows of 16: 2 * 1024 * 1000 * 2000 / 5e11
   const Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000});
   CHECK(times.forward_s(layer, 64) == Approx(2.0 * 1024 * 1000 * 2000 / 5e11).epsilon(1e-12));
@@ -38,29 +38,31 @@ TEST_CASE("a large product takes its flops over the peak times the efficiency") 
 }
 
 TEST_CASE("a thin product takes its bytes over the memory bandwidth, fewer of them in a format of fewer bytes") {
-  const cluster::Device its = device();
+  const cluster::Device test_device = device();
   const Layer layer = layer_of({.m = 1, .n = 1000, .k = 2000});
   // one row: (2000 + 2000 * 1000 + 1000) numbers of 4 bytes / 1e12
-  CHECK(LayerTimes(its, Precision::float32).forward_s(layer, 1) == Approx(4.0 * 2003000 / 1e12).epsilon(1e-12));
-  CHECK(LayerTimes(its, Precision::bfloat16).forward_s(layer, 1) == Approx(2.0 * 2003000 / 1e12).epsilon(1e-12));
+  CHECK(LayerTimes(test_device, Precision::float32).forward_s(layer, 1) == Approx(4.0 * 2003000 / 1e12).epsilon(1e-12));
+  CHECK(LayerTimes(test_device, Precision::bfloat16).forward_s(layer, 1) ==
+        Approx(2.0 * 2003000 / 1e12).epsilon(1e-12));
 }
 
 TEST_CASE("the efficiency is half of the largest where the smallest dimension is the half size") {
-  const cluster::Device its = device(0.8, 256.0);
-  CHECK(its.efficiency_of(256.0, 1e13) == Approx(0.4).epsilon(1e-12));
+  const cluster::Device test_device = device(0.8, 256.0);
+  CHECK(test_device.efficiency_of(256.0, 1e13) == Approx(0.4).epsilon(1e-12));
   // the smallest of 4096, 768, 4096: 0.8 * 768 / (768 + 256) = 0.6
   const Layer layer = layer_of({.m = 4096, .n = 768, .k = 4096});
   const double flops = 2.0 * 4096 * 768 * 4096;
-  CHECK(LayerTimes(its, Precision::bfloat16).forward_s(layer, 1) == Approx(flops / (0.6 * 1e13)).epsilon(1e-12));
+  CHECK(LayerTimes(test_device, Precision::bfloat16).forward_s(layer, 1) ==
+        Approx(flops / (0.6 * 1e13)).epsilon(1e-12));
   // In float32, whose peak is a tenth, the half size is a tenth, too: what products lose takes as long.
   const double lost_s = flops / (0.8 * 1e13) * 256.0 / 768.0;
-  CHECK(LayerTimes(its, Precision::float32).forward_s(layer, 1) ==
+  CHECK(LayerTimes(test_device, Precision::float32).forward_s(layer, 1) ==
         Approx(flops / (0.8 * 1e12) + lost_s).epsilon(1e-12));
 }
 
 TEST_CASE("products of a sample's own numbers do not grow with the rows, they become more") {
-  const cluster::Device its = device(0.8, 256.0);
-  const LayerTimes times(its, Precision::bfloat16);
+  const cluster::Device test_device = device(0.8, 256.0);
+  const LayerTimes times(test_device, Precision::bfloat16);
   Layer attention = layer_of({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false});
   // 8 rows x 12 products, of efficiency 0.8 * 128 / 384
   const double one_s = 2.0 * 512 * 512 * 128 / (0.8 / 3.0 * 1e13);
@@ -71,14 +73,14 @@ TEST_CASE("products of a sample's own numbers do not grow with the rows, they be
 
 TEST_CASE(
     "a fused attention takes its own efficiency and what its mask leaves, and two and a half times that backwards") {
-  cluster::Device its = device(0.8, 256.0);
-  its.attention = 0.4;
+  cluster::Device test_device = device(0.8, 256.0);
+  test_device.attention = 0.4;
   // Queries, keys and values of 512 tokens in 12 heads of 128, under a causal mask: tokens see (1 + 512) / 2 of them.
   const double visible = 0.5 * 513.0 / 512.0;
   for (const double share : {1.0, visible})
     for (const auto& [precision, peak] : {std::pair(Precision::float32, 1e12), std::pair(Precision::bfloat16, 1e13)}) {
       CAPTURE(share, peak);
-      const LayerTimes times(its, precision);
+      const LayerTimes times(test_device, precision);
       Layer scores = layer_of({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false, .fused = share});
       Layer values = layer_of({.m = 512, .n = 128, .k = 512, .count = 12, .parameters = false, .fused = share});
       const double product_s = share * 2.0 * 512 * 512 * 128 / (0.4 * peak);
@@ -91,8 +93,8 @@ TEST_CASE(
 }
 
 TEST_CASE("on a device that says nothing of it, a fused attention is products as all others") {
-  const cluster::Device its = device(0.8, 256.0);
-  const LayerTimes times(its, Precision::bfloat16);
+  const cluster::Device test_device = device(0.8, 256.0);
+  const LayerTimes times(test_device, Precision::bfloat16);
   const Layer plain = layer_of({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false});
   const Layer fused = layer_of({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false, .fused = 0.5});
   CHECK(times.forward_s(fused, 8) == times.forward_s(plain, 8));
@@ -100,38 +102,38 @@ TEST_CASE("on a device that says nothing of it, a fused attention is products as
 }
 
 TEST_CASE("a fused attention of few tokens takes the bytes of queries, keys, values and results alone") {
-  cluster::Device its = device(1.0);
-  its.memory_bandwidth_bytes_per_s = 1e9;
-  its.attention = 1.0;
-  const LayerTimes times(its, Precision::bfloat16);
+  cluster::Device test_device = device(1.0);
+  test_device.memory_bandwidth_bytes_per_s = 1e9;
+  test_device.attention = 1.0;
+  const LayerTimes times(test_device, Precision::bfloat16);
   const Layer scores = layer_of({.m = 64, .n = 64, .k = 32, .parameters = false, .fused = 1.0});
   CHECK(times.forward_s(scores, 1) == Approx(2.0 * 2 * 64 * 32 / 1e9).epsilon(1e-12));
 }
 
 TEST_CASE("float8 is the format of products by parameters, and its casts pass over memory") {
-  cluster::Device its = device();
-  its.float8_flops_per_s = 2e13;
-  its.memory_bandwidth_bytes_per_s = 1e12;
-  const LayerTimes times(its, Precision::float8);
+  cluster::Device test_device = device();
+  test_device.float8_flops_per_s = 2e13;
+  test_device.memory_bandwidth_bytes_per_s = 1e12;
+  const LayerTimes times(test_device, Precision::float8);
   const double m = 64 * 16, n = 1000, k = 2000;
   const Layer layer = layer_of({.m = 16, .n = n, .k = k});
   const double product_s = 2.0 * m * n * k / (0.5 * 2e13);
   const double casts_s = (m * k + k * n) * (2 + 1 + 1) / 1e12;  // of rows and parameters
   CHECK(times.forward_s(layer, 64) == Approx(product_s + casts_s).epsilon(1e-12));
   CHECK(times.backward_s(layer, 64) == Approx(2.0 * product_s + m * n * (2 + 1 + 1) / 1e12).epsilon(1e-12));
-  its.half_size = 500.0;  // that of bfloat16; of a peak twice as high it is 1,000
+  test_device.half_size = 500.0;  // that of bfloat16; of a peak twice as high it is 1,000
   CHECK(times.forward_s(layer, 64) == Approx(2.0 * product_s + casts_s).epsilon(1e-12));
-  its.attention = 0.4;
+  test_device.attention = 0.4;
   for (const double fused : {0.0, 1.0}) {  // in bfloat16
     const Layer attention = layer_of({.m = 512, .n = 512, .k = 512, .parameters = false, .fused = fused});
-    CHECK(times.forward_s(attention, 1) == LayerTimes(its, Precision::bfloat16).forward_s(attention, 1));
-    CHECK(times.backward_s(attention, 1) == LayerTimes(its, Precision::bfloat16).backward_s(attention, 1));
+    CHECK(times.forward_s(attention, 1) == LayerTimes(test_device, Precision::bfloat16).forward_s(attention, 1));
+    CHECK(times.backward_s(attention, 1) == LayerTimes(test_device, Precision::bfloat16).backward_s(attention, 1));
   }
 }
 
 TEST_CASE("elementwise numbers take their bytes, measured layers their seconds") {
-  const cluster::Device its = device();
-  const LayerTimes times(its, Precision::bfloat16);
+  const cluster::Device test_device = device();
+  const LayerTimes times(test_device, Precision::bfloat16);
   const Layer norm{.count = 0, .products = {{.m = 0, .n = 0, .k = 0}}, .elementwise = 1e6};
   CHECK(times.forward_s(norm, 3) == Approx(3e6 * 2 / 1e12).epsilon(1e-12));
   CHECK(times.backward_s(norm, 3) == Approx(1.5 * 3e6 * 2 / 1e12).epsilon(1e-12));
@@ -143,8 +145,8 @@ TEST_CASE("elementwise numbers take their bytes, measured layers their seconds")
 }
 
 TEST_CASE("the seconds of a layer by kind are those of its products, of its attention and of its bytes") {
-  const cluster::Device its = device(0.8, 256.0);
-  const LayerTimes times(its, Precision::bfloat16);
+  const cluster::Device test_device = device(0.8, 256.0);
+  const LayerTimes times(test_device, Precision::bfloat16);
   Layer layer = layer_of({.m = 512, .n = 1024, .k = 1024});
   layer.products.push_back({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false});
   layer.elementwise = 1e6;
@@ -167,8 +169,8 @@ TEST_CASE("the seconds of a layer by kind are those of its products, of its atte
 }
 
 TEST_CASE("what selective recomputation computes again takes its products and its bytes, as in the forward pass") {
-  const cluster::Device its = device(0.8, 256.0);
-  const LayerTimes times(its, Precision::float32);
+  const cluster::Device test_device = device(0.8, 256.0);
+  const LayerTimes times(test_device, Precision::float32);
   Layer layer = layer_of({.m = 512, .n = 1024, .k = 1024});
   layer.products.push_back({.m = 512, .n = 512, .k = 128, .count = 12, .parameters = false});
   layer.elementwise = 1e6;
@@ -183,13 +185,13 @@ TEST_CASE("what selective recomputation computes again takes its products and it
 }
 
 TEST_CASE("each pass through a layer takes the launch besides, and measured layers do not") {
-  cluster::Device its = device();
+  cluster::Device test_device = device();
   const Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000}), norm{.count = 0, .elementwise = 1e6};
-  const LayerTimes without(its, Precision::float32);
+  const LayerTimes without(test_device, Precision::float32);
   const double forward_s = without.forward_s(layer, 4), backward_s = without.backward_s(layer, 4);
   const double weights_s = without.weights_s(layer, 4), both_s = without.gradient_s(std::vector{layer, norm}, 4);
-  its.launch_s = 1e-3;
-  const LayerTimes times(its, Precision::float32);
+  test_device.launch_s = 1e-3;
+  const LayerTimes times(test_device, Precision::float32);
   CHECK(times.forward_s(layer, 4) == Approx(forward_s + 1e-3).epsilon(1e-12));
   CHECK(times.backward_s(layer, 4) == Approx(backward_s + 1e-3).epsilon(1e-12));
   CHECK(times.forward_by_kind(layer, 4).launches == 1e-3);

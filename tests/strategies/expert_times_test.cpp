@@ -97,7 +97,7 @@ double flops_outside_of_experts(double blocks, double tensor) {
 }
 constexpr double flops_of_a_token = 4 * h * f;  ///< at its expert
 
-/// Of a rank's share of experts.
+/// The sum over a rank's share of experts.
 double of_rank(const std::vector<double>& by_expert, std::size_t rank, std::size_t ranks) {
   const std::size_t held = by_expert.size() / ranks;
   return std::accumulate(by_expert.begin() + static_cast<std::ptrdiff_t>(rank * held),

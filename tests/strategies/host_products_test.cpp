@@ -106,9 +106,9 @@ void check_equal_losses(const record::Record& found, const record::Record& expec
   CHECK(found.samples == expected.samples);
 }
 
-void check_equal_training(const Small& its, const std::shared_ptr<const Strategy>& strategy, int hosts) {
-  check_equal_losses(its.trained(on_hosts(strategy), hosts * g, true),
-                     its.trained(strategies::program(strategy), hosts, false));
+void check_equal_training(const Small& small_training, const std::shared_ptr<const Strategy>& strategy, int hosts) {
+  check_equal_losses(small_training.trained(on_hosts(strategy), hosts * g, true),
+                     small_training.trained(strategies::program(strategy), hosts, false));
 }
 
 }  // namespace
@@ -116,18 +116,18 @@ void check_equal_training(const Small& its, const std::shared_ptr<const Strategy
 TEST_CASE("the devices of a host make the gradients of its tasks together") {
   const std::vector<std::pair<std::string, std::shared_ptr<const Multitask>>> all{
       {"groups", multitask([](Multitask&) {})},
-      {"groups of all rows", multitask([](Multitask& its) { its.rows = Multitask::Rows::batch; })},
-      {"gang", multitask([](Multitask& its) { its.schedule = Multitask::Schedule::gang; })},
-      {"sharing", multitask([](Multitask& its) { its.schedule = Multitask::Schedule::sharing; })}};
+      {"groups of all rows", multitask([](Multitask& options) { options.rows = Multitask::Rows::batch; })},
+      {"gang", multitask([](Multitask& options) { options.schedule = Multitask::Schedule::gang; })},
+      {"sharing", multitask([](Multitask& options) { options.schedule = Multitask::Schedule::sharing; })}};
   for (const auto& [name, strategy] : all)
     for (const int hosts : {2, 3, 5})
       for (const char* const optimizer : {"sgd", "adam"})
         for (const std::int64_t batch : {48, 30}) {
           CAPTURE(name, hosts, optimizer, batch);
-          Small its = three_tasks();
-          its.optimizer = optimizer;
-          its.batch = batch;
-          check_equal_training(its, strategy, hosts);
+          Small small_training = three_tasks();
+          small_training.optimizer = optimizer;
+          small_training.batch = batch;
+          check_equal_training(small_training, strategy, hosts);
         }
 }
 
@@ -136,8 +136,9 @@ TEST_CASE("the parameters of a task go around a host before its turn, and the sh
   const double shared = 8.0 * (d + 1) * hidden, own = 8.0 * (hidden + 1);
   for (const bool in_turns : {true, false}) {
     CAPTURE(in_turns);
-    const auto strategy = multitask(
-        [&](Multitask& its) { its.schedule = in_turns ? Multitask::Schedule::gang : Multitask::Schedule::groups; });
+    const auto strategy = multitask([&](Multitask& options) {
+      options.schedule = in_turns ? Multitask::Schedule::gang : Multitask::Schedule::groups;
+    });
     Small workers{.model = network({static_cast<double>(hidden)}), .problem = {.features = d, .classes = T}};
     workers.numbers = workers.charge = false;
     Small devices = workers;
@@ -154,12 +155,12 @@ TEST_CASE("the parameters of a task go around a host before its turn, and the sh
 TEST_CASE("the devices of a host sum what they assign to centres") {
   auto model = std::make_shared<models::KMeans>();
   model->clusters = 3;
-  const Small its{.model = model, .problem = {.features = 3, .classes = 0}, .rows = 60, .batch = 60};
+  const Small small_training{.model = model, .problem = {.features = 3, .classes = 0}, .rows = 60, .batch = 60};
   auto strategy = std::make_shared<strategies::MapReduce>();
   strategy->job = strategies::Job::k_means;
   for (const int hosts : {2, 3}) {
     CAPTURE(hosts);
-    check_equal_training(its, strategy, hosts);
+    check_equal_training(small_training, strategy, hosts);
   }
 }
 
@@ -182,7 +183,7 @@ TEST_CASE("a crash of any device leaves the tasks and the centres that the train
   auto lloyd = std::make_shared<strategies::MapReduce>();
   lloyd->job = strategies::Job::k_means;
   const auto scheduled = [](Multitask::Schedule schedule) {
-    return multitask([&](Multitask& its) { its.schedule = schedule; });
+    return multitask([&](Multitask& options) { options.schedule = schedule; });
   };
   const std::vector<std::pair<Small, std::shared_ptr<const Strategy>>> all{
       {three_tasks(), scheduled(Multitask::Schedule::groups)},
@@ -195,12 +196,12 @@ TEST_CASE("a crash of any device leaves the tasks and the centres that the train
     const record::Record plain = undisturbed.trained(on_hosts(strategy), hosts * g, true);
     for (int part = 0; part < 16; ++part) {
       CAPTURE(i, part);
-      Small its = undisturbed;
-      its.crash.emplace();
-      its.crash->rank = part % (hosts * g);
-      its.crash->at_s = (2.5 + part / 8.0) * plain.simulated_s / 6;
-      its.crash->repair_s = 1e-3;
-      const record::Record record = its.trained(on_hosts(strategy), hosts * g, true);
+      Small crashing = undisturbed;
+      crashing.crash.emplace();
+      crashing.crash->rank = part % (hosts * g);
+      crashing.crash->at_s = (2.5 + part / 8.0) * plain.simulated_s / 6;
+      crashing.crash->repair_s = 1e-3;
+      const record::Record record = crashing.trained(on_hosts(strategy), hosts * g, true);
       CHECK(record.status == record::Status::stopped);
       CHECK(record.simulated_s > plain.simulated_s);
       CHECK(record.final_loss.value() == Approx(plain.final_loss.value()).epsilon(1e-12));
@@ -213,31 +214,32 @@ TEST_CASE("gradients of tasks travel in the format of the wire inside hosts and 
     for (const auto rows : {Multitask::Rows::share, Multitask::Rows::batch}) {
       if (rows == Multitask::Rows::batch && schedule != Multitask::Schedule::groups) continue;
       CAPTURE(static_cast<int>(schedule), static_cast<int>(rows));
-      const auto strategy = multitask([&](Multitask& its) {
-        its.schedule = schedule;
-        if (schedule == Multitask::Schedule::groups) its.rows = rows;
+      const auto strategy = multitask([&](Multitask& options) {
+        options.schedule = schedule;
+        if (schedule == Multitask::Schedule::groups) options.rows = rows;
       });
-      Small its = three_tasks();
-      const std::int64_t in_float64 = its.trained(on_hosts(strategy), 3 * g, true).bytes;
-      its.wire = training::Wire::float32;
-      CHECK(2 * its.trained(on_hosts(strategy), 3 * g, true).bytes == in_float64);
+      Small small_training = three_tasks();
+      const std::int64_t in_float64 = small_training.trained(on_hosts(strategy), 3 * g, true).bytes;
+      small_training.wire = training::Wire::float32;
+      CHECK(2 * small_training.trained(on_hosts(strategy), 3 * g, true).bytes == in_float64);
     }
 }
 
 TEST_CASE("a device of a group with all rows of a batch holds what the formula says") {
   for (const auto rows : {Multitask::Rows::share, Multitask::Rows::batch}) {
-    const auto strategy = multitask([&](Multitask& its) { its.rows = rows; });
-    Small its{.model = network({200.0}), .problem = {.features = 3, .classes = 3}, .rows = 480, .batch = 480};
-    its.numbers = false;
+    const auto strategy = multitask([&](Multitask& options) { options.rows = rows; });
+    Small small_training{
+        .model = network({200.0}), .problem = {.features = 3, .classes = 3}, .rows = 480, .batch = 480};
+    small_training.numbers = false;
     constexpr int hosts = 3;
-    const record::Record record = its.trained(on_hosts(strategy), hosts * g, true);
-    const training::MemoryTerms terms{.layers = its.model->layers(its.problem),
+    const record::Record record = small_training.trained(on_hosts(strategy), hosts * g, true);
+    const training::MemoryTerms terms{.layers = small_training.model->layers(small_training.problem),
                                       .bytes = {},
                                       .workers = hosts * g,
-                                      .rows = its.batch / (hosts * g),
-                                      .batch = its.batch,
-                                      .model = its.model.get(),
-                                      .problem = &its.problem};
+                                      .rows = small_training.batch / (hosts * g),
+                                      .batch = small_training.batch,
+                                      .model = small_training.model.get(),
+                                      .problem = &small_training.problem};
     CAPTURE(static_cast<int>(rows));
     CHECK(record.ranks.at(0).memory_bytes.value() == Approx(HostsFirst(strategy, g).memory(terms).sum()).epsilon(0.02));
   }

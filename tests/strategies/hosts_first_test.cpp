@@ -84,13 +84,13 @@ std::vector<Case> in_lockstep() {
 }  // namespace
 
 TEST_CASE("the devices of a host train as one worker with all of their rows") {
-  for (const Case& its : in_lockstep())
+  for (const Case& test_case : in_lockstep())
     for (const char* const optimizer : {"sgd", "adam"}) {
-      CAPTURE(its.name, optimizer);
-      Trial workers = small(its.plain());
+      CAPTURE(test_case.name, optimizer);
+      Trial workers = small(test_case.plain());
       workers.training.optimizer.choose(optimizer);
       const Outcome one_device = workers.run();
-      const Outcome several = on_devices(workers, its.on_hosts()).run();
+      const Outcome several = on_devices(workers, test_case.on_hosts()).run();
       REQUIRE(one_device.record.error.empty());
       REQUIRE(several.record.error.empty());
       CHECK(several.record.status == record::Status::stopped);
@@ -103,9 +103,9 @@ TEST_CASE("the devices of a host train as one worker with all of their rows") {
 }
 
 TEST_CASE("numbers travel in the format of the wire inside hosts and between them") {
-  for (const Case& its : in_lockstep()) {
-    CAPTURE(its.name);
-    Trial trial = on_devices(small(its.plain()), its.on_hosts());
+  for (const Case& test_case : in_lockstep()) {
+    CAPTURE(test_case.name);
+    Trial trial = on_devices(small(test_case.plain()), test_case.on_hosts());
     const record::Record in_float64 = trial.run().record;
     trial.training.wire = training::Wire::float32;
     const record::Record in_float32 = trial.run().record;
@@ -113,27 +113,27 @@ TEST_CASE("numbers travel in the format of the wire inside hosts and between the
     // Beside numbers that are rounded: rows that are dealt, a host's to its first device and from there to the others;
     // and the weight in each push of sgp.
     const std::int64_t rows_dealt = (hosts - 1) * trial.rows / hosts + trial.rows * (g - 1) / g;
-    const std::int64_t whole = its.strategy->traits(hosts).deals_rows ? rows_dealt * 8 * (12 + 1)
-                               : its.name == "sgp"                    ? 8 * hosts
-                                                                      : 0;
+    const std::int64_t whole = test_case.strategy->traits(hosts).deals_rows ? rows_dealt * 8 * (12 + 1)
+                               : test_case.name == "sgp"                    ? 8 * hosts
+                                                                            : 0;
     CHECK(2 * in_float32.bytes - in_float64.bytes == *trial.stop.steps * whole);
   }
 }
 
 TEST_CASE("a clipped gradient is clipped by the norm of all devices' sum") {
-  for (const Case& its : {named<Allreduce>("allreduce"), named<Zero>("zero")}) {
-    CAPTURE(its.name);
-    Trial workers = small(its.plain());
+  for (const Case& test_case : {named<Allreduce>("allreduce"), named<Zero>("zero")}) {
+    CAPTURE(test_case.name);
+    Trial workers = small(test_case.plain());
     workers.training.clip_norm = 0.1;
-    const Outcome one_device = workers.run(), several = on_devices(workers, its.on_hosts()).run();
+    const Outcome one_device = workers.run(), several = on_devices(workers, test_case.on_hosts()).run();
     CHECK(relative_distance(several.evaluated.back(), one_device.evaluated.back()) < 1e-12);
   }
 }
 
 TEST_CASE("hosts of one device each are workers as they are") {
-  const Case its = named<ParameterServer>("parameter_server");
-  const Trial workers = small(its.plain());
-  const Outcome plain = workers.run(), on_hosts = on_devices(workers, its.on_hosts(1), 1).run();
+  const Case test_case = named<ParameterServer>("parameter_server");
+  const Trial workers = small(test_case.plain());
+  const Outcome plain = workers.run(), on_hosts = on_devices(workers, test_case.on_hosts(1), 1).run();
   CHECK(on_hosts.record.simulated_s == plain.record.simulated_s);
   CHECK(on_hosts.evaluated == plain.evaluated);
 }
@@ -148,13 +148,13 @@ TEST_CASE("asynchronous servers and replicas take the gradients of whole hosts")
                              }),
       named<strategies::Easgd>("easgd"), named<strategies::AdPsgd>("ad_psgd"),
       named<strategies::AsyncBroadcast>("async_broadcast")};
-  for (const Case& its : all) {
-    CAPTURE(its.name);
-    Trial trial = small(its.plain());
+  for (const Case& test_case : all) {
+    CAPTURE(test_case.name);
+    Trial trial = small(test_case.plain());
     trial.training.desynchronise = 0.05;
     trial.stop.steps = 40;
-    const Outcome outcome = on_devices(trial, its.on_hosts()).run();
-    const Outcome again = on_devices(trial, its.on_hosts()).run();
+    const Outcome outcome = on_devices(trial, test_case.on_hosts()).run();
+    const Outcome again = on_devices(trial, test_case.on_hosts()).run();
     REQUIRE(outcome.record.error.empty());
     CHECK(outcome.record.final_loss < 0.5 * outcome.record.curve.front().loss.value());
     CHECK(outcome.record.samples % (trial.rows / hosts) == 0);
@@ -163,8 +163,8 @@ TEST_CASE("asynchronous servers and replicas take the gradients of whole hosts")
 }
 
 TEST_CASE("only the first devices of hosts send over the network") {
-  const Case its = named<ParameterServer>("parameter_server");
-  Trial trial = on_devices(small(its.plain()), its.on_hosts());
+  const Case test_case = named<ParameterServer>("parameter_server");
+  Trial trial = on_devices(small(test_case.plain()), test_case.on_hosts());
   trial.training.numbers = false;
   trial.stop.steps = 5;
   const record::Record record = trial.run().record;
@@ -181,21 +181,21 @@ TEST_CASE("only the first devices of hosts send over the network") {
 
 TEST_CASE("a crash of any device leaves the parameters that the training would have had") {
   for (const Recovery recovery : {Recovery::restart, Recovery::wait})
-    for (const Case& its : {named<ParameterServer>("parameter_server"), named<Allreduce>("allreduce"),
-                            named<DataParallel>("data_parallel"), named<strategies::Gossip>("gossip")}) {
-      Trial workers = fragile(its.plain());
+    for (const Case& test_case : {named<ParameterServer>("parameter_server"), named<Allreduce>("allreduce"),
+                                  named<DataParallel>("data_parallel"), named<strategies::Gossip>("gossip")}) {
+      Trial workers = fragile(test_case.plain());
       workers.workers = hosts;
-      const Trial trial = on_devices(workers, its.on_hosts());
+      const Trial trial = on_devices(workers, test_case.on_hosts());
       const Outcome undisturbed = trial.run();
       REQUIRE(undisturbed.record.error.empty());
       const double step_s = undisturbed.record.simulated_s / steps;
       for (int part = 0; part < 12; ++part) {
-        CAPTURE(its.name, part, static_cast<int>(recovery));
+        CAPTURE(test_case.name, part, static_cast<int>(recovery));
         const Outcome outcome =
             with_crashes(trial, {crash(part % (hosts * g), (5.0 + part / 12.0) * step_s)}, recovery).run();
         REQUIRE(outcome.record.error.empty());
         CHECK(outcome.record.simulated_s > undisturbed.record.simulated_s);
-        if (its.name == "gossip" && recovery == Recovery::wait) continue;  // a lost replica is another's
+        if (test_case.name == "gossip" && recovery == Recovery::wait) continue;  // a lost replica is another's
         CHECK(relative_distance(outcome.evaluated.back(), undisturbed.evaluated.back()) < 1e-12);
       }
     }
@@ -203,15 +203,15 @@ TEST_CASE("a crash of any device leaves the parameters that the training would h
 
 TEST_CASE("a device that crashes while others have messages under way stops a training, and ends none") {
   Share share(7);  // each share has crashes of all devices
-  for (const Case& its : in_lockstep())
+  for (const Case& test_case : in_lockstep())
     for (const Recovery recovery : {Recovery::restart, Recovery::wait}) {
-      Trial workers = fragile(its.plain());
+      Trial workers = fragile(test_case.plain());
       workers.workers = hosts;
-      const Trial trial = on_devices(workers, its.on_hosts());
+      const Trial trial = on_devices(workers, test_case.on_hosts());
       const double step_s = trial.run().record.simulated_s / steps;
       for (int part = 0; part < 16; ++part) {
         if (!share.next()) continue;
-        CAPTURE(its.name, part, static_cast<int>(recovery));
+        CAPTURE(test_case.name, part, static_cast<int>(recovery));
         const Outcome outcome =
             with_crashes(trial, {crash(part % (hosts * g), (2.0 + part / 8.0) * step_s)}, recovery).run();
         REQUIRE(outcome.record.error.empty());
@@ -230,9 +230,9 @@ TEST_CASE("the first device holds what the formula says, and the others no more"
       named<ParameterServer>("parameter_server"),
       named<strategies::LocalSgd>("local_sgd"),
       named<strategies::Gossip>("gossip")};
-  for (const Case& its : all) {
-    CAPTURE(its.name);
-    Trial workers{.program = its.plain(), .workers = hosts, .rows = 96, .features = d};
+  for (const Case& test_case : all) {
+    CAPTURE(test_case.name);
+    Trial workers{.program = test_case.plain(), .workers = hosts, .rows = 96, .features = d};
     workers.batch = 48;
     workers.layers = 8;
     workers.kept = 40;
@@ -240,14 +240,14 @@ TEST_CASE("the first device holds what the formula says, and the others no more"
     workers.training.numbers = false;
     workers.training.optimizer.choose("adam");
     workers.stop.steps = 2;
-    const Trial trial = on_devices(workers, its.on_hosts());
+    const Trial trial = on_devices(workers, test_case.on_hosts());
     const record::Record record = trial.run().record;
     const training::MemoryTerms terms{.layers = trial.watched()->layers(trial.problem()),
                                       .bytes = {},
                                       .workers = hosts * g,
                                       .rows = 48 / (hosts * g),
                                       .optimizer_vectors = 2};
-    const double formula = HostsFirst(its.strategy, g).memory(terms).sum();
+    const double formula = HostsFirst(test_case.strategy, g).memory(terms).sum();
     CHECK(record.ranks.at(0).memory_bytes.value() == Approx(formula).epsilon(0.02));
     for (int rank = 0; rank < hosts * g; ++rank)
       CHECK(record.ranks[static_cast<std::size_t>(rank)].memory_bytes.value() <= record.ranks[0].memory_bytes.value());
@@ -255,8 +255,8 @@ TEST_CASE("the first device holds what the formula says, and the others no more"
 }
 
 TEST_CASE("hosts first is the same on any number of threads") {
-  const Case its = named<Allreduce>("allreduce", [](Allreduce& options) { options.bucket_bytes = 8.0; });
-  Trial trial = on_devices(small(its.plain()), its.on_hosts());
+  const Case test_case = named<Allreduce>("allreduce", [](Allreduce& options) { options.bucket_bytes = 8.0; });
+  Trial trial = on_devices(small(test_case.plain()), test_case.on_hosts());
   const Outcome on_one = trial.run();
   trial.threads = 4;
   CHECK(trial.run().evaluated == on_one.evaluated);

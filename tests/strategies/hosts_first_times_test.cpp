@@ -25,11 +25,11 @@ TEST_CASE("the devices of a host share its disk as they read their rows") {
   for (const bool in_buckets : {false, true})
     for (const std::int64_t prefetch : {0, 2}) {
       CAPTURE(in_buckets, prefetch);
-      const Case its = named<ParameterServer>("parameter_server", [&](ParameterServer& options) {
+      const Case test_case = named<ParameterServer>("parameter_server", [&](ParameterServer& options) {
         if (in_buckets) options.bucket_bytes = 8.0;
       });
       constexpr std::int64_t updates = 3;
-      Trial trial = on_devices(timed_layers(its.plain(), hosts, 1'000, 1, updates), its.on_hosts());
+      Trial trial = on_devices(timed_layers(test_case.plain(), hosts, 1'000, 1, updates), test_case.on_hosts());
       trial.rows *= g;
       const double without_s = trial.run().record.simulated_s;
       trial.training.input.from = training::InputFrom::local;
@@ -49,9 +49,9 @@ TEST_CASE("a step costs a chain around the host before the gradient, and one aft
   // 8 d bytes: below half a MiB one piece, then one each.
   for (const std::int64_t d : {1'000, 65'536, 200'000, 6'000'000}) {
     CAPTURE(d);
-    const Case its = named<ParameterServer>("parameter_server");
-    const Trial workers = timed_layers(its.plain(), hosts, d, 1, 3);
-    Trial devices = on_devices(workers, its.on_hosts());
+    const Case test_case = named<ParameterServer>("parameter_server");
+    const Trial workers = timed_layers(test_case.plain(), hosts, d, 1, 3);
+    Trial devices = on_devices(workers, test_case.on_hosts());
     devices.rows = g * workers.rows;  // each device has as many as a worker had
     const double M = 8.0 * static_cast<double>(d), c = std::clamp(std::ceil(M / (512.0 * 1024)), 1.0, 64.0);
     const double around_s = (g - 2 + c) * (device_alpha + M / c / device_B);
@@ -63,12 +63,12 @@ TEST_CASE("a step costs a chain around the host before the gradient, and one aft
 TEST_CASE("rows that come with the parameters go from the first device to each of its host") {
   for (const bool in_buckets : {false, true}) {
     CAPTURE(in_buckets);
-    const Case its = named<DataParallel>("data_parallel", [&](DataParallel& options) {
+    const Case test_case = named<DataParallel>("data_parallel", [&](DataParallel& options) {
       if (in_buckets) options.bucket_bytes = 8.0;
     });
     constexpr std::int64_t d = 1'000, updates = 3;
-    const Trial workers = timed_layers(its.plain(), hosts, d, 1, updates);
-    Trial devices = on_devices(workers, its.on_hosts());
+    const Trial workers = timed_layers(test_case.plain(), hosts, d, 1, updates);
+    Trial devices = on_devices(workers, test_case.on_hosts());
     devices.rows = g * workers.rows;            // each device has as many as a worker had
     const double a_device = 8.0 * (d + 1) * 2;  // bytes of its two rows, with their targets
     const double around_s = (g - 1) * (device_alpha + 8.0 * d / device_B);
@@ -80,10 +80,10 @@ TEST_CASE("rows that come with the parameters go from the first device to each o
 
 TEST_CASE("additions inside a host take the time of a pass over each piece") {
   constexpr std::int64_t d = 1'000;
-  const Case its = named<ParameterServer>("parameter_server");
-  Trial workers = timed_layers(its.plain(), hosts, d, 1, 3);
+  const Case test_case = named<ParameterServer>("parameter_server");
+  Trial workers = timed_layers(test_case.plain(), hosts, d, 1, 3);
   workers.cluster.charge_reductions = true;
-  Trial devices = on_devices(workers, its.on_hosts());
+  Trial devices = on_devices(workers, test_case.on_hosts());
   devices.rows = g * workers.rows;
   const double around_s = (g - 1) * (2 * (device_alpha + 8.0 * d / device_B) + d / speed);
   CHECK(devices.run().record.simulated_s - workers.run().record.simulated_s == Approx(3 * around_s).epsilon(1e-9));
@@ -94,9 +94,9 @@ TEST_CASE("sums of layers inside a host are beside the backward pass") {
   for (const std::int64_t layer_numbers : {2'000, 60'000, 655'360}) {
     CAPTURE(layer_numbers);
     const std::int64_t d = L * layer_numbers;
-    const Case its = named<Allreduce>("allreduce", [](Allreduce& options) { options.bucket_bytes = 8.0; });
-    Trial workers = timed_layers(its.plain(), hosts, d, L, steps_timed);
-    Trial devices = on_devices(workers, its.on_hosts());
+    const Case test_case = named<Allreduce>("allreduce", [](Allreduce& options) { options.bucket_bytes = 8.0; });
+    Trial workers = timed_layers(test_case.plain(), hosts, d, L, steps_timed);
+    Trial devices = on_devices(workers, test_case.on_hosts());
     devices.rows = g * workers.rows;
     const double m = 8.0 * static_cast<double>(layer_numbers);
     const auto pieces = [](double bytes) { return std::clamp(std::ceil(bytes / (512.0 * 1024)), 1.0, 64.0); };
@@ -123,13 +123,13 @@ TEST_CASE("sums of layers inside a host are beside the backward pass") {
 
 TEST_CASE("parameters and sums go around a host once a step, whatever the micro-batches") {
   const auto simulated = [](std::int64_t micro_batches, bool no_sync, std::int64_t& bytes) {
-    const Case its = named<Allreduce>("allreduce", [&](Allreduce& options) {
+    const Case test_case = named<Allreduce>("allreduce", [&](Allreduce& options) {
       options.micro_batches = micro_batches;
       options.no_sync = no_sync;
     });
-    Trial workers = timed_layers(its.plain(), hosts, 60'000, 1, 3);
+    Trial workers = timed_layers(test_case.plain(), hosts, 60'000, 1, 3);
     workers.rows = 24;
-    const record::Record record = on_devices(workers, its.on_hosts()).run().record;
+    const record::Record record = on_devices(workers, test_case.on_hosts()).run().record;
     REQUIRE(record.error.empty());
     bytes = record.bytes;
     return record.simulated_s;

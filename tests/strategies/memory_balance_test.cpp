@@ -80,32 +80,32 @@ TEST_CASE("stages that are balanced by memory need as little as the best of all 
     const char* strategy;
   };
   using training::Recompute;
-  for (const Case& its :
+  for (const Case& test_case :
        {Case{"1f1b", 4, 1, false, Recompute::none, "zero"}, Case{"1f1b", 4, 1, true, Recompute::full, "zero"},
         Case{"gpipe", 3, 1, true, Recompute::selective, "allreduce"},
         Case{"zb_h1", 4, 1, false, Recompute::full, "allreduce"},
         Case{"zb_h2", 4, 1, true, Recompute::full, "allreduce"},
         Case{"interleaved_1f1b", 2, 2, false, Recompute::none, "allreduce"},
         Case{"1f1b", 4, 1, true, Recompute::none, "fsdp"}}) {
-    CAPTURE(its.schedule, its.tied, its.recompute, its.strategy);
-    MeshTrial trial = transformer_trial(7, its.tied);
-    trial.strategy = strategies::registry().find(its.strategy)->make();
+    CAPTURE(test_case.schedule, test_case.tied, test_case.recompute, test_case.strategy);
+    MeshTrial trial = transformer_trial(7, test_case.tied);
+    trial.strategy = strategies::registry().find(test_case.strategy)->make();
     trial.data = {};
     trial.rows = trial.batch = 96;
     trial.steps = 2;
     trial.training.numbers = false;
     trial.training.optimizer.choose("adam");
-    trial.training.recompute = its.recompute;
-    trial.parallel.pipeline = its.pipeline;
-    trial.parallel.chunks = its.chunks;
-    trial.parallel.schedule.choose(its.schedule);
+    trial.training.recompute = test_case.recompute;
+    trial.parallel.pipeline = test_case.pipeline;
+    trial.parallel.chunks = test_case.chunks;
+    trial.parallel.schedule.choose(test_case.schedule);
     trial.parallel.micro_batches = 12;
-    trial.workers = static_cast<int>(2 * its.pipeline);
+    trial.workers = static_cast<int>(2 * test_case.pipeline);
     const auto bytes = [&](const Parallel& parallel) {
       return strategies::on_mesh(trial.strategy, parallel)->memory(memory_terms(trial)).sum();
     };
     double least = std::numeric_limits<double>::infinity();
-    const auto pieces = static_cast<std::size_t>(its.pipeline * its.chunks);
+    const auto pieces = static_cast<std::size_t>(test_case.pipeline * test_case.chunks);
     for_each_cut(9, pieces, [&](const std::vector<std::int64_t>& firsts) {
       Parallel parallel = trial.parallel;
       for (std::size_t piece = 0; piece < pieces; ++piece)
@@ -115,7 +115,7 @@ TEST_CASE("stages that are balanced by memory need as little as the best of all 
     const double by_flops = bytes(trial.parallel);
     trial.parallel.balance = Balance::memory;
     const double by_memory = bytes(trial.parallel);
-    if (its.chunks == 1) CHECK(by_memory == Approx(least).epsilon(1e-6));
+    if (test_case.chunks == 1) CHECK(by_memory == Approx(least).epsilon(1e-6));
     CHECK(by_memory <= by_flops);
     CHECK(by_memory < 1.1 * least);
     CHECK(peak_memory(trial.run().record) == Approx(by_memory).epsilon(0.01));

@@ -51,8 +51,8 @@ Case zero(std::int64_t stage, std::optional<double> bucket_bytes = {}, std::int6
                      });
 }
 
-Trial trial_of(const Case& its, Recompute recompute) {
-  Trial trial{.program = strategies::program(its.strategy), .workers = P, .rows = 4 * 24, .features = d};
+Trial trial_of(const Case& test_case, Recompute recompute) {
+  Trial trial{.program = strategies::program(test_case.strategy), .workers = P, .rows = 4 * 24, .features = d};
   trial.batch = P * static_cast<std::int64_t>(rows);
   trial.layers = U;
   trial.kept = kept;
@@ -73,7 +73,7 @@ training::MemoryTerms terms(const Trial& trial) {
           .optimizer_vectors = 2};
 }
 
-/// Of rank 0, whose chunks are not shorter than others'.
+/// The memory of rank 0, whose chunks are not shorter than others'.
 MemoryParts held(const Trial& trial) {
   const record::Record record = trial.run().record;
   MemoryParts parts;
@@ -115,11 +115,11 @@ std::vector<Case> cases() {
 }  // namespace
 
 TEST_CASE("the memory that a run holds is its formula's, within 2 per cent, or 5 with recomputation") {
-  for (const Case& its : cases())
+  for (const Case& test_case : cases())
     for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
-      const Trial trial = trial_of(its, recompute);
-      const MemoryParts formula = its.strategy->memory(terms(trial)), run = held(trial);
-      CAPTURE(its.name, static_cast<int>(recompute));
+      const Trial trial = trial_of(test_case, recompute);
+      const MemoryParts formula = test_case.strategy->memory(terms(trial)), run = held(trial);
+      CAPTURE(test_case.name, static_cast<int>(recompute));
       CHECK(run.sum() == Approx(formula.sum()).epsilon(recompute == Recompute::none ? 0.02 : 0.05));
       for (std::size_t k = 0; k < record::memory_parts; ++k) {
         const auto part = static_cast<MemoryPart>(k);
@@ -185,8 +185,8 @@ TEST_CASE("selective recomputation takes its flops once more in the backward pas
 namespace {
 
 /// On devices of 1 TB/s with a link of 10 GB/s to their hosts, which update at 100 GB/s.
-Trial on_devices(const Case& its) {
-  Trial trial = trial_of(its, Recompute::none);
+Trial on_devices(const Case& test_case) {
+  Trial trial = trial_of(test_case, Recompute::none);
   cluster::Device device;
   device.float64_flops_per_s = 1e12;
   device.memory_bytes = 1e10;
@@ -198,11 +198,11 @@ Trial on_devices(const Case& its) {
 }
 
 template <class Strategy>
-Case offloaded(const Case& its, strategies::Offload offload) {
-  auto strategy = std::make_shared<Strategy>(dynamic_cast<const Strategy&>(*its.strategy));
+Case offloaded(const Case& test_case, strategies::Offload offload) {
+  auto strategy = std::make_shared<Strategy>(dynamic_cast<const Strategy&>(*test_case.strategy));
   strategy->host.offload = offload;
   if (offload != strategies::Offload::none) strategy->host.bandwidth_bytes_per_s = 1e11;
-  return {its.name, strategy};
+  return {test_case.name, strategy};
 }
 
 }  // namespace
@@ -263,24 +263,24 @@ TEST_CASE("memory goes by the bytes of the format") {
   const MemoryParts run = held(trial);
   CHECK(run[MemoryPart::parameters] == 2.0 * d / P);
   CHECK(run[MemoryPart::optimizer] == (4.0 + 2 * 4.0) * d / P);  // a master copy and two vectors
-  training::MemoryTerms its = terms(trial);
-  its.bytes = training::number_bytes(training::Precision::bfloat16);
-  CHECK(run.sum() == Approx(zero(3).strategy->memory(its).sum()).epsilon(1e-9));
+  training::MemoryTerms bfloat16_terms = terms(trial);
+  bfloat16_terms.bytes = training::number_bytes(training::Precision::bfloat16);
+  CHECK(run.sum() == Approx(zero(3).strategy->memory(bfloat16_terms).sum()).epsilon(1e-9));
 }
 
 namespace {
 
-Trial in_bfloat16(const Case& its, training::GradientPrecision gradients) {
-  Trial trial = trial_of(its, Recompute::none);
+Trial in_bfloat16(const Case& test_case, training::GradientPrecision gradients) {
+  Trial trial = trial_of(test_case, Recompute::none);
   trial.training.precision = training::Precision::bfloat16;
   trial.training.gradient_precision = gradients;
   return trial;
 }
 
-MemoryParts by_formula(const Case& its, const Trial& trial) {
+MemoryParts by_formula(const Case& test_case, const Trial& trial) {
   training::MemoryTerms of = terms(trial);
   of.bytes = trial.training.number_bytes();
-  return its.strategy->memory(of);
+  return test_case.strategy->memory(of);
 }
 
 }  // namespace
@@ -289,19 +289,20 @@ MemoryParts by_formula(const Case& its, const Trial& trial) {
 // without.
 TEST_CASE("a gradient in float32 beside bfloat16 is one buffer, of which buckets are views") {
   using training::GradientPrecision;
-  const auto check = [](const Case& its, GradientPrecision gradients, double kept, double in_buckets, double states) {
-    CAPTURE(its.name, static_cast<int>(gradients));
-    const Trial trial = in_bfloat16(its, gradients);
-    const MemoryParts run = held(trial), formula = by_formula(its, trial);
+  const auto check = [](const Case& test_case, GradientPrecision gradients, double kept, double in_buckets,
+                        double states) {
+    CAPTURE(test_case.name, static_cast<int>(gradients));
+    const Trial trial = in_bfloat16(test_case, gradients);
+    const MemoryParts run = held(trial), formula = by_formula(test_case, trial);
     CHECK(run[MemoryPart::gradients] == kept * d);
     CHECK(run[MemoryPart::buckets] == Approx(in_buckets * d));
     CHECK(run[MemoryPart::parameters] + run[MemoryPart::optimizer] == states * d);
     CHECK(run.sum() == Approx(formula.sum()).epsilon(1e-9));
   };
   const double of_unit = 2.0 / U;  // the last layer's gradient, as the backward pass begins
-  for (const Case& its : {zero(1), zero(1, 4.0 * d / U)}) {
-    check(its, GradientPrecision::framework, 4.0, 0.0, 2.0 + 12.0 / P);
-    check(its, GradientPrecision::float32, 4.0, 0.0, 2.0 + 12.0 / P);
+  for (const Case& test_case : {zero(1), zero(1, 4.0 * d / U)}) {
+    check(test_case, GradientPrecision::framework, 4.0, 0.0, 2.0 + 12.0 / P);
+    check(test_case, GradientPrecision::float32, 4.0, 0.0, 2.0 + 12.0 / P);
   }
   check(zero(1, 4.0 * d / U), GradientPrecision::as_made, of_unit, 2.0 * 2.0 / U, 2.0 + 12.0 / P);
   const Case replicas =
@@ -315,12 +316,12 @@ TEST_CASE("a gradient in float32 beside bfloat16 is one buffer, of which buckets
 
 TEST_CASE("in every strategy the memory in bfloat16 is its formula's, whatever gradient_precision says") {
   using training::GradientPrecision;
-  for (const Case& its : cases())
+  for (const Case& test_case : cases())
     for (const auto gradients :
          {GradientPrecision::framework, GradientPrecision::as_made, GradientPrecision::float32}) {
-      CAPTURE(its.name, static_cast<int>(gradients));
-      const Trial trial = in_bfloat16(its, gradients);
-      CHECK(held(trial).sum() == Approx(by_formula(its, trial).sum()).epsilon(0.02));
+      CAPTURE(test_case.name, static_cast<int>(gradients));
+      const Trial trial = in_bfloat16(test_case, gradients);
+      CHECK(held(trial).sum() == Approx(by_formula(test_case, trial).sum()).epsilon(0.02));
     }
 }
 

@@ -41,7 +41,7 @@ MeshTrial crashing(MeshTrial trial, double at_s, Recovery recovery = Recovery::r
   return trial;
 }
 
-/// Of so many steps from a beginning on. Steps behind one another may overlap.
+/// The time of so many steps from the beginning on. Successive steps may overlap.
 double time_of(MeshTrial trial, std::int64_t steps) {
   trial.steps = steps;
   return trial.run().record.simulated_s;

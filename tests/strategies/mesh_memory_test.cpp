@@ -35,7 +35,7 @@ struct Sharded {
   double gathered;                 ///< numbers of units
   double gradients;                ///< numbers that are not summed over the ranks yet
   double shards_of_gradients = 0;  ///< of earlier micro-batches
-  double micro_batches = 1;
+  std::int64_t micro_batches = 1;
 };
 
 /// H: the head's parameters, the embedding's matrix included where that is tied.
@@ -43,7 +43,6 @@ std::vector<Sharded> ways_to_shard(double D, double t) {
   const double H = head_parameters(t), next = block_parameters_of(t);  // a block is gathered ahead
   const auto in_two = [](bool no_sync) {
     auto strategy = fsdp(1, true);
-    strategy->micro_batches = 2;
     strategy->no_sync = no_sync;
     return strategy;
   };
@@ -58,21 +57,22 @@ std::vector<Sharded> ways_to_shard(double D, double t) {
 /// A head whose matrix is gathered for it, be it its own or the embedding's.
 void check_gathered_head(bool tied, int t) {
   const double D = parameters_of_large_head(tied, t);
-  for (const Sharded& its : ways_to_shard(D, t))
+  for (const Sharded& sharding : ways_to_shard(D, t))
     for (const int data : {2, 4})
       for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
-        CAPTURE(its.name, tied, t, data, optimizer);
-        check_both(large_head(its.strategy, data, optimizer, tied, t),
-                   (1 + vectors + its.shards_of_gradients) * D / data + its.gathered + its.gradients +
-                       kept_at_large_head(t) / its.micro_batches);
+        CAPTURE(sharding.name, tied, t, data, optimizer);
+        MeshTrial trial = large_head(sharding.strategy, data, optimizer, tied, t);
+        trial.parallel.micro_batches = sharding.micro_batches;
+        check_both(trial, (1 + vectors + sharding.shards_of_gradients) * D / data + sharding.gathered +
+                              sharding.gradients + kept_at_large_head(t) / static_cast<double>(sharding.micro_batches));
       }
 }
 
-/// A shard that is all of the parameters.
+/// A shard that is all of the parameters, and two micro-batches: a mesh's, or the strategy's.
 MeshTrial whole_in_halves(bool on_mesh, bool no_sync, const char* optimizer) {
   auto strategy = fsdp(1, true);
   strategy->shard_group = 1;
-  strategy->micro_batches = 2;
+  strategy->micro_batches = on_mesh ? 1 : 2;
   strategy->no_sync = no_sync;
   MeshTrial trial = large_head(strategy, 2, optimizer, false, 1);
   if (on_mesh) trial.parallel.micro_batches = 2;
@@ -103,19 +103,16 @@ TEST_CASE("the formula of a cut model's memory is what its fullest rank holds") 
       {.name = "micro-batches alone", .micro_batches = 4, .data = 2}};
   Share share(2);
   for (const bool tied : {false, true})
-    for (const MeshCase& its : cases)
+    for (const MeshCase& mesh_case : cases)
       for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full})
         for (const int stage : {0, 1, 2}) {
           if (!share.next()) continue;
-          CAPTURE(its.name, recompute, stage, tied);
-          const MeshTrial trial = stage > 0 ? trial_of(its, zero(stage), recompute, tied)
-                                            : trial_of(its, around_a_ring<strategies::Allreduce>(), recompute, tied);
+          CAPTURE(mesh_case.name, recompute, stage, tied);
+          const MeshTrial trial = stage > 0
+                                      ? trial_of(mesh_case, zero(stage), recompute, tied)
+                                      : trial_of(mesh_case, around_a_ring<strategies::Allreduce>(), recompute, tied);
           CHECK(by_formula(trial) == Approx(held(trial)).epsilon(1e-9));
         }
-  auto in_parts = around_a_ring<strategies::Allreduce>();
-  in_parts->micro_batches = 4;
-  const MeshTrial trial = trial_of(cases.front(), in_parts, Recompute::none);
-  CHECK(by_formula(trial) == Approx(held(trial)).epsilon(1e-9));
 }
 
 TEST_CASE("the gradient of a tied copy is in memory from the head's first backward pass on") {
@@ -146,10 +143,10 @@ TEST_CASE("a rank that has all parameters holds the sums of earlier micro-batche
   for (const auto& [optimizer, vectors] : {std::pair{"sgd", 0}, {"adam", 2}}) {
     CAPTURE(optimizer);
     const double states = (1 + vectors) * D;
-    check_both(whole_in_halves(false, false, optimizer), states + D + head_parameters(1) + kept / 2);
-    check_both(whole_in_halves(false, true, optimizer), states + D + kept / 2);
-    check_both(whole_in_halves(true, false, optimizer), states + D + head_parameters(1) + kept / 4);
-    check_both(whole_in_halves(true, true, optimizer), states + D + kept / 4);
+    for (const bool on_mesh : {false, true}) {
+      check_both(whole_in_halves(on_mesh, false, optimizer), states + D + head_parameters(1) + kept / 2);
+      check_both(whole_in_halves(on_mesh, true, optimizer), states + D + kept / 2);
+    }
   }
 }
 
@@ -246,23 +243,18 @@ TEST_CASE("the formula of a cut model whose units are gathered is what its fulle
       {.name = "micro-batches alone", .micro_batches = 4, .data = 4},
       {.name = "one micro-batch of tensor ranks", .tensor = 2, .data = 2},
       {.name = "one micro-batch of stages", .pipeline = 2, .data = 2, .schedule = "gpipe"}};
-  auto in_parts = fsdp(2, true);
-  in_parts->micro_batches = 2;
-  auto once = fsdp(2, true);
-  once->micro_batches = 2;
-  once->no_sync = true;
   auto alone = fsdp(2, true);
   alone->shard_group = 1;
   auto together = fsdp(2, true);
   together->no_sync = true;  // of a mesh's micro-batches
   Share share(2);
   for (const bool tied : {false, true})
-    for (const MeshCase& its : cases)
+    for (const MeshCase& mesh_case : cases)
       for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full})
-        for (const auto& strategy : {fsdp(2, true), fsdp(4, true), fsdp(2, false), in_parts, once, alone, together}) {
+        for (const auto& strategy : {fsdp(2, true), fsdp(4, true), fsdp(2, false), alone, together}) {
           if (!share.next()) continue;
-          CAPTURE(its.name, recompute, strategy->limit, strategy->reshard_after_forward, tied);
-          const MeshTrial trial = trial_of(its, strategy, recompute, tied);
+          CAPTURE(mesh_case.name, recompute, strategy->limit, strategy->reshard_after_forward, tied);
+          const MeshTrial trial = trial_of(mesh_case, strategy, recompute, tied);
           CHECK(by_formula(trial) == Approx(held(trial)).epsilon(0.01));
         }
 }

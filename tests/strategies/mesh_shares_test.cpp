@@ -173,7 +173,7 @@ TEST_CASE(
     const record::Record record = timed(trial, sharing(e));
     const double rows = 48.0 / e, layers = 2, numbers = 4.0 * 3 * 16;  // experts x ceil(0.75 x 8 x 2 / 4) x hidden
     const double exchange = 8.0 * rows * numbers;                      // bytes of a rank
-    // Of a block of experts: router, two matrices with biases an expert; these are a rank's own.
+    // Each expert of a block has two matrices with biases, which are a rank's own; the router is in `dense`.
     const double experts = layers * 4 * (2 * 16 * 24 + 24 + 16);
     const double dense = 8.0 * (static_cast<double>(trial.model->parameters(trial.problem)) - experts);
     CHECK(static_cast<double>(record.bytes) ==

@@ -120,21 +120,16 @@ TEST_CASE("shards of parts, with units that are gathered or not, train the param
     strategy->stage = stage;
     return strategy;
   };
-  const auto fsdp = [](bool reshard, std::int64_t group, std::int64_t micro_batches, bool no_sync) {
+  const auto fsdp = [](bool reshard, std::int64_t group, bool no_sync) {
     auto strategy = std::make_shared<strategies::Fsdp>();
     strategy->reshard_after_forward = reshard;
     strategy->shard_group = group;
-    strategy->micro_batches = micro_batches;
     strategy->no_sync = no_sync;
     strategy->limit = 3;
     return strategy;
   };
-  const std::vector<std::shared_ptr<const strategies::Strategy>> strategies{zero(2),
-                                                                            zero(3),
-                                                                            fsdp(false, 3, 1, false),
-                                                                            fsdp(true, 1, 1, false),
-                                                                            fsdp(true, 3, 2, false),
-                                                                            fsdp(true, 3, 2, true)};
+  const std::vector<std::shared_ptr<const strategies::Strategy>> strategies{
+      zero(2), zero(3), fsdp(false, 3, false), fsdp(true, 1, false), fsdp(true, 3, false), fsdp(true, 3, true)};
   Share share;
   for (std::size_t s = 0; s < strategies.size(); ++s)
     for (const Parallel& parallel : {interleaved, split, experts, cut(1, 2, 1, 1), cut(2, 2, 2, 1)}) {

@@ -21,7 +21,7 @@ std::shared_ptr<strategies::Allreduce> gradients_added_first(std::int64_t micro_
   return strategy;
 }
 
-/// That training with uncut replicas, which add the gradients of as many micro-batches.
+/// The training with uncut replicas, which add the gradients of as many micro-batches.
 MeshTrial uncut(MeshTrial trial, std::int64_t micro_batches) {
   trial.workers = static_cast<int>(trial.workers / trial.parallel.ranks_a_replica());
   trial.parallel = {};
@@ -68,12 +68,12 @@ TEST_CASE("every synchronous schedule trains the parameters of uncut replicas, b
       {"naive", 3, 2, 1}, {"gpipe", 3, 4, 1},  {"1f1b", 4, 6, 1}, {"interleaved_1f1b", 2, 4, 2},
       {"zb_h1", 3, 6, 1}, {"zb_h2", 3, 12, 1}, {"1f1b", 2, 1, 1}};
   for (const MeshTrial& trial : {transformer_trial(3, false), perceptron_trial()})
-    for (const Case& its : cases)
+    for (const Case& one : cases)
       for (const int data : {1, 2}) {
-        CAPTURE(its.schedule, its.stages, data);
-        MeshTrial cut = on(trial, data, stages(its.stages, its.micro_batches, its.schedule, its.chunks));
+        CAPTURE(one.schedule, one.stages, data);
+        MeshTrial cut = on(trial, data, stages(one.stages, one.micro_batches, one.schedule, one.chunks));
         cut.training.optimizer.choose("adam");
-        check_equal(cut, uncut(cut, its.micro_batches), true);
+        check_equal(cut, uncut(cut, one.micro_batches), true);
       }
 }
 
@@ -247,10 +247,10 @@ TEST_CASE(
       trial.parallel.micro_batches = 1;
       trial.workers = static_cast<int>(2 * context);
       const auto run = [&](training::Recompute recompute, std::int64_t blocks) {
-        MeshTrial its = trial;
-        its.model = transformer_trial(blocks, false).model;
-        its.training.recompute = recompute;
-        const record::Record record = its.run().record;
+        MeshTrial variant = trial;
+        variant.model = transformer_trial(blocks, false).model;
+        variant.training.recompute = recompute;
+        const record::Record record = variant.run().record;
         REQUIRE(record.error.empty());
         return record;
       };

@@ -121,7 +121,7 @@ inline training::MemoryTerms memory_terms(const MeshTrial& trial) {
           .problem = &trial.problem};
 }
 
-/// What the fullest rank holds at its peak.
+/// The peak memory of the fullest rank.
 inline double peak_memory(const record::Record& record) {
   REQUIRE(record.error.empty());
   double most = 0.0;

@@ -137,9 +137,9 @@ std::vector<double> by_hand(int P) {
     std::vector<double> g(w.size());
     double loss = 0.0;
     for (std::int64_t i = 0; i < rows; ++i) {
-      const Dealt its = dealt(P)[static_cast<std::size_t>(i * P / rows)];
-      loss += row_by_hand(set.features.data() + i * d, static_cast<std::size_t>(i % T), w, its,
-                          P / its.workers / static_cast<double>(rows), g);
+      const Dealt task_group = dealt(P)[static_cast<std::size_t>(i * P / rows)];
+      loss += row_by_hand(set.features.data() + i * d, static_cast<std::size_t>(i % T), w, task_group,
+                          P / task_group.workers / static_cast<double>(rows), g);
     }
     losses.push_back(loss / rows);
     for (std::size_t j = 0; j < w.size(); ++j) w[j] -= rate * g[j];

@@ -32,25 +32,25 @@ base::Slot<cluster::Topology> hosts_of_devices(std::int64_t nics) {
 }
 
 training::Program fsdp(const Rings& rings) {
-  auto its = std::make_shared<strategies::Fsdp>();
-  its->rings = rings;
-  return strategies::program(its);
+  auto strategy = std::make_shared<strategies::Fsdp>();
+  strategy->rings = rings;
+  return strategies::program(strategy);
 }
 
 training::Program zero(std::int64_t stage, const Rings& rings) {
-  auto its = std::make_shared<strategies::Zero>();
-  its->stage = stage;
-  its->bucket_bytes.reset();
-  its->rings = rings;
-  return strategies::program(its);
+  auto strategy = std::make_shared<strategies::Zero>();
+  strategy->stage = stage;
+  strategy->bucket_bytes.reset();
+  strategy->rings = rings;
+  return strategies::program(strategy);
 }
 
 training::Program ring(const Rings& rings) {
-  auto its = around_a_ring<strategies::Allreduce>();
+  auto strategy = around_a_ring<strategies::Allreduce>();
   auto algorithm = std::make_unique<collectives::Ring>();
   algorithm->rings = rings;
-  its->algorithm = base::Slot<collectives::Allreduce>(collectives::allreduces(), std::move(algorithm));
-  return strategies::program(its);
+  strategy->algorithm = base::Slot<collectives::Allreduce>(collectives::allreduces(), std::move(algorithm));
+  return strategies::program(strategy);
 }
 
 std::vector<training::Program> programs(const Rings& rings) {

@@ -127,10 +127,10 @@ TEST_CASE("formats: the numbers of one device in bfloat16, bit for bit") {
 
 /// Seconds of a perceptron's layer on one of the three devices of `on_three`.
 double pass_s(const MeshTrial& trial, std::size_t layer, int device, bool backward) {
-  const models::Layer its = trial.model->layers(trial.problem)[layer];
+  const models::Layer model_layer = trial.model->layers(trial.problem)[layer];
   const double rows = static_cast<double>(trial.batch),
                rate = speed * trial.cluster.relative_speeds[static_cast<std::size_t>(device)];
-  return rows * (backward ? its.backward_flops : its.forward_flops) / rate;
+  return rows * (backward ? model_layer.backward_flops : model_layer.forward_flops) / rate;
 }
 
 TEST_CASE("a chain takes its operators, its messages and the last device's update") {

@@ -59,9 +59,9 @@ double gradient_s(const record::Record& record, std::size_t rank) {
 
 // D. Narayanan et al., 2021; Megatron-LM's fused wgrad_gemm_accum_fp32: main_grad is read and written, 4 bytes each.
 TEST_CASE("a backward pass reads and writes four bytes of main_grad a parameter: in products, or behind the pass") {
-  cluster::Device its = slow_device();
+  cluster::Device device = slow_device();
   const auto main_grad = passes_in(Precision::bfloat16, GradientPrecision::framework, MainGradients::by_default, false);
-  const LayerTimes plain(its, Precision::bfloat16), added(its, Precision::bfloat16, main_grad);
+  const LayerTimes plain(device, Precision::bfloat16), added(device, Precision::bfloat16, main_grad);
   Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000});
   const double N = 1000.0 * 2000.0;
   CHECK(added.forward_s(layer, 64) == plain.forward_s(layer, 64));
@@ -87,21 +87,21 @@ TEST_CASE("a backward pass reads and writes four bytes of main_grad a parameter:
   tied.count = 0;
   CHECK(added.backward_s(tied, 64) == plain.backward_s(tied, 64));
   // One row: the product by (m x k) and (m x n) in two bytes each is bound by memory; it reads and writes main_grad.
-  its.bfloat16_flops_per_s = 1e15;
+  device.bfloat16_flops_per_s = 1e15;
   layer.backward_flops = layer.forward_flops;
   layer.products.front().m = 1;
-  CHECK(LayerTimes(its, Precision::bfloat16, main_grad).backward_s(layer, 1) ==
+  CHECK(LayerTimes(device, Precision::bfloat16, main_grad).backward_s(layer, 1) ==
         Approx((2 * (1000 + 2000) + 8 * N) / memory_B).epsilon(exact));
 }
 
 TEST_CASE("where no buffer is, later micro-batches read two gradients and write one") {
-  const cluster::Device its = slow_device();
+  const cluster::Device device = slow_device();
   const Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000});
   for (const auto& [precision, bytes] : {std::pair(Precision::float32, 4.0), std::pair(Precision::bfloat16, 2.0)})
     for (const MainGradients main : {MainGradients::never, MainGradients::on_demand}) {
-      const LayerTimes first(its, precision, passes_in(precision, GradientPrecision::framework, main, false)),
-          later(its, precision, passes_in(precision, GradientPrecision::framework, main, true));
-      CHECK(first.backward_s(layer, 8) == LayerTimes(its, precision).backward_s(layer, 8));
+      const LayerTimes first(device, precision, passes_in(precision, GradientPrecision::framework, main, false)),
+          later(device, precision, passes_in(precision, GradientPrecision::framework, main, true));
+      CHECK(first.backward_s(layer, 8) == LayerTimes(device, precision).backward_s(layer, 8));
       CHECK(later.backward_s(layer, 8) - first.backward_s(layer, 8) ==
             Approx(3 * bytes * 2e6 / memory_B).epsilon(exact));
     }
@@ -111,8 +111,8 @@ TEST_CASE("measured layers take their seconds alone, whatever is added") {
   Layer measured = layer_of({.m = 16, .n = 1000, .k = 2000});
   measured.forward_s = 0.25;
   measured.backward_s = 0.5;
-  const cluster::Device its = slow_device();
-  const LayerTimes times(its, Precision::bfloat16,
+  const cluster::Device device = slow_device();
+  const LayerTimes times(device, Precision::bfloat16,
                          passes_in(Precision::bfloat16, GradientPrecision::float32, MainGradients::by_default, true));
   CHECK(times.backward_s(measured, 4) == 2.0);
   CHECK(times.weights_s(measured, 4) == 1.0);
@@ -120,12 +120,12 @@ TEST_CASE("measured layers take their seconds alone, whatever is added") {
 
 // NVIDIA, Transformer Engine: fp8_cast_transpose reads two bytes, and writes one for each of two products.
 TEST_CASE("in float8 parameters are cast once a step, and a head multiplies in bfloat16") {
-  const cluster::Device its = slow_device();
+  const cluster::Device device = slow_device();
   const Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000});
-  const LayerTimes first(its, Precision::float8), later(its, Precision::float8, {.casts = 0.0});
+  const LayerTimes first(device, Precision::float8), later(device, Precision::float8, {.casts = 0.0});
   CHECK(first.forward_s(layer, 64) - later.forward_s(layer, 64) == Approx(4 * 2e6 / memory_B).epsilon(exact));
   CHECK(first.backward_s(layer, 64) == later.backward_s(layer, 64));
-  const LayerTimes half(its, Precision::bfloat16);
+  const LayerTimes half(device, Precision::bfloat16);
   const Layer head = layer_of({.m = 16, .n = 1000, .k = 2000, .half = true});
   CHECK(first.forward_s(head, 64) == half.forward_s(head, 64));
   CHECK(first.backward_s(head, 64) == half.backward_s(head, 64));
@@ -152,15 +152,15 @@ TEST_CASE("large products in float8 reach their own share of the peak") {
   const auto h100 = cluster::devices().find("h100")->make(), b200 = cluster::devices().find("b200")->make();
   CHECK(*h100->float8_efficiency == Approx(*h100->efficiency * (1402.6 / 1979.0) / (794.5 / 989.0)).epsilon(1e-4));
   CHECK(*b200->float8_efficiency == Approx(*b200->efficiency * (3432.5 / 4500.0) / (1745.0 / 2250.0)).epsilon(1e-4));
-  cluster::Device its = slow_device();
+  cluster::Device device = slow_device();
   const Layer layer = layer_of({.m = 16, .n = 1000, .k = 2000});
   const double casts_s = (64 * 16 * 2000 + 2e6) * 4 / memory_B;
-  const double before = LayerTimes(its, Precision::float8).forward_s(layer, 64) - casts_s;
-  its.float8_efficiency = 0.4;  // of an efficiency of 0.5
-  CHECK(LayerTimes(its, Precision::float8).forward_s(layer, 64) - casts_s == Approx(before / 0.8).epsilon(exact));
-  CHECK(LayerTimes(its, Precision::bfloat16).forward_s(layer, 64) ==
+  const double before = LayerTimes(device, Precision::float8).forward_s(layer, 64) - casts_s;
+  device.float8_efficiency = 0.4;  // of an efficiency of 0.5
+  CHECK(LayerTimes(device, Precision::float8).forward_s(layer, 64) - casts_s == Approx(before / 0.8).epsilon(exact));
+  CHECK(LayerTimes(device, Precision::bfloat16).forward_s(layer, 64) ==
         LayerTimes(slow_device(), Precision::bfloat16).forward_s(layer, 64));
-  CHECK(LayerTimes(its, Precision::float8).flops_s(1e8) == Approx(1e8 / (0.4 * 2e8)).epsilon(exact));
+  CHECK(LayerTimes(device, Precision::float8).flops_s(1e8) == Approx(1e8 / (0.4 * 2e8)).epsilon(exact));
 }
 
 // V. Korthikanti et al., 2022, Table 4: with sequence parallelism the forward pass of a layer of 22B takes 7.2 ms in
@@ -222,15 +222,15 @@ struct Case {
   const char* schedule = "1f1b";
 };
 
-MeshTrial on_mesh_of(const Case& its, Precision precision, GradientPrecision gradients, bool numbers) {
+MeshTrial on_mesh_of(const Case& test_case, Precision precision, GradientPrecision gradients, bool numbers) {
   MeshTrial trial = transformer_trial(4, false);
   trial.strategy = around_a_ring<strategies::Allreduce>();
-  trial.parallel.tensor = its.tensor;
-  trial.parallel.pipeline = its.pipeline;
-  trial.parallel.micro_batches = its.micro_batches;
-  trial.parallel.sequence_parallel = its.sequence_parallel;
-  trial.parallel.schedule.choose(its.schedule);
-  trial.workers = its.tensor * its.pipeline;
+  trial.parallel.tensor = test_case.tensor;
+  trial.parallel.pipeline = test_case.pipeline;
+  trial.parallel.micro_batches = test_case.micro_batches;
+  trial.parallel.sequence_parallel = test_case.sequence_parallel;
+  trial.parallel.schedule.choose(test_case.schedule);
+  trial.workers = test_case.tensor * test_case.pipeline;
   put_on_devices(trial, precision);
   trial.training.gradient_precision = gradients;
   trial.training.numbers = numbers;
@@ -265,29 +265,29 @@ std::vector<Parameters> parameters_of_ranks(const MeshTrial& trial) {
 }  // namespace
 
 TEST_CASE("on each mesh, network and precision a rank's passes add up its parameters, in products and behind them") {
-  for (const Case& its :
+  for (const Case& test_case :
        {Case{.name = "tensor", .tensor = 2}, Case{.name = "sequence", .tensor = 2, .sequence_parallel = true},
         Case{.name = "1f1b", .pipeline = 2}, Case{.name = "zb_h1", .pipeline = 2, .schedule = "zb_h1"},
         Case{.name = "both", .tensor = 2, .pipeline = 2}})
     for (const auto network : {cluster::NetworkModel::ideal, cluster::NetworkModel::tcp})
       for (const Precision precision : {Precision::bfloat16, Precision::float8, Precision::float16}) {
         if (network == cluster::NetworkModel::tcp && precision != Precision::bfloat16) continue;
-        CAPTURE(its.name, static_cast<int>(network), static_cast<int>(precision));
+        CAPTURE(test_case.name, static_cast<int>(network), static_cast<int>(precision));
         const auto run = [&](GradientPrecision gradients, bool numbers) {
-          MeshTrial trial = on_mesh_of(its, precision, gradients, numbers);
+          MeshTrial trial = on_mesh_of(test_case, precision, gradients, numbers);
           trial.cluster.network_model = network;
           return trial.run().record;
         };
         const record::Record added = run(GradientPrecision::float32, true),
                              plain = run(GradientPrecision::as_made, true);
-        const double of_main = 8.0 * its.micro_batches, of_plain = 6.0 * (its.micro_batches - 1);
-        const auto parameters = parameters_of_ranks(on_mesh_of(its, precision, GradientPrecision::float32, true));
+        const double of_main = 8.0 * test_case.micro_batches, of_plain = 6.0 * (test_case.micro_batches - 1);
+        const auto parameters = parameters_of_ranks(on_mesh_of(test_case, precision, GradientPrecision::float32, true));
         REQUIRE(parameters.size() == added.ranks.size());
         for (std::size_t rank = 0; rank < parameters.size(); ++rank)
           CHECK(gradient_s(added, rank) - gradient_s(plain, rank) ==
                 Approx(3 * (of_main * parameters[rank].outside - of_plain * parameters[rank].all) / memory_B)
                     .epsilon(1e-6));
-        if (its.tensor * its.pipeline == 2)  // else hops meet sums, which times alone leave out
+        if (test_case.tensor * test_case.pipeline == 2)  // else hops meet sums, which times alone leave out
           CHECK(run(GradientPrecision::float32, false).simulated_s == Approx(added.simulated_s).epsilon(1e-12));
         // The default is float32 beside bfloat16.
         const auto& default_s = run(GradientPrecision::framework, true).simulated_s;

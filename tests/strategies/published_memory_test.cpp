@@ -20,25 +20,25 @@ struct Published {
 };
 
 /// Eight tensor ranks, a sequence of 2,048 tokens, a vocabulary of 51,200, no data parallelism.
-MeshTrial trial_of(const Published& its) {
+MeshTrial trial_of(const Published& published) {
   auto model = std::make_shared<models::Transformer>();
-  model->options.layers = its.layers;
-  model->options.hidden = its.hidden;
-  model->options.heads = its.heads;
+  model->options.layers = published.layers;
+  model->options.hidden = published.hidden;
+  model->options.heads = published.heads;
   model->options.sequence = 2048;
   model->options.dropout = true;
   auto replicas = around_a_ring<strategies::Allreduce>();
   replicas->bucket_bytes = {};
   MeshTrial trial{.model = model, .problem = {.features = 2048, .vocabulary = 51200}, .strategy = replicas};
-  trial.rows = trial.batch = its.batch;
+  trial.rows = trial.batch = published.batch;
   trial.parallel.tensor = 8;
-  trial.parallel.pipeline = its.pipeline;
-  trial.parallel.chunks = its.chunks;
-  trial.parallel.schedule.choose(its.chunks > 1 ? "interleaved_1f1b" : "1f1b");
-  trial.parallel.micro_batches = its.batch;
+  trial.parallel.pipeline = published.pipeline;
+  trial.parallel.chunks = published.chunks;
+  trial.parallel.schedule.choose(published.chunks > 1 ? "interleaved_1f1b" : "1f1b");
+  trial.parallel.micro_batches = published.batch;
   trial.parallel.sequence_parallel = true;
   trial.parallel.balance = strategies::Balance::blocks;
-  trial.workers = static_cast<int>(8 * its.pipeline);
+  trial.workers = static_cast<int>(8 * published.pipeline);
   trial.training.precision = training::Precision::bfloat16;
   trial.training.recompute = training::Recompute::selective;
   trial.training.optimizer.choose("adam");
@@ -52,20 +52,21 @@ TEST_CASE("a GPU of published trainings holds the states and activations that th
   const std::vector<Published> rows{{96, 12288, 96, 8, 3, 64, 45.56, 12.35},
                                     {105, 20480, 128, 35, 3, 280, 31.64, 23.08},
                                     {128, 25600, 160, 64, 1, 512, 32.96, 26.56}};
-  for (const Published& its : rows) {
-    CAPTURE(its.layers);
-    const MeshTrial trial = trial_of(its);
+  for (const Published& published : rows) {
+    CAPTURE(published.layers);
+    const MeshTrial trial = trial_of(published);
     const auto on_mesh = strategies::on_mesh(trial.strategy, trial.parallel);
     const auto& stages = dynamic_cast<const strategies::OnMesh&>(*on_mesh);
     const MemoryParts first = stages.memory_of_stages(memory_terms(trial)).front();
     // The authors count 12 h^2 parameters a block, without the embedding, which is the first stage's: V h / 8 and the
     // learned positions.
-    const double embedding = (51200.0 / 8 + 2048) * static_cast<double>(its.hidden);
+    const double embedding = (51200.0 / 8 + 2048) * static_cast<double>(published.hidden);
     const double states =
         first[MemoryPart::parameters] + first[MemoryPart::gradients] + first[MemoryPart::optimizer] - 18 * embedding;
-    CHECK(states / gib == Approx(its.states_gib).epsilon(0.002));
-    CHECK(first[MemoryPart::activations] / gib == Approx(its.activations_gib).epsilon(0.03));
-    CHECK(first.sum() - 18 * embedding == Approx((its.states_gib + its.activations_gib) * gib).epsilon(0.02));
+    CHECK(states / gib == Approx(published.states_gib).epsilon(0.002));
+    CHECK(first[MemoryPart::activations] / gib == Approx(published.activations_gib).epsilon(0.03));
+    CHECK(first.sum() - 18 * embedding ==
+          Approx((published.states_gib + published.activations_gib) * gib).epsilon(0.02));
   }
 }
 

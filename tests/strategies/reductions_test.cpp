@@ -25,10 +25,10 @@ Reduce trimmed(double trim) {
 }
 
 Reduce krum(std::optional<std::int64_t> faulty, std::int64_t selected = 1) {
-  auto its = std::make_unique<strategies::Krum>();
-  its->faulty = faulty;
-  its->selected = selected;
-  return {strategies::reductions(), std::move(its)};
+  auto reduction = std::make_unique<strategies::Krum>();
+  reduction->faulty = faulty;
+  reduction->selected = selected;
+  return {strategies::reductions(), std::move(reduction)};
 }
 
 std::vector<double> result_of(const Reduce& reduce, const Vectors& vectors) {
@@ -126,7 +126,7 @@ TEST_CASE("the median of an odd number is the middle one, of an even number the 
 }
 
 TEST_CASE("a trimmed mean leaves out as many of the largest as of the smallest numbers") {
-  // Of 1 .. 8, -1000 and 1000 two are left out at either end: the mean of 2 .. 7.
+  // Two numbers of 1 .. 8, -1000 and 1000 are left out at either end: the mean is that of 2 .. 7.
   const Vectors numbers{{3}, {1000}, {1}, {8}, {-1000}, {2}, {7}, {5}, {4}, {6}};
   CHECK(result_of(trimmed(0.2), numbers) == std::vector<double>{4.5});
   CHECK(result_of(trimmed(0.29), numbers) == std::vector<double>{4.5});

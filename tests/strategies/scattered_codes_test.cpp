@@ -112,9 +112,9 @@ std::vector<std::pair<std::string, cluster::Options>> several_networks() {
   std::vector<std::pair<std::string, cluster::Options>> all{{"star", ideal_star()}};
   all.emplace_back("star, flows limited", ideal_star()).second.flow_limit_bytes_per_s = 0.3 * B;
   put_devices(all.emplace_back("hosts of 4 devices", ideal_star()).second);
-  all.emplace_back("racks", ideal_star()).second.topology = shaped<cluster::TwoTier>([](cluster::TwoTier& its) {
-    its.hosts_per_rack = 3;
-    its.oversubscription = 2.0;
+  all.emplace_back("racks", ideal_star()).second.topology = shaped<cluster::TwoTier>([](cluster::TwoTier& racks) {
+    racks.hosts_per_rack = 3;
+    racks.oversubscription = 2.0;
   });
   for (std::size_t i = all.size(); i-- > 0;)
     for (const std::vector<double>& speeds : {std::vector{1.0, 0.6, 0.7, 0.8, 0.9}, std::vector{1.0, 1.0, 0.5, 0.5}}) {

@@ -22,7 +22,7 @@ class ShapeDraws {
   }
 
   strategies::PipelineShape any() { return {from(1, 12), from(1, 40), from(1, 4)}; }
-  /// Of a schedule that was asked for it: the nearest shape below that it takes.
+  /// A drawn shape, or the nearest one below that the schedule takes.
   strategies::PipelineShape taken_by(const strategies::PipelineSchedule& schedule) {
     strategies::PipelineShape shape = any();
     if (schedule.refusal(shape).empty()) return shape;

@@ -129,7 +129,8 @@ TEST_CASE("a pipeline table with a task too many, too few or too early has a fau
   CHECK(fault_after([](PipelineTable& t) {
           t[0].push_back({Piece::backward, 2});
         }) ==
-        "stage 0: backward of micro-batch 2 is there beside another backward; expected one backward, or that of the "
+        "stage 0: backward of micro-batch 2 is there in addition to another backward; expected one backward, or that "
+        "of the "
         "inputs and that of the weights");
   CHECK(fault_after([](PipelineTable& t) {
           t[0].push_back({Piece::forward, 4});

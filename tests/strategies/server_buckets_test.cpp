@@ -112,7 +112,9 @@ TEST_CASE("pieces of a split layer are at most of the bucket's size, layers that
   REQUIRE(whole.count() == 2);  // 0 .. 9, and 10 .. 111, of which 40 numbers would do
   REQUIRE(split.count() == 4);
   for (std::size_t b = 1; b < split.count(); ++b) CHECK(split[b].count == 34);
-  const auto run = [](const strategies::UnitBuckets::Run& its) { return std::pair(its.first, its.end); };
+  const auto run = [](const strategies::UnitBuckets::Run& bucket_run) {
+    return std::pair(bucket_run.first, bucket_run.end);
+  };
   CHECK(run(split.of_unit(0)) == std::pair<std::size_t, std::size_t>(0, 1));
   CHECK(run(split.of_unit(1)) == std::pair<std::size_t, std::size_t>(1, 4));
   CHECK(run(split.of_unit(3)) == std::pair<std::size_t, std::size_t>(3, 4));
@@ -161,38 +163,38 @@ struct Way {
 };
 
 const std::vector<Way> ways{{"bsp", [](ParameterServer&) {}},
-                            {"bsp, three servers", [](ParameterServer& its) { its.shards = 3; }},
+                            {"bsp, three servers", [](ParameterServer& options) { options.shards = 3; }},
                             {"bsp, colocated",
-                             [](ParameterServer& its) {
-                               its.shards = 3;
-                               its.placement = Placement::colocated;
+                             [](ParameterServer& options) {
+                               options.shards = 3;
+                               options.placement = Placement::colocated;
                              }},
-                            {"asp", [](ParameterServer& its) { its.consistency = Consistency::asp; }},
+                            {"asp", [](ParameterServer& options) { options.consistency = Consistency::asp; }},
                             {"asp in batches of two",
-                             [](ParameterServer& its) {
-                               its.consistency = Consistency::asp;
-                               its.k_batch = 2;
+                             [](ParameterServer& options) {
+                               options.consistency = Consistency::asp;
+                               options.k_batch = 2;
                              }},
                             {"asp, delays compensated",
-                             [](ParameterServer& its) {
-                               its.consistency = Consistency::asp;
-                               its.delay_compensation = 0.1;
+                             [](ParameterServer& options) {
+                               options.consistency = Consistency::asp;
+                               options.delay_compensation = 0.1;
                              }},
                             {"ssp",
-                             [](ParameterServer& its) {
-                               its.consistency = Consistency::ssp;
-                               its.part = strategies::Part::mean;
+                             [](ParameterServer& options) {
+                               options.consistency = Consistency::ssp;
+                               options.part = strategies::Part::mean;
                              }},
                             {"ssp without a lead",
-                             [](ParameterServer& its) {
-                               its.consistency = Consistency::ssp;
-                               its.staleness_bound = 0;
-                               its.part = strategies::Part::mean;
+                             [](ParameterServer& options) {
+                               options.consistency = Consistency::ssp;
+                               options.staleness_bound = 0;
+                               options.part = strategies::Part::mean;
                              }},
-                            {"backup workers", [](ParameterServer& its) { its.backup_workers = 1; }},
-                            {"float32 both ways", [](ParameterServer& its) {
-                               its.compression.choose("float32");
-                               its.parameter_compression.choose("float32");
+                            {"backup workers", [](ParameterServer& options) { options.backup_workers = 1; }},
+                            {"float32 both ways", [](ParameterServer& options) {
+                               options.compression.choose("float32");
+                               options.parameter_compression.choose("float32");
                              }}};
 
 Trial small(const ParameterServer& options) {
@@ -242,8 +244,8 @@ TEST_CASE("in lockstep, buckets give the numbers of the whole gradient, bit for 
         (options.consistency == Consistency::ssp && !options.staleness_bound))
       continue;
     CAPTURE(way.name);
-    const auto trial = [](const ParameterServer& its) {
-      Trial one = small(its);
+    const auto trial = [](const ParameterServer& server_options) {
+      Trial one = small(server_options);
       one.features = 9'000;
       one.flops_a_row = 4e4;
       one.stop.steps = 5;

@@ -52,7 +52,7 @@ TEST_CASE("one-peer exponential push averages exactly after log2 P steps") {
       if (row.step >= rounds) CHECK(row.consensus_distance.value() < 1e-15);
     }
     CHECK(relative_distance(outcome.final_parameters(), one_step(trial)) < 1e-12);
-    // Of two ranks one step averages exactly. Of more, log2 P steps do: no gap says how much one of them does.
+    // One step averages two ranks exactly. More ranks need log2 P steps: no gap says how much one of them does.
     CHECK(outcome.record.spectral_gap == (P == 2 ? std::optional(1.0) : std::nullopt));
     CHECK(outcome.record.notes.size() == (P == 2 ? 0 : 1));
   }

@@ -171,8 +171,8 @@ TEST_CASE("what a slice keeps of the others is in its memory, as the formula has
     CHECK(kept - plain == Approx(8.0 * (rows + 1)).epsilon(1e-12));  // a sum a row, and the last bias's gradient
     training::MemoryTerms terms = memory_terms(trial);
     terms.training_rows = trial.rows;
-    const auto bytes = [&](const MeshTrial& its) {
-      return strategies::on_mesh(its.strategy, its.parallel)->memory(terms).sum();
+    const auto bytes = [&](const MeshTrial& mesh_trial) {
+      return strategies::on_mesh(mesh_trial.strategy, mesh_trial.parallel)->memory(terms).sum();
     };
     CHECK(bytes(trial) - bytes(synchronous(trial)) == Approx(8.0 * (rows + 1)).epsilon(1e-12));
     trial.parallel.staleness = k + 3;

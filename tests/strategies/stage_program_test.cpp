@@ -18,9 +18,9 @@ using Firsts = std::vector<std::int64_t>;
 double step_s(const Firsts& firsts, std::int64_t micro_batches, const CostOfUnits& cost) {
   double sum = 0.0, longest = 0.0;
   for (std::size_t stage = 0; stage + 1 < firsts.size(); ++stage) {
-    const StageCost its = cost(stage, firsts[stage], firsts[stage + 1]);
-    sum += its.passes_s + its.hops_s;
-    longest = std::max(longest, its.passes_s);
+    const StageCost stage_cost = cost(stage, firsts[stage], firsts[stage + 1]);
+    sum += stage_cost.passes_s + stage_cost.hops_s;
+    longest = std::max(longest, stage_cost.passes_s);
   }
   return sum + static_cast<double>(micro_batches - 1) * longest;
 }

@@ -27,7 +27,7 @@ inline std::int64_t lcm(const Numbers& replicas) {
   return all;
 }
 
-/// That trial on stages of so many ranks.
+/// Puts a trial on stages of so many ranks.
 inline MeshTrial on_stages(MeshTrial trial, const Numbers& replicas, const Numbers& units = {}) {
   trial.parallel = {};
   trial.parallel.pipeline = static_cast<std::int64_t>(replicas.size());
@@ -39,7 +39,7 @@ inline MeshTrial on_stages(MeshTrial trial, const Numbers& replicas, const Numbe
   return trial;
 }
 
-/// The same with as many ranks in each stage, as `data` says it.
+/// Puts a trial on stages of as many ranks each, as `data` says it.
 inline MeshTrial on_data(MeshTrial trial, int data) {
   trial.parallel.stage_replicas.clear();
   trial.parallel.data = data;
@@ -183,35 +183,35 @@ inline double end_of_passes(const Numbers& units, const Numbers& replicas, std::
   const auto round_s = [&](const Rank& of) {
     double end = 0.0;
     for (std::int64_t k = 0; k < of.r && of.backs > 0; ++k) {
-      const double its = back[of.stage][static_cast<std::size_t>((of.backs - 1) * of.r + k)];
-      if (its < 0.0) return -1.0;
-      end = std::max(end, its);
+      const double back_s = back[of.stage][static_cast<std::size_t>((of.backs - 1) * of.r + k)];
+      if (back_s < 0.0) return -1.0;
+      end = std::max(end, back_s);
     }
     if (of.backs > 0) end += 2.0 * static_cast<double>(of.r - 1) * hop_s;
     return end;
   };
   for (bool moves = true; moves;) {
     moves = false;
-    for (Rank& its : ranks) {
-      const double from_s = round_s(its);
-      const std::int64_t next = its.forwards * its.r + its.replica, m = its.backs * its.r + its.replica;
+    for (Rank& rank : ranks) {
+      const double from_s = round_s(rank);
+      const std::int64_t next = rank.forwards * rank.r + rank.replica, m = rank.backs * rank.r + rank.replica;
       if (from_s < 0.0 || m >= count) continue;
-      const bool goes_forward = its.forwards < its.backs + its.most && next < count;
+      const bool goes_forward = rank.forwards < rank.backs + rank.most && next < count;
       const auto at = static_cast<std::size_t>(goes_forward ? next : m);
-      double ready_s = std::max(from_s, its.at_s), made_s = 0.0;
-      if (goes_forward && its.stage > 0) made_s = forward[its.stage - 1][at];
-      if (!goes_forward && its.stage + 1 < stages) made_s = back[its.stage + 1][at];
+      double ready_s = std::max(from_s, rank.at_s), made_s = 0.0;
+      if (goes_forward && rank.stage > 0) made_s = forward[rank.stage - 1][at];
+      if (!goes_forward && rank.stage + 1 < stages) made_s = back[rank.stage + 1][at];
       if (made_s < 0.0) continue;
       if (made_s > 0.0) ready_s = std::max(ready_s, made_s + hop_s);
-      its.at_s = ready_s + (goes_forward ? 1.0 : 2.0) * units[its.stage];
-      (goes_forward ? forward : back)[its.stage][at] = its.at_s;
-      ++(goes_forward ? its.forwards : its.backs);
+      rank.at_s = ready_s + (goes_forward ? 1.0 : 2.0) * units[rank.stage];
+      (goes_forward ? forward : back)[rank.stage][at] = rank.at_s;
+      ++(goes_forward ? rank.forwards : rank.backs);
       moves = true;
     }
   }
   double end_s = 0.0;
   for (std::size_t s = 0; s < stages; ++s)
-    for (const double its : back[s]) end_s = std::max(end_s, its + 2.0 * (replicas[s] - 1.0) * hop_s);
+    for (const double back_s : back[s]) end_s = std::max(end_s, back_s + 2.0 * (replicas[s] - 1.0) * hop_s);
   return end_s;
 }
 

@@ -108,15 +108,15 @@ TEST_CASE("on other networks, in other precisions and without numbers unlike rep
       for (const auto precision : {training::Precision::bfloat16, training::Precision::float32}) {
         MeshTrial rounded = trial;
         rounded.training.precision = precision;
-        const Outcome its = rounded.run();
-        REQUIRE(its.record.error.empty());
-        const double distance = relative_distance(its.final_parameters(), outcome.final_parameters());
+        const Outcome rounded_run = rounded.run();
+        REQUIRE(rounded_run.record.error.empty());
+        const double distance = relative_distance(rounded_run.final_parameters(), outcome.final_parameters());
         CHECK(distance > 0.0);
         CHECK(distance < (precision == training::Precision::bfloat16 ? 2e-2 : 1e-5));
-        CHECK(its.record.bytes == outcome.record.bytes / (precision == training::Precision::bfloat16 ? 4 : 2));
+        CHECK(rounded_run.record.bytes == outcome.record.bytes / (precision == training::Precision::bfloat16 ? 4 : 2));
         rounded.training.numbers = false;
         rounded.data = {};
-        CHECK(rounded.run().record.simulated_s == Approx(its.record.simulated_s).epsilon(1e-12));
+        CHECK(rounded.run().record.simulated_s == Approx(rounded_run.record.simulated_s).epsilon(1e-12));
       }
       MeshTrial alone = trial;
       alone.training.numbers = false;
@@ -216,8 +216,8 @@ TEST_CASE("the formula of a stage's memory is what its ranks hold, with as many 
       const std::vector<record::MemoryParts> needed = on_mesh->memory_of_stages(memory_terms(trial));
       std::vector<double> held(replicas.size());
       for (const record::RankUse& use : record.ranks) {
-        double& its = held[static_cast<std::size_t>(*use.mesh.pipeline)];
-        its = std::max(its, use.memory_bytes.value_or(0.0));
+        double& most_held = held[static_cast<std::size_t>(*use.mesh.pipeline)];
+        most_held = std::max(most_held, use.memory_bytes.value_or(0.0));
       }
       for (std::size_t s = 0; s < replicas.size(); ++s) CHECK(held[s] == Approx(needed[s].sum()).epsilon(1e-9));
     }

@@ -87,12 +87,12 @@ TEST_CASE(
   const std::vector<Case> cases{{2, 2, 2, plain, false},        {4, 3, 2, in_buckets(), true},
                                 {1, 3, 4, in_buckets(), false}, {2, 1, 2, in_buckets(), true},
                                 {2, 2, 4, zero, false},         {4, 1, 1, plain, false}};
-  for (const Case& its : cases)
+  for (const Case& test_case : cases)
     for (const bool on_hosts : {false, true}) {
-      CAPTURE(its.tensor, its.pipeline, its.data, on_hosts);
-      MeshTrial trial = mesh_of(its.tensor, its.pipeline, its.data, its.strategy);
-      trial.parallel.sequence_parallel = its.sequence_parallel;
-      trial.parallel.scatter_gather = its.strategy == zero;
+      CAPTURE(test_case.tensor, test_case.pipeline, test_case.data, on_hosts);
+      MeshTrial trial = mesh_of(test_case.tensor, test_case.pipeline, test_case.data, test_case.strategy);
+      trial.parallel.sequence_parallel = test_case.sequence_parallel;
+      trial.parallel.scatter_gather = test_case.strategy == zero;
       if (on_hosts) {
         auto hosts = std::make_unique<cluster::GpuHosts>();
         hosts->devices = 4;
@@ -125,8 +125,8 @@ TEST_CASE("ranks along context and expert are all simulated, for those along ten
       CHECK(some.ranks[rank].mesh.context == all.ranks[rank].mesh.context);
       CHECK(some.ranks[rank].mesh.expert == all.ranks[rank].mesh.expert);
       const auto seconds = [&](const record::Record& record) {
-        const record::MeshUse& its = record.ranks[rank].mesh;
-        return expert > 1 ? *its.expert_s : *its.context_s;
+        const record::MeshUse& mesh_use = record.ranks[rank].mesh;
+        return expert > 1 ? *mesh_use.expert_s : *mesh_use.context_s;
       };
       CHECK(seconds(some) == Approx(seconds(all)).epsilon(1e-9));
     }

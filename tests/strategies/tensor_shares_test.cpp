@@ -39,7 +39,7 @@ MeshTrial on(MeshTrial trial, const Parallel& parallel, const std::vector<double
   return trial;
 }
 
-/// The same training with uncut replicas, which add the gradients of as many micro-batches.
+/// The training with uncut replicas, which add the gradients of as many micro-batches.
 MeshTrial uncut(MeshTrial trial) {
   auto strategy = around_a_ring<strategies::Allreduce>();
   strategy->micro_batches = trial.parallel.micro_batch_count();
@@ -116,10 +116,10 @@ TEST_CASE("tensor ranks with unlike shares train the parameters of uncut replica
         for (std::int64_t rank = 0; rank < ranks * pipeline * data; ++rank)
           speeds.push_back(1e9 * static_cast<double>(1 + random() % 5));
         for (const MeshTrial& model : {perceptron_trial(), transformer_trial(3, false)}) {
-          Parallel its = parallel;
+          Parallel layout = parallel;
           // Not of 8 tokens among 3 ranks.
-          its.sequence_parallel = model.problem.vocabulary > 0 && ranks != 3 && data == 2;
-          const MeshTrial trial = on(model, its, speeds);
+          layout.sequence_parallel = model.problem.vocabulary > 0 && ranks != 3 && data == 2;
+          const MeshTrial trial = on(model, layout, speeds);
           const Outcome cut = trial.run(), whole = uncut(trial).run();
           REQUIRE(cut.record.error.empty());
           CHECK(relative_distance(cut.final_parameters(), whole.final_parameters()) <= 1e-12);

@@ -54,7 +54,7 @@ Trial timed(training::Program program, int P, std::int64_t d, int layers, double
   return trial;
 }
 
-/// Of a ring over P members, of a vector of so many bytes that P divides.
+/// Times of a ring over P members, for a vector of so many bytes that P divides.
 double all_gather_s(int P, double bytes) { return (P - 1) * (alpha + bytes / P / B); }
 double reduce_scatter_s(int P, double bytes) { return (P - 1) * (alpha + bytes / P / B + bytes / P * gamma_s); }
 

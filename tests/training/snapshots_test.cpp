@@ -11,7 +11,7 @@ using namespace simgrad::training;
 
 namespace {
 
-/// Of three ranks, each of which keeps a copy of the next one's state; a step is complete.
+/// Snapshots of three ranks, each of which keeps a copy of the next one's state; a step is complete.
 Snapshots copied_in_a_ring(SessionParts& parts) {
   Snapshots kept;
   kept.copy_to({2, 0, 1});

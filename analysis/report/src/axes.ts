@@ -1,6 +1,7 @@
 // Axes, grids and tooltips in the page's style.
 import { h } from './dom';
 import type { Option } from './echarts';
+import { onAxis } from './format';
 import { t } from './language';
 import { measure } from './measure';
 import { cutNames, twoLineNames } from './names';
@@ -26,7 +27,7 @@ export function axis(settings: AxisSettings, vertical: boolean): Option {
     nameTextStyle: { color: variable('quiet'), fontSize: 12, align: vertical ? 'left' : 'center', padding: 0, ...(name.includes('\n') ? { lineHeight: 17 } : {}) },
     axisLine: { show: !vertical || !!categories, onZero: false, ...line() },
     axisTick: { show: !vertical && !categories, ...line(), ...(ticks ? { customValues: ticks } : {}) },
-    axisLabel: { color: variable('quiet'), ...(axisLabel ? {} : { hideOverlap: true, textMargin: [0, 3] }), fontSize: 11.5, lineHeight: 14, ...(categories ? {} : { formatter: (x: number) => format(x) }), ...(ticks ? { customValues: ticks } : {}), ...axisLabel },
+    axisLabel: { color: variable('quiet'), ...(axisLabel ? {} : { hideOverlap: true, textMargin: [0, 3] }), fontSize: 11.5, lineHeight: 14, ...(categories ? {} : { formatter: onAxis(format) }), ...(ticks ? { customValues: ticks } : {}), ...axisLabel },
     splitLine: { show: grid && !categories, lineStyle: { color: variable('rule'), width: 1 } },
     minorSplitLine: { show: false },
     axisPointer: { label: { show: false } },

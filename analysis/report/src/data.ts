@@ -105,6 +105,12 @@ export interface PointsRow extends Row {
 }
 export interface PointsTable extends Chart { keys: string[]; to_target: boolean; rows: PointsRow[] }
 
+/** Two strategies of a matrix by their places in it: the mean of the differences, second less first, with its 95 % interval [s], and the corrected p-value; null where the difference is the same with every seed. */
+export interface PairCell { first: number; second: number; seeds: number; difference: N; low: N; high: N; p: N }
+/** strategies: those of the matrix, the smallest mean first.  left_out: strategies that are in the table alone.  tested: pairs with a p-value.  seeds: the fewest and the most that a pair has in common. */
+export interface PairsRow extends Row { sentence: string; strategies: number[]; means: number[]; left_out: number; tested: number; seeds: [number, number]; cells: PairCell[] }
+export interface Pairs extends Chart { to_target: boolean; rows: PairsRow[] }
+
 /** All cases of a large experiment. cases: a column a number, null where no case has it; points: for each point the places of its values among those of each key. */
 export interface Overview {
   sentence: string; to_target: boolean; by: 'time_to_target' | 'throughput' | null;  // by: null for jobs, which do not compete
@@ -151,6 +157,7 @@ export interface Report {
   target: N; metric_name: string; has_cost: boolean; has_energy: boolean;
   plan?: Plan | null;
   points_table?: PointsTable | null;
+  pairs?: Pairs | null;
   overview?: Overview | null;  // of a large experiment: the charts are those of a few grid points then
   curves: Curves | null; consensus: Chart | null; speedup: Speedup | null; time: Time | null; memory?: Memory | null; mesh?: Mesh | null; pareto: Pareto | null;
   staleness: Staleness | null; answers?: Answers | null; links: Links | null; gantt: Gantt | null; missing_timelines?: MissingTimelines | null; collectives: Collectives | null;

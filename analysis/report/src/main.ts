@@ -5,6 +5,7 @@ import { consensus, curves } from './charts/curves';
 import { links } from './charts/links';
 import { memory } from './charts/memory';
 import { mesh } from './charts/mesh';
+import { pairs } from './charts/pairs';
 import { pareto } from './charts/pareto';
 import { speedup } from './charts/speedup';
 import { staleness } from './charts/staleness';
@@ -30,6 +31,7 @@ function charts(report: Report): HTMLElement[] {
     report.plan ? planCard(report, report.plan, file) : null,
     ...(report.overview ? overview(report, report.overview, file) : []),
     report.points_table ? pointsTable(report, report.points_table, file) : null,
+    report.pairs ? pairs(report, report.pairs, file) : null,
     report.answers ? answers(report, report.answers, file) : null,
     report.curves && curves(report, report.curves, file),
     report.time && time(report, report.time, file),

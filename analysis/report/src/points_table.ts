@@ -3,7 +3,7 @@ import { csv, download } from './csv';
 import { swatch } from './controls';
 import type { N, PointsRow, PointsTable, Report, WithMargin } from './data';
 import { h } from './dom';
-import { dollars, joules, number, numeral, percent, seconds, shortNumeral, unbroken } from './format';
+import { columnUnit, dollars, marginText, number, numeral, percent, shortNumeral, unbroken, whole } from './format';
 import { t } from './language';
 
 type Key = string | N;
@@ -50,8 +50,9 @@ export function order(a: Key, b: Key, down: boolean): number {
   return sign * String(a).localeCompare(String(b), 'en', { numeric: true });
 }
 
-function withMargin([mean, margin]: WithMargin, text: (x: N, digits?: number) => string): (Node | string)[] {
-  return margin === null ? [text(mean)] : [text(mean), h('span', { class: 'margin' }, ` ± ${text(margin, 2)}`)];
+function withMargin([mean, margin]: WithMargin, text: (x: N) => string): (Node | string)[] {
+  const beside = mean === null ? '' : marginText(mean, margin, text);
+  return beside === '' ? [text(mean)] : [text(mean), h('span', { class: 'margin' }, beside)];
 }
 
 function columnsOf(report: Report, chart: PointsTable): Column[] {
@@ -72,13 +73,13 @@ function columnsOf(report: Report, chart: PointsTable): Column[] {
   const plain = (name: string, of: (row: PointsRow) => N, text: (x: N) => string): void => {
     if (chart.rows.some((row) => of(row) !== null)) all.push({ name: t(name), key: of, show: (row) => [text(of(row))] });
   };
-  const mean = (name: string, of: (row: PointsRow) => WithMargin, text: (x: N, digits?: number) => string): void => {
+  const mean = (name: string, of: (row: PointsRow) => WithMargin, text: (x: N) => string): void => {
     if (chart.rows.some((row) => of(row)[0] !== null)) all.push({ name: t(name), key: (row) => of(row)[0], show: (row) => withMargin(of(row), text) });
   };
-  mean(chart.to_target ? 'time to target' : 'simulated time', ({ time_s }) => time_s, seconds);
+  mean(chart.to_target ? 'time to target' : 'simulated time', ({ time_s }) => time_s, columnUnit('time', chart.rows.map(({ time_s }) => time_s[0])));
   mean(`cost${to}`, ({ cost_usd }) => cost_usd, dollars);
-  mean(`energy${to}`, ({ energy_j }) => energy_j, joules);
-  mean(`speed-up${to}`, ({ speedup, speedup_margin }) => [speedup, speedup_margin ?? null], (x, digits) => (x === null ? '–' : digits ? number(x, digits) : `${number(x)}×`));
+  mean(`energy${to}`, ({ energy_j }) => energy_j, columnUnit('energy', chart.rows.map(({ energy_j }) => energy_j[0])));
+  mean(`speed-up${to}`, ({ speedup, speedup_margin }) => [speedup, speedup_margin ?? null], (x) => (x === null ? '–' : `${number(x)}×`));
   plain(`efficiency${to}`, ({ efficiency }) => efficiency, percent);
   if (chart.to_target)
     all.push({ name: t('target reached'), key: ({ reached, seeds }) => reached / seeds, show: ({ reached, seeds }) => [t('{0} of {1}', reached, seeds)] });
@@ -123,7 +124,7 @@ export function pointsTable(report: Report, chart: PointsTable, file: string): H
     body.replaceChildren(...left.slice(0, most).map((each) => (each.element ??= elementOf(each.row))));
     const rest = left.length - most;
     more.hidden = rest <= 0;
-    more.textContent = rest > 0 ? t('Show {0} more rows ({1} are left)', Math.min(rowsAtOnce, rest), rest.toLocaleString('en-US')) : '';
+    more.textContent = rest > 0 ? t('Show {0} more rows ({1} are left)', Math.min(rowsAtOnce, rest), whole(rest)) : '';
     found.textContent = left.length === rows.length ? '' : t('{0} of {1} rows', left.length, rows.length);
   };
   function sort(column: number): void {

@@ -2,7 +2,7 @@
 import { csv, download } from './csv';
 import type { Table } from './data';
 import { h } from './dom';
-import { cell } from './format';
+import { cell, whole } from './format';
 import { t } from './language';
 
 const mostRows = 400;
@@ -22,7 +22,7 @@ export function filled(table: Table, name = t('Table')): HTMLElement {
   return h('div', {},
     h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name },
       h('table', {}, h('thead', {}, h('tr', {}, ...heads)), h('tbody', {}, ...rows))),
-    left > 0 && h('p', { class: 'hint' }, t('{0} more rows are in the CSV.', left.toLocaleString('en-US'))));
+    left > 0 && h('p', { class: 'hint' }, t('{0} more rows are in the CSV.', whole(left))));
 }
 
 /** The button that saves a table as a file. */

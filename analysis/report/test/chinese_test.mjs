@@ -27,6 +27,7 @@ function texts(report) {
   const charts = Object.values(report).filter((each) => each?.sentence !== undefined);
   return [headline, ...winners.flatMap(({ label, point, text }) => [label, point, text]), bottleneck?.text, ...notes, ...charts.map(({ sentence }) => sentence),
     ...(report.collectives?.rows ?? []).map(({ explanation }) => explanation), ...(report.points_table?.rows ?? []).flatMap(({ status, binds }) => [status, binds]),
+    ...(report.pairs?.rows ?? []).map(({ sentence }) => sentence),
     ...(report.time?.detail ?? []).map(({ name }) => name), ...(report.memory?.parts ?? []).map(({ name }) => name), ...(report.memory?.rows ?? []).flatMap(({ ranks }) => ranks.map(({ name }) => name)), ...report.points.map(({ text }) => text),
     ...(report.links?.rows ?? []).flatMap(({ links }) => links.map(({ text }) => text)), ...(report.gantt?.runs ?? []).flatMap(({ lanes }) => lanes)].filter(Boolean);
 }

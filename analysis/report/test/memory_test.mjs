@@ -89,7 +89,7 @@ test('the memory of the device is a line at its size, which the axis names', asy
   const { series, xAxis } = await option(page, 'memory');
   assert.equal(results.runs[0].ranks[0].memory_limit_bytes, 80e3);
   assert.deepEqual(series.find(({ id }) => id === 'device').data, labels.map((_, i) => [80e3, i]).filter(([, i]) => fullest(runs(labels[i], { 'cluster.workers': 4 })[0]).memory_limit_bytes === 80e3));
-  assert.equal(xAxis[0].name, 'memory (line: device, 80\u202fkB)');
+  assert.equal(xAxis[0].name, 'memory (line: device, 80.0\u202fkB)');
   const over = new Set(results.runs.filter((each) => each.ranks.some((rank) => rank.memory_bytes > 80e3)).map(({ label, parameters }) => label + JSON.stringify(parameters)));
   assert.ok(over.size > 0 && report.memory.sentence.includes(`Cases that hold more than a device has: ${over.size} of 12.`), report.memory.sentence);
 });
@@ -177,13 +177,13 @@ test('a device of far more memory than any rank holds is told, and not drawn', a
     parts: [{ name: 'model parameters', part: 0 }, { name: 'workspace', part: 6 }], rows: [0, 1].map((strategy) => ({ strategy, point: 0, ranks: [rank('ranks 0 to 3', 2e9, 8e10)] })) };
   const { page: shown } = await open(made);
   const drawn = await option(shown, 'memory');
-  assert.equal(drawn.xAxis[0].name, 'memory (the device has 80\u202fGB)');
+  assert.equal(drawn.xAxis[0].name, 'memory (the device has 80.0\u202fGB)');
   assert.ok(!drawn.series.some(({ id }) => id === 'device'));
   assert.equal(await shown.locator('#memory input[value=ranks]').count(), 0);
   made.memory.rows[1].ranks[0].limit = 4e10;
   made.memory.rows[0].ranks[0].limit = 4e9;
-  assert.equal((await option((await open(made)).page, 'memory')).xAxis[0].name, 'memory (line: device, 4\u202fGB – 40\u202fGB)');
-  assert.equal((await option((await open(made, { width: 390 })).page, 'memory')).xAxis[0].name, 'memory\n(line: device, 4\u202fGB – 40\u202fGB)');
+  assert.equal((await option((await open(made)).page, 'memory')).xAxis[0].name, 'memory (line: device, 4.00\u202fGB – 40.0\u202fGB)');
+  assert.equal((await option((await open(made, { width: 390 })).page, 'memory')).xAxis[0].name, 'memory\n(line: device, 4.00\u202fGB – 40.0\u202fGB)');
   made.memory.rows.forEach(({ ranks }) => { ranks[0].limit = null; });
   assert.equal((await option((await open(made)).page, 'memory')).xAxis[0].name, 'memory at the peak');
 });

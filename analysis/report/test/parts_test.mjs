@@ -6,27 +6,35 @@ import { join } from 'node:path';
 import { here, sources } from './modules.mjs';
 
 globalThis.window ??= { matchMedia: () => ({ matches: false }) };  // read when the theme's file is loaded
-const { activityColours, cell, chinese, cutNames, linearTicks, logRange, logTicks, placeAtEnd, placeBeside, points, strangeRange, strategyColours, twoLineNames, bytes, csv, firstAfter, barAt, layout, meshLayout, number, percent, seconds, shortNames, shortNumeral, slices, ticks, tracks, twoLines, View, whole } =
+const { activityColours, cell, chinese, cutNames, linearTicks, logRange, logTicks, placeAtEnd, placeBeside, points, strangeRange, strategyColours, twoLineNames, bytes, csv, firstAfter, barAt, layout, meshLayout, number, percent, seconds, shortNames, shortNumeral, slices, ticks, tracks, twoLines, View, whole, dollars, onAxis } =
   await sources('format', 'csv', 'gantt/tracks', 'gantt/view', 'charts/layout', 'charts/mesh_layout', 'charts/beside', 'charts/lines', 'chinese', 'palette', 'ticks', 'names');
 
 const plain = (text) => text.replaceAll('\u202f', ' ').replaceAll('\u2212', '-');
 
 test('numbers have three digits and no exponent where it can be done', () => {
   const said = [0, 1, 0.0213456, 1240, 123456, 1e-9, -3.14159, 2.5e20, null, NaN].map((x) => plain(number(x)));
-  assert.deepEqual(said, ['0', '1', '0.0213', '1,240', '123,000', '1e-9', '-3.14', '2.5e20', '–', '–']);
+  assert.deepEqual(said, ['0', '1', '0.0213', '1240', '123,456', '1e-9', '-3.14', '2.5e20', '–', '–']);
 });
 
 test('no number has more than twelve digits', () => {
   assert.deepEqual([123456789012345, 5e14, 123456, 1.25e-7].map((x) => plain(cell(x))), ['1.2346e14', '5e14', '123,456', '1.25e-7']);
-  assert.deepEqual([1.5e13, 999e9].map((x) => plain(whole(x))), ['1.5e13', '999,000,000,000']);
+  assert.deepEqual([1.5e13, 999e9].map((x) => plain(whole(x))), ['1.50e13', '999,000,000,000']);
   assert.deepEqual(['123456789012345', '0.00000000012', '1e-05', '16', '100Mbps'].map((text) => plain(shortNumeral(text))), ['1.23457e14', '1.2e-10', '1e-05', '16', '100Mbps']);
 });
 
 test('seconds, bytes and shares have the unit that suits them', () => {
-  assert.deepEqual([0, 12.3e-6, 4.56, 0.5, 900, 7200, 86400 * 3].map((x) => plain(seconds(x))), ['0 s', '12.3 µs', '4.56 s', '500 ms', '15 min', '2 h', '3 d']);
-  assert.deepEqual([808, 1.5e9].map((x) => plain(bytes(x))), ['808 B', '1.5 GB']);
+  assert.deepEqual([0, 12.3e-6, 4.56, 0.5, 900, 7200, 86400 * 3].map((x) => plain(seconds(x))), ['0 s', '12.3 µs', '4.56 s', '500 ms', '15 min 0 s', '2 h 0 min', '3 d 0 h']);
+  assert.deepEqual([808, 1.5e9].map((x) => plain(bytes(x))), ['808 B', '1.50 GB']);
   assert.deepEqual([0.97, 0.004, 1, 1e-6, 5.04e-6, 1.3e-9, 0].map((x) => plain(percent(x))), ['97 %', '0.4 %', '100 %', '0.0001 %', '0.0005 %', '0.00000013 %', '0 %']);
   assert.equal(whole(12345), '12,345');
+});
+
+test('the ticks of an axis have no zeros at their ends, and times are round in their unit', () => {
+  assert.deepEqual([0, 0.5, 200, 900, 7200, 86400 * 3].map((x) => plain(onAxis(seconds)(x))), ['0 s', '500 ms', '200 s', '15 min', '2 h', '3 d']);
+  assert.deepEqual([0, 0.5, 100, 12000, 1e-6].map((x) => plain(onAxis(dollars)(x))), ['$0', '$0.5', '$100', '$12,000', '$0.000001']);
+  assert.deepEqual([2e6, 2.5e6].map((x) => plain(onAxis(bytes)(x))), ['2 MB', '2.5 MB']);
+  assert.equal(onAxis(() => 'v1.0')(3), 'v1.0');  // a text is not a number
+  assert.deepEqual([seconds(200.1234, 6), seconds(0.0123456, 5)].map(plain), ['200.123 s', '12.346 ms']);
 });
 
 test('CSV keeps all digits, quotes what must be quoted, and holds no formula', () => {

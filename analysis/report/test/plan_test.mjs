@@ -268,7 +268,7 @@ test('the deadline is drawn and told where a candidate misses it', async () => {
   const { page: other } = await open({ ...fixture(), plan: madeUp(40) });
   const { data } = (await option(other, 'plan')).series.find(({ id }) => id === 'marked').markLine;
   assert.deepEqual(data.map(({ xAxis, yAxis }) => [xAxis, yAxis]), [[undefined, 5]]);
-  assert.match(await other.locator('#plan .hint').first().textContent(), /Dots: the deadline, 5\u202fs\./);
+  assert.match(await other.locator('#plan .hint').first().textContent(), /Dots: the deadline, 5.00\u202fs\./);
 });
 
 test('20,000 candidates are drawn', async () => {

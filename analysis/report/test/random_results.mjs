@@ -181,11 +181,20 @@ function addMemory(number, { runs, scenario }) {
   scenario.model = { kind: 'least_squares', ...(proxied ? { timed_as: { kind: 'resnet50' } } : {}) };
 }
 
+/** Returns the name of a run's files, as src/outputs/files/run_stem.cpp makes it. */
+function stemOf(run) {
+  const plain = (text) => text.toLowerCase().replace(/[^a-z0-9_]+/g, '-').replace(/^-/, '').slice(0, 40).replace(/-+$/, '');
+  return `${plain(run.label) || 'run'}-w${run.workers}-s${run.seed}-${plain(run.id)}`;
+}
+
 /** Writes the experiment as the directory of its results. */
 export function writeExperiment(directory, number) {
   const { results, timelines } = experiment(number);
   addMemory(number, results);
   mkdirSync(join(directory, 'timelines'), { recursive: true });
   writeFileSync(join(directory, 'results.json'), JSON.stringify(results));
-  for (const each of timelines) writeFileSync(join(directory, 'timelines', `${each.run}.json.gz`), gzipSync(JSON.stringify(each)));
+  for (const each of timelines) {
+    const run = results.runs.find(({ id }) => id === each.run);  // some runs are left out
+    if (run) writeFileSync(join(directory, 'timelines', `${stemOf(run)}.json.gz`), gzipSync(JSON.stringify(each)));
+  }
 }

@@ -27,8 +27,12 @@ struct AlphaBetaGamma {
   std::shared_ptr<const std::vector<bool>> shared_links = {};
   /// Null: nobody dies, and no actor's state is asked for (TimingObserver::blocks).
   std::shared_ptr<const Deaths> deaths = {};
+  /// The seconds of each member's work on each of the blocks that a ring carries (BlockWorkScope); empty: none works.
+  std::vector<double> block_s = {};
 
   bool flows_share_links() const { return shared_links != nullptr; }
+  /// Whether members wait for nothing but each other's transfers, none of which shares a link.
+  bool only_rounds() const { return !flows_share_links() && !deaths && block_s.empty(); }
 
   double transfer_s(std::int64_t bytes) const { return latency_s + flow_s(static_cast<double>(bytes), 1.0); }
   /// The time of a message alone.

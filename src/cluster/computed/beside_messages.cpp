@@ -22,16 +22,16 @@ BesideMessages::BesideMessages(World& world, ContentionCheck* check)
 void BesideMessages::starts(UnderWay& message) {
   under_way_.add(message);
   for (const int rank : {message.source, message.target})
-    for (const Present& its : present(rank)) compare(rank, its, message);
+    for (const Present& presence : present(rank)) compare(rank, presence, message);
 }
 
 void BesideMessages::enter(std::size_t member, const CollectiveGroup& group,
                            const ComputedCollectives::Collective& collective) {
   const int rank = group.world_rank(member);
-  const Present its{member, &group, &collective};
-  for (const Present& other : present(rank)) meet(rank, its, other);
-  for (const UnderWay* const message : under_way_.of(rank)) compare(rank, its, *message);
-  present(rank).push_back(its);
+  const Present presence{member, &group, &collective};
+  for (const Present& other : present(rank)) meet(rank, presence, other);
+  for (const UnderWay* const message : under_way_.of(rank)) compare(rank, presence, *message);
+  present(rank).push_back(presence);
 }
 
 namespace {
@@ -98,7 +98,7 @@ void BesideMessages::add_left_out(int rank, double seconds, int link) {
 }
 
 void BesideMessages::leave(int rank, const ComputedCollectives::Collective& collective) {
-  std::erase_if(present(rank), [&](const Present& its) { return its.collective == &collective; });
+  std::erase_if(present(rank), [&](const Present& presence) { return presence.collective == &collective; });
 }
 
 void BesideMessages::clear() {

@@ -68,7 +68,7 @@ void ComputedCollectives::record_broken(const CollectiveGroup& all, Collective& 
   if (!world_.recording().running()) return;
   const double now = world_.now();
   if (collective.times) return record(collective, *collective.times, now, ending);
-  CollectiveTimes times(*collective.plan, collective.arrivals, now, deaths(all, collective));
+  CollectiveTimes times = this->times(all, collective, now);
   find_lateness(all, collective, times);
   record(collective, times, now, ending);
 }
@@ -81,27 +81,25 @@ std::vector<ComputedCollectives::Replayed> ComputedCollectives::replay_all(const
     for (const std::shared_ptr<Collective>& collective : all->live) {
       if (!collective->plan->knows_deaths) continue;
       every.push_back(Replayed{all.get(), collective, std::make_unique<MembersReplay>(replay(*all, *collective))});
-      const MembersReplay& its = *every.back().replay;
+      const MembersReplay& members_replay = *every.back().replay;
       for (std::size_t m = 0; m < collective->actors.size(); ++m)
-        if (collective->actors[m]) by_rank[all->world_rank(m)] = &its.state(m);
+        if (collective->actors[m]) by_rank[all->world_rank(m)] = &members_replay.state(m);
     }
-  for (const auto& [all, collective, its] : every)
+  for (const auto& [all, collective, members_replay] : every)
     for (std::size_t m = 0; m < collective->actors.size(); ++m)
-      if (const auto found = by_rank.find(all->world_rank(m)); found != by_rank.end() && !its->has(m))
-        its->set_before(m, *found->second);
+      if (const auto found = by_rank.find(all->world_rank(m)); found != by_rank.end() && !members_replay->has(m))
+        members_replay->set_before(m, *found->second);
   const double now = world_.now();
   for (const Replayed& each : every) {
     Collective& collective = *each.collective;
     std::unique_ptr<const CollectiveTimes> until_now;
-    if (!collective.times)
-      until_now = std::make_unique<const CollectiveTimes>(*collective.plan, collective.arrivals, now,
-                                                          deaths(*each.all, collective));
+    if (!collective.times) until_now = std::make_unique<const CollectiveTimes>(times(*each.all, collective, now));
     (until_now ? *until_now : *collective.times).each([&](const PlannedPart& part, const PartTimes& times) {
       each.replay->replay(part, times, now);
       visit(collective, part, times, *each.replay);
     });
   }
-  for (const auto& [all, collective, its] : every) its->settle();
+  for (const auto& [all, collective, members_replay] : every) members_replay->settle();
   return every;
 }
 
@@ -183,8 +181,7 @@ void ComputedCollectives::walk_again(int rank) const {
 
 /// Members that depend on a dead one do not leave the collective any more.
 void ComputedCollectives::end_with_deaths(const CollectiveGroup& all, Collective& collective) const {
-  collective.times = std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, CollectiveTiming::uncut,
-                                                       deaths(all, collective));
+  collective.times = std::make_unique<CollectiveTimes>(times(all, collective, CollectiveTiming::uncut));
   find_lateness(all, collective, *collective.times);
   collective.unfollowed.reset();
   for (std::size_t m = 0; m < collective.goes_on.size(); ++m)

@@ -25,7 +25,7 @@ ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all,
     collective.before_leaving[member] = std::make_shared<const ActorState>(actor);
   collective.awaited_since_s[member] = actor.awaited_since_s();
   if (collective.by_one) std::ranges::fill(collective.awaited_since_s, actor.awaited_since_s());
-  const MemberTiming its = times.of(member);
+  const MemberTiming timing = times.of(member);
   const SinceCollective& since = collective.since[member];
   const record::TimeParts causes = times.causes(member, since, collective.arrivals[member], now);
   if (const std::optional<double> followed_s = actor.followed_in_collective_s()) {
@@ -40,7 +40,7 @@ ComputedCollectives::Left ComputedCollectives::leave(const CollectiveGroup& all,
       world_.timekeeper().went_by_before(all.world_rank(member), 0.0, 0.0, {});
     }
   }
-  return {its.compute_s, its.communicate_s, causes};
+  return {timing.compute_s, timing.communicate_s, causes};
 }
 
 /// The times of all members in the collective until their ranks began to wait for them.
@@ -87,7 +87,9 @@ void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times,
     call.end(times.arrivals[m], times.timings[m].end_s, collective.awaited_since_s[part.position(m)]);
   }
   const auto alone_s = [&] {
-    return part.timing->alone_s(part.timing->pays_by_hop() ? all.apart : all.idle, all.members->size());
+    AlphaBetaGamma costs = part.timing->pays_by_hop() ? all.apart : all.idle;
+    costs.block_s = times.costs(part).block_s;
+    return part.timing->alone_s(costs, all.members->size());
   };
   if (!part.calls || !part.bytes)
     part.calls = &world_.collective_log().calls(all.members, all.generation, part.timing->name(), bytes, alone_s);
@@ -95,7 +97,7 @@ void ComputedCollectives::count(const PlannedPart& part, const PartTimes& times,
 }
 
 void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective, double now) const {
-  CollectiveTimes times(*collective.plan, collective.arrivals, now, deaths(all, collective));
+  CollectiveTimes times = this->times(all, collective, now);
   find_lateness(all, collective, times);
   for (std::size_t m = 0; m < collective.actors.size(); ++m) {
     ActorState* const actor = collective.actors[m];
@@ -103,10 +105,11 @@ void ComputedCollectives::cut(const CollectiveGroup& all, Collective& collective
     const Left left = leave(all, collective, times, m);
     world_.timekeeper().cut_collective(*actor, left.compute_s, left.communicate_s, left.causes);
   }
-  times.each([&](const PlannedPart& part, const PartTimes& its) {
-    if (!part.last && last_end_s(its.timings) <= now) return count(part, its, collective);
+  times.each([&](const PlannedPart& part, const PartTimes& part_times) {
+    if (!part.last && last_end_s(part_times.timings) <= now) return count(part, part_times, collective);
     // As Messenger::count_started() has it.
-    for (const auto& [ends, sent] : part.timing->sent(its.costs(part), its.arrivals, std::nextafter(now, 0.0)))
+    for (const auto& [ends, sent] :
+         part.timing->sent(part_times.costs(part), part_times.arrivals, std::nextafter(now, 0.0)))
       part.group->sent_when_cut[ends] += sent;
   });
 }

@@ -15,6 +15,7 @@ struct ComputedCollectives::Collective {
   Collective(std::shared_ptr<const CollectivePlan> its_plan, std::size_t members)
       : plan(std::move(its_plan)),
         arrivals(members, Until::never),
+        block_s(members),
         since(members),
         awaited_since_s(members, Until::never),
         order(members),
@@ -26,6 +27,7 @@ struct ComputedCollectives::Collective {
 
   std::shared_ptr<const CollectivePlan> plan;
   std::vector<double> arrivals;
+  std::vector<double> block_s;  ///< the members' BlockWorkScope; 0: none
   std::vector<SinceCollective> since;
   std::vector<double> awaited_since_s;                  ///< of members that have left: as ActorState has it
   std::vector<int> order;                               ///< in which members have arrived
@@ -106,11 +108,11 @@ struct CollectiveGroup {
   }
   /// Blocks the calling actor, a member's, until it is woken.
   void sleep(std::size_t member) {
-    const simgrid::s4u::SemaphorePtr& its = bed(member);
+    const simgrid::s4u::SemaphorePtr& semaphore = bed(member);
     asleep.resize(wake.size());
     asleep[member] = true;
     try {
-      its->acquire();
+      semaphore->acquire();
     } catch (...) {
       asleep[member] = false;
       throw;

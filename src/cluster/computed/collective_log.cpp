@@ -73,13 +73,14 @@ CollectiveCalls::CollectiveCalls(Members members, std::string_view name, std::in
 void CollectiveCalls::arrive(int member, double now, ActorState* actor) {
   const std::int64_t call = arrived_[member]++;
   if (call == first_open_ + static_cast<std::int64_t>(open_.size())) open_.emplace_back();
-  Open& its = open(call);
-  ++its.come;
-  its.call.arrive(now);
+  Open& open_call = open(call);
+  ++open_call.come;
+  open_call.call.arrive(now);
   arrivals_[member].at_s = now;
   if (!actor) return;
-  arrivals_[member] = {now, actor->parts(now), actor->since_collective(now), actor};
-  if (its.come == use_.members) its.lateness = {now, arrivals_[member].since};
+  const double work_s = static_cast<double>(use_.members) * actor->block_s();
+  arrivals_[member] = {now, now + work_s, actor->parts(now), actor->since_collective(now).with_work(work_s), actor};
+  if (now + work_s >= open_call.lateness.last_s) open_call.lateness = {now + work_s, arrivals_[member].since};
 }
 
 double CollectiveCalls::arrived_s(int member, int of) const {
@@ -89,7 +90,7 @@ double CollectiveCalls::arrived_s(int member, int of) const {
 void CollectiveCalls::explain(Arrival& arrival, const Lateness& lateness, double now) const {
   ActorState& actor = *std::exchange(arrival.actor, nullptr);
   const double wait_s = actor.parts(now).sum(record::Activity::wait) - arrival.parts.sum(record::Activity::wait);
-  actor.replace_causes(arrival.parts, lateness.causes(arrival.at_s, arrival.since, wait_s));
+  actor.replace_causes(arrival.parts, lateness.causes(arrival.ready_s, arrival.since, wait_s));
   actor.left_collective(now);
 }
 
@@ -97,9 +98,9 @@ void CollectiveCalls::cut(const World& world, double now) {
   for (int member = 0; member < arrivals_.size(); ++member) {
     if (!arrivals_[member].actor) continue;
     const std::int64_t call = arrived_[member] - 1;
-    const Open& its = open(call);
-    if (its.come == use_.members) {
-      explain(arrivals_[member], its.lateness, now);
+    const Open& open_call = open(call);
+    if (open_call.come == use_.members) {
+      explain(arrivals_[member], open_call.lateness, now);
       continue;
     }
     int missing = 0;
@@ -122,12 +123,12 @@ void CollectiveLog::forget_actors() {
 }
 
 void CollectiveCalls::leave(int member, double now, ActorState* actor) {
-  Open& its = open(left_[member]++);
-  if (actor && arrivals_[member].actor == actor && its.come == use_.members)
-    explain(arrivals_[member], its.lateness, now);
-  its.call.end(arrivals_[member].at_s, now, actor ? actor->awaited_since_s() : never_awaited);
-  if (++its.gone < use_.members) return;
-  add(its.call);
+  Open& open_call = open(left_[member]++);
+  if (actor && arrivals_[member].actor == actor && open_call.come == use_.members)
+    explain(arrivals_[member], open_call.lateness, now);
+  open_call.call.end(arrivals_[member].at_s, now, actor ? actor->awaited_since_s() : never_awaited);
+  if (++open_call.gone < use_.members) return;
+  add(open_call.call);
   for (; !open_.empty() && open_.front().gone == use_.members; ++first_open_) open_.pop_front();
 }
 

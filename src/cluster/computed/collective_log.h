@@ -100,6 +100,7 @@ class CollectiveCalls {
   };
   struct Arrival {
     double at_s = 0.0;
+    double ready_s = 0.0;     ///< the end of its rank's work beside the call; at_s where there is none
     record::TimeParts parts;  ///< the actor's, before the call
     SinceCollective since;
     ActorState* actor = nullptr;  ///< null: no waiting is to be put down

@@ -58,20 +58,22 @@ std::vector<double> ends_of(const PlannedPart& part, const std::vector<MemberTim
 }
 
 /// As far as the part's times lie before `until`. Members whose part begins later leave it as they come.
-std::vector<MemberTiming> timings_until(const PlannedPart& part, const PartTimes& its) {
-  if (its.until.last() >= std::ranges::min(its.arrivals))
-    return part.timing->timings(its.costs(part), its.arrivals, its.until);
+std::vector<MemberTiming> timings_until(const PlannedPart& part, const PartTimes& part_times) {
+  if (part_times.until.last() >= std::ranges::min(part_times.arrivals))
+    return part.timing->timings(part_times.costs(part), part_times.arrivals, part_times.until);
   std::vector<MemberTiming> nothing;
-  for (const double arrival_s : its.arrivals) nothing.push_back({.end_s = arrival_s});
+  for (const double arrival_s : part_times.arrivals) nothing.push_back({.end_s = arrival_s});
   return nothing;
 }
 
-/// The part's costs where members of it die; null: none does.
-std::shared_ptr<const AlphaBetaGamma> with_deaths(const PlannedPart& part, const Deaths& deaths) {
-  Deaths theirs = deaths.of_members(part.positions);
-  if (!theirs.any()) return nullptr;
+/// The part's costs where members of it die, or work on blocks; null: none does.
+std::shared_ptr<const AlphaBetaGamma> with_own(const PlannedPart& part, const MembersOwn& own) {
+  Deaths deaths = own.deaths.of_members(part.positions);
+  if (!deaths.any() && own.block_s.empty()) return nullptr;
   AlphaBetaGamma costs = *part.costs;
-  costs.deaths = std::make_shared<const Deaths>(std::move(theirs));
+  if (deaths.any()) costs.deaths = std::make_shared<const Deaths>(std::move(deaths));
+  for (std::size_t m = 0; m < costs.seconds_per_flop.size() && !own.block_s.empty(); ++m)
+    costs.block_s.push_back(own.block_s[part.position(m)]);
   return std::make_shared<const AlphaBetaGamma>(std::move(costs));
 }
 
@@ -83,16 +85,17 @@ class CollectiveTimes::Walked {
   explicit Walked(const std::vector<PartTimes>& parts) : parts_(parts) {}
 
   /// An earlier part, alike, whose members came at the same times; null: there is none, and this one is noted.
-  const PartTimes* find(const PlannedPart& part, const PartTimes& its) {
+  const PartTimes* find(const PlannedPart& part, const PartTimes& part_times) {
     const std::size_t kind = part.alike < 0 ? parts_.size() : static_cast<std::size_t>(part.alike);
     std::size_t hash = kind;
-    for (const double arrival_s : its.arrivals)
+    for (const double arrival_s : part_times.arrivals)
       hash = 0x9e3779b97f4a7c15u * (hash ^ (hash >> 29) ^ std::bit_cast<std::uint64_t>(arrival_s));
     const auto [first, last] = by_hash_.equal_range(hash);
     for (auto at = first; at != last; ++at) {
       const auto& [its_kind, number] = at->second;
       const PartTimes& earlier = parts_[number];
-      if (its_kind == kind && earlier.arrivals == its.arrivals && earlier.until == its.until) return &earlier;
+      if (its_kind == kind && earlier.arrivals == part_times.arrivals && earlier.until == part_times.until)
+        return &earlier;
     }
     by_hash_.emplace(hash, std::pair(kind, parts_.size()));
     return nullptr;
@@ -104,8 +107,8 @@ class CollectiveTimes::Walked {
 };
 
 CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until,
-                                 Deaths deaths)
-    : plan_(plan), deaths_(std::move(deaths)), whole_(arrivals.size()) {
+                                 MembersOwn own)
+    : plan_(plan), own_(std::move(own)), whole_(arrivals.size()) {
   for (std::size_t m = 0; m < whole_.size(); ++m) whole_[m].end_s = arrivals[m];
   phases_.reserve(plan.phases.size());
   for (const PlannedPhase& phase : plan.phases) {
@@ -116,7 +119,7 @@ CollectiveTimes::CollectiveTimes(const CollectivePlan& plan, std::span<const dou
 }
 
 CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& until)
-    : plan_(whole.plan_), deaths_(whole.deaths_), whole_(whole.whole_.size()) {
+    : plan_(whole.plan_), own_(whole.own_), whole_(whole.whole_.size()) {
   for (std::size_t phase = 0; phase < whole.phases(); ++phase) {
     phases_.emplace_back().reserve(whole.phases_[phase].size());
     Walked walked(phases_.back());
@@ -126,17 +129,17 @@ CollectiveTimes::CollectiveTimes(const CollectiveTimes& whole, const Until& unti
 }
 
 void CollectiveTimes::add(const PlannedPart& part, std::vector<double> arrivals, const Until& until, Walked& walked) {
-  PartTimes its{std::move(arrivals), until.of_members(part.positions), {}};
-  its.mortal = with_deaths(part, deaths_);
-  const PartTimes* const same = its.mortal ? nullptr : walked.find(part, its);
-  its.timings = same ? same->timings : timings_until(part, its);
-  for (std::size_t m = 0; m < its.timings.size(); ++m) {
+  PartTimes part_times{std::move(arrivals), until.of_members(part.positions), {}};
+  part_times.own = with_own(part, own_);
+  const PartTimes* const same = part_times.own ? nullptr : walked.find(part, part_times);
+  part_times.timings = same ? same->timings : timings_until(part, part_times);
+  for (std::size_t m = 0; m < part_times.timings.size(); ++m) {
     MemberTiming& all = whole_[part.position(m)];
-    all.end_s = its.timings[m].end_s;
-    all.compute_s += its.timings[m].compute_s;
-    all.communicate_s += its.timings[m].communicate_s;
+    all.end_s = part_times.timings[m].end_s;
+    all.compute_s += part_times.timings[m].compute_s;
+    all.communicate_s += part_times.timings[m].communicate_s;
   }
-  phases_.back().push_back(std::move(its));
+  phases_.back().push_back(std::move(part_times));
 }
 
 const PartTimes* CollectiveTimes::before(std::size_t phase, std::size_t member) const {
@@ -152,14 +155,15 @@ void CollectiveTimes::find_lateness(std::span<const SinceCollective> since, std:
     for (std::size_t p = 0; p < phases_[phase].size(); ++p) {
       const PlannedPart& part = plan_.phases[phase].parts[p];
       PartTimes& times = phases_[phase][p];
+      const auto ready_s = [&](std::size_t m) { return times.arrivals[m] + times.work_s(m); };
       std::size_t last = 0;
       for (std::size_t m = 1; m < times.arrivals.size(); ++m)
-        if (times.arrivals[m] > times.arrivals[last] ||
-            (times.arrivals[m] == times.arrivals[last] && order[part.position(m)] > order[part.position(last)]))
+        if (ready_s(m) > ready_s(last) ||
+            (ready_s(m) == ready_s(last) && order[part.position(m)] > order[part.position(last)]))
           last = m;
-      const double last_s = times.arrivals[last];
-      if (last_s < Until::never)
-        times.lateness = {last_s, phase == 0 ? since[part.position(last)] : SinceCollective{last_s, {}}};
+      if (const double last_s = ready_s(last); last_s < Until::never)
+        times.lateness = {last_s, (phase == 0 ? since[part.position(last)] : SinceCollective{times.arrivals[last], {}})
+                                      .with_work(times.work_s(last))};
       else if (const PartTimes* const earlier = before(phase, part.position(last)))
         times.lateness = earlier->lateness;  // somebody is missing there
       else
@@ -183,8 +187,10 @@ record::TimeParts CollectiveTimes::causes(std::size_t member, const SinceCollect
       const MemberTiming& before = counted->phases_[phase][part].timings[m];
       busy_s -= before.compute_s + before.communicate_s;
     }
-    const SinceCollective own = phase == 0 ? since : SinceCollective{times.arrivals[m], {}};
-    all += times.lateness.causes(arrival_s, own, end_s - arrival_s - busy_s);
+    const SinceCollective own =
+        (phase == 0 ? since : SinceCollective{times.arrivals[m], {}}).with_work(times.work_s(m));
+    const double ready_s = std::max(arrival_s, times.arrivals[m] + times.work_s(m));
+    all += times.lateness.causes(ready_s, own, end_s - arrival_s - busy_s);
   }
   return all;
 }

@@ -66,16 +66,27 @@ struct PartTimes {
   std::vector<double> arrivals;
   Until until;
   std::vector<MemberTiming> timings;
-  Lateness lateness = {};                                  ///< of its last arrival
-  std::shared_ptr<const AlphaBetaGamma> mortal = nullptr;  ///< the part's costs with deaths; null: nobody dies in it
+  Lateness lateness = {};                               ///< of its last arrival
+  std::shared_ptr<const AlphaBetaGamma> own = nullptr;  ///< the part's costs with its MembersOwn; null: it has none
 
-  const AlphaBetaGamma& costs(const PlannedPart& part) const { return mortal ? *mortal : *part.costs; }
+  const AlphaBetaGamma& costs(const PlannedPart& part) const { return own ? *own : *part.costs; }
+  /// The seconds of a member's work on all blocks, from its arrival on.
+  double work_s(std::size_t member) const {
+    return own && !own->block_s.empty() ? static_cast<double>(arrivals.size()) * own->block_s[member] : 0.0;
+  }
+};
+
+/// The facts about members that change a collective's times, and are those of one collective alone.
+struct MembersOwn {
+  Deaths deaths = {};
+  std::vector<double> block_s = {};  ///< by member, as AlphaBetaGamma has it; empty: none
 };
 
 /// The times of all parts of a collective, as far as they lie before `until`.
 class CollectiveTimes {
  public:
-  CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until, Deaths deaths = {});
+  CollectiveTimes(const CollectivePlan& plan, std::span<const double> arrivals, const Until& until,
+                  MembersOwn own = {});
   /// Less of the whole.  until: no later than that of the whole.
   CollectiveTimes(const CollectiveTimes& whole, const Until& until);
 
@@ -109,7 +120,7 @@ class CollectiveTimes {
   const PartTimes* before(std::size_t phase, std::size_t member) const;
 
   const CollectivePlan& plan_;
-  Deaths deaths_;
+  MembersOwn own_;
   std::vector<std::vector<PartTimes>> phases_;
   std::vector<MemberTiming> whole_;  ///< by member, in all phases
 };

@@ -178,12 +178,14 @@ void ComputedCollectives::arrive(const Call& call, CollectiveGroup& all, const s
   if (meets_others(*collective)) beside_->enter(self, all, *collective);
   if (collective->by_one) {  // all come with it, and bring the same
     std::ranges::fill(collective->arrivals, world_.now());
+    std::ranges::fill(collective->block_s, call.actor.block_s());
     std::ranges::fill(collective->since, call.actor.since_collective(world_.now()));
     std::iota(collective->order.begin(), collective->order.end(), 0);
     std::ranges::fill(collective->tensors, brought);
     collective->arrived = collective->left = static_cast<int>(all.members->size()) - 1;
   }
   collective->arrivals[self] = world_.now();
+  collective->block_s[self] = call.actor.block_s();
   collective->since[self] = call.actor.since_collective(world_.now());
   if (!collective->by_one) collective->order[self] = collective->arrived;
   collective->actors[self] = &call.actor;
@@ -215,22 +217,29 @@ void ComputedCollectives::go_on(CollectiveGroup& all, const std::shared_ptr<Coll
   after->go_on(result(all, collective, member));
 }
 
+CollectiveTimes ComputedCollectives::times(const CollectiveGroup& all, const Collective& collective,
+                                           const Until& until) const {
+  MembersOwn own{.deaths = deaths(all, collective)};
+  if (std::ranges::any_of(collective.block_s, [](double seconds) { return seconds > 0.0; }))
+    own.block_s = collective.block_s;
+  return {*collective.plan, collective.arrivals, until, std::move(own)};
+}
+
 void ComputedCollectives::complete(CollectiveGroup& all, const std::shared_ptr<Collective>& completed) const {
   Collective& collective = *completed;
   all.open.reset();
-  collective.times = std::make_unique<CollectiveTimes>(*collective.plan, collective.arrivals, CollectiveTiming::uncut,
-                                                       deaths(all, collective));
+  collective.times = std::make_unique<CollectiveTimes>(times(all, collective, CollectiveTiming::uncut));
   find_lateness(all, collective, *collective.times);
   if (collective.by_one) note_spread(collective);
   collective.times->each([&](const PlannedPart& part, const PartTimes& times) {
     if (!part.timing->follows_links()) return;
-    CollectiveGroup& its = *part.group;
+    CollectiveGroup& group = *part.group;
     // Transfers that may meet those of the collective before must not begin before it has ended.
-    if (!its.meeting_on.empty() &&
-        std::ranges::min(times.arrivals) < its.busy_until_s - 1e-12 - 4e-16 * its.busy_until_s)
-      contention_->give_up(its.meeting_on);
+    if (!group.meeting_on.empty() &&
+        std::ranges::min(times.arrivals) < group.busy_until_s - 1e-12 - 4e-16 * group.busy_until_s)
+      contention_->give_up(group.meeting_on);
     for (const MemberTiming& member : times.timings)
-      if (member.end_s < Until::never) its.busy_until_s = std::max(its.busy_until_s, member.end_s);
+      if (member.end_s < Until::never) group.busy_until_s = std::max(group.busy_until_s, member.end_s);
   });
   record_ahead(collective);
   for (const PlannedPhase& phase : collective.plan->phases) combine(phase, collective.tensors);
@@ -292,8 +301,8 @@ void ComputedCollectives::wake(CollectiveGroup& all, const std::shared_ptr<Colle
   for (std::size_t first = 0; first < ends.size();) {
     EndsTogether members{first, first};
     while (members.last < ends.size() && ends[members.last].first == ends[first].first) ++members.last;
-    Timer::set(ends[first].first, [this, &all, its = std::weak_ptr(collective), members, woken] {
-      if (const std::shared_ptr<Collective> over = its.lock(); over && over->woken == woken) go_on(all, over, members);
+    Timer::set(ends[first].first, [this, &all, weak = std::weak_ptr(collective), members, woken] {
+      if (const std::shared_ptr<Collective> over = weak.lock(); over && over->woken == woken) go_on(all, over, members);
     });
     first = members.last;
   }

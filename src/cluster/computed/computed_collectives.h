@@ -121,6 +121,7 @@ class ComputedCollectives {
   static void find_unfollowed(Collective& collective, const CollectiveTimes& times, std::size_t member, double since_s);
   void cut(const CollectiveGroup& group, Collective& collective, double now) const;
   Deaths deaths(const CollectiveGroup& group, const Collective& collective) const;
+  CollectiveTimes times(const CollectiveGroup& group, const Collective& collective, const Until& until) const;
   void end_with_deaths(const CollectiveGroup& group, Collective& collective) const;
   void record_broken(const CollectiveGroup& group, Collective& collective, int ending) const;
   /// One of the collectives under way, as far as its members would be message by message.

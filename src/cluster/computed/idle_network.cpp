@@ -63,11 +63,11 @@ AlphaBetaGamma IdleNetwork::costs(const CollectiveTiming& pairs) const {
 }
 
 double IdleNetwork::seconds(const CollectiveTiming& timing, const CollectiveTiming& pairs, double at_most_s) const {
-  const AlphaBetaGamma its = costs(pairs);
-  if (!its.flows_share_links()) return last_end_s(timing.timings(its, at_once_, at_most_s));
+  const AlphaBetaGamma pair_costs = costs(pairs);
+  if (!pair_costs.flows_share_links()) return last_end_s(timing.timings(pair_costs, at_once_, at_most_s));
   if (!timing.may_share_links()) return std::numeric_limits<double>::infinity();
   LastEnd last(at_most_s);
-  timing.show(its, at_once_, CollectiveTiming::uncut, last);
+  timing.show(pair_costs, at_once_, CollectiveTiming::uncut, last);
   return last.end_s();
 }
 

@@ -79,7 +79,13 @@ double MeasuredCollectives::seconds(Measured collective, int ranks, double bytes
     notes_.insert(
         fmt::format("measured {}: {} ranks were not measured, and the time goes on as between {} and {} ranks",
                     name(collective), ranks, lower->first, upper->first));
-  return power_law(lower->first, at(*lower), upper->first, at(*upper), ranks);
+  const double seconds = power_law(lower->first, at(*lower), upper->first, at(*upper), ranks);
+  if (!std::isfinite(seconds) || seconds <= 0.0)
+    throw std::runtime_error(fmt::format(
+        "collectives.measured: the times of {} among {} and {} ranks cannot be extrapolated to {} ranks; add rows for "
+        "numbers of ranks closer to it",
+        name(collective), lower->first, upper->first, ranks));
+  return seconds;
 }
 
 }  // namespace simgrad::cluster

@@ -30,7 +30,8 @@ class MeasuredCollectives {
   /// The time of one call: between two measured sizes, or numbers of ranks, its logarithm is linear in theirs. Below
   /// the smallest size it is that of the smallest; above the largest it has the latency and bandwidth of the last two;
   /// with more ranks than measured, or fewer, it goes on as between the two nearest. What lies outside is remembered
-  /// for notes().  Errors: std::runtime_error where one number of ranks was measured, and there is another.
+  /// for notes().  Errors: std::runtime_error where one number of ranks was measured, and there is another,
+  /// or where those of the two nearest cannot be extrapolated.
   double seconds(Measured collective, int ranks, double bytes) const;
   /// Sentences on the times that were extrapolated.
   const std::set<std::string>& notes() const { return notes_; }

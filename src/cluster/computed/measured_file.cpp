@@ -142,6 +142,11 @@ class MeasuredParser {
     const auto value = number_in(word);
     if (!value) refuse(fmt::format("\"{}\" is no number of {}; expected a number", word, what));
     if (!(*value > 0.0)) refuse(fmt::format("{} {}; expected more than 0", word, what));
+    const auto [least, most] = what == "bytes"     ? std::pair(1.0, 1e18)
+                               : what == "seconds" ? std::pair(1e-12, 1e9)
+                                                   : std::pair(1e-6, 1e15);
+    if (*value < least || *value > most)
+      refuse(fmt::format("{} {}; expected a number from {} to {}", word, what, least, most));
     return *value;
   }
 

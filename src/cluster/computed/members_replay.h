@@ -1,4 +1,4 @@
-/// What the actors of a computed collective's members would have done message by message.
+/// Replays what the actors of a computed collective's members would have done message by message.
 #pragma once
 
 #include <limits>
@@ -50,9 +50,9 @@ class MembersReplay final : public TimingObserver {
   bool has_lost_peer(std::size_t member) const { return lost_peer_[member]; }
   /// Its account when its rank began to wait for it; null if that was before its arrival, or never.
   const Account* when_followed(std::size_t member) const { return when_followed_[member].get(); }
-  /// What was sent in the last part that was replayed, of transfers that had started.
+  /// The payload that was sent in the last part that was replayed, of transfers that had started.
   const SentByPair& sent() const { return sent_; }
-  /// The flops of sums that were complete, likewise.
+  /// The flops of the sums that were complete in that part.
   double flops() const { return flops_; }
 
   void computes(int member, double from_s, double to_s) override;
@@ -63,7 +63,7 @@ class MembersReplay final : public TimingObserver {
   bool enough() const override { return false; }
 
  private:
-  /// What a member has sent to the target of its last message.
+  /// The payload that a member has sent to the target of its last message.
   struct Last {
     int target = -1;
     Sent* sent = nullptr;

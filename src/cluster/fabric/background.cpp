@@ -24,8 +24,8 @@ using base::Unit;
 
 namespace {
 
-constexpr std::array durations{Choice{"constant", "each time as long"},
-                               Choice{"exponential", "exponentially distributed, with these means"}};
+constexpr std::array durations{Choice{"constant", "every time has the same length"},
+                               Choice{"exponential", "the times are exponentially distributed, with these means"}};
 /// More than any flow carries; its remains are exact to a few bytes.
 constexpr std::uint64_t endless_bytes = 1'000'000'000'000'000'000;
 /// A flow without an end looks up now and then: the clock goes on by it, even if nobody else ever moves again.
@@ -34,19 +34,20 @@ constexpr double look_every_s = 3600.0;
 }  // namespace
 
 void BackgroundFlow::describe(base::Describer& d) {
-  d.integer("from", from, "the host that sends, by its number", Bounds::between(0, most_ranks - 1));
-  d.integer("to", to, "the host that receives", Bounds::between(0, most_ranks - 1));
-  d.quantity("rate", rate_bytes_per_s, Unit::bytes_per_second, "the most it takes; without it, its full fair share",
+  d.integer("from", from, "the number of the host that sends", Bounds::between(0, most_ranks - 1));
+  d.integer("to", to, "the number of the host that receives", Bounds::between(0, most_ranks - 1));
+  d.quantity("rate", rate_bytes_per_s, Unit::bytes_per_second,
+             "the most bandwidth that the traffic takes; default: its full fair share", Bounds::above_zero());
+  d.quantity("on", on_s, Unit::seconds, "how long the host sends before it pauses; default: it never pauses",
              Bounds::above_zero());
-  d.quantity("on", on_s, Unit::seconds, "how long it sends at a time; without it, always", Bounds::above_zero());
-  d.quantity("off", off_s, Unit::seconds, "how long it pauses then", Bounds::at_least(0));
-  d.choice("durations", this->durations, cluster::durations, "distribution of the on and off times");
-  d.quantity("start", start_s, Unit::seconds, "time at which it begins", Bounds::at_least(0));
+  d.quantity("off", off_s, Unit::seconds, "the length of a pause", Bounds::at_least(0));
+  d.choice("durations", this->durations, cluster::durations, "the distribution of the times \"on\" and \"off\"");
+  d.quantity("start", start_s, Unit::seconds, "the time at which the traffic begins", Bounds::at_least(0));
   if (from == to) d.refuse("to", fmt::format("from = {} and to = {} are one host; give two", from, to));
   if (!on_s && off_s > 0.0)
     d.refuse("off", "\"off\" is the pause after \"on\" seconds; give \"on\", or leave \"off\" out");
   if (!on_s && this->durations != Durations::constant)
-    d.refuse("durations", "\"durations\" is of \"on\" and \"off\"; give \"on\", or leave it out");
+    d.refuse("durations", "\"durations\" is the distribution of \"on\" and \"off\"; give \"on\", or leave it out");
 }
 
 struct Background::Flow {

@@ -134,11 +134,11 @@ int Cluster::locality(int index) const {
 
 std::string Cluster::host_class(int index) const {
   if (options_.platform.empty()) {
-    const HostClass* its = class_of(options_.host_classes, options_.workers, index);
-    return its ? its->name : plain_host_class;
+    const HostClass* found_class = class_of(options_.host_classes, options_.workers, index);
+    return found_class ? found_class->name : plain_host_class;
   }
-  const char* its = host(index)->get_property("class");
-  return its ? its : plain_host_class;
+  const char* class_name = host(index)->get_property("class");
+  return class_name ? class_name : plain_host_class;
 }
 
 double Cluster::speed(int index) const { return host(index)->get_speed(); }

@@ -70,10 +70,10 @@ void Device::describe(base::Describer& d) {
   d.quantity("host_link", host_link_bytes_per_s, bytes_per_s,
              "bandwidth between the device and its host's memory, each direction", bandwidths);
   d.quantity("nvlink_bandwidth", nvlink_bytes_per_s, bytes_per_s,
-             "bandwidth to the other devices of its host, each direction: the topologies' where they are given none",
+             "bandwidth to the other devices of its host, each direction; the default of the topology's own option",
              bandwidths);
   d.quantity("nic_bandwidth", nic_bytes_per_s, bytes_per_s,
-             "bandwidth to other hosts, each direction: cluster.bandwidth where it is not given", bandwidths);
+             "bandwidth to other hosts, each direction; the default of cluster.bandwidth", bandwidths);
   if (d.given("efficiency")) {  // the catalogue's others are fitted beside its own
     half_size = 0.0;
     attention.reset();
@@ -93,13 +93,12 @@ void Device::describe(base::Describer& d) {
       "peak; in other formats it is as much smaller or larger as their peak, and the same on a device without half "
       "precision",
       Bounds::between(0, 1e9));
-  d.number(
-      "attention_efficiency", attention,
-      "the share of a peak that fused attention reaches, forward and backward, counting what its mask leaves; left "
-      "out: its products are like all others, and what the mask hides is computed",
-      shares);
+  d.number("attention_efficiency", attention,
+           "the share of a peak that fused attention reaches, forward and backward, counting the work that its mask "
+           "leaves; default: its products are like all others, and masked entries are computed, too",
+           shares);
   d.number("float8_efficiency", float8_efficiency,
-           "the share of the peak that large products in float8 reach; left out: efficiency", shares);
+           "the share of the peak that large products in float8 reach; default: efficiency", shares);
   if (d.given("float8_efficiency") && !float8_flops_per_s)
     d.refuse("float8_efficiency", fmt::format("the device multiplies no float8 numbers, but {}; leave it out, or give "
                                               "the peak, as in float8 = \"1979TF\"",
@@ -107,8 +106,8 @@ void Device::describe(base::Describer& d) {
   if (!efficiency && !peak_product)
     d.refuse("efficiency", "no largest product of this device is known; give a number, as in efficiency = 0.7");
   d.quantity("launch", launch_s, Unit::seconds,
-             "time of a forward or a backward pass through a layer beside its products and its memory, as for starting "
-             "kernels; `simgrad explain layers` shows the layers",
+             "additional time of a forward or a backward pass through a layer, for example for launching kernels; "
+             "`simgrad explain layers` shows the layers",
              Bounds::between(0, 1e3));
 }
 

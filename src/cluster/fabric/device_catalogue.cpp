@@ -345,23 +345,23 @@ constexpr Sheet tpu_v4{.about = {.kind = "tpu_v4",
                        .devices_per_nic = 0};
 
 /// 128 cores at 2.45 GHz, each with two fused multiply-adds of four float64 numbers a cycle; 16 channels of DDR4-3200.
-constexpr Sheet cpu_host{.about = {.kind = "cpu_host",
-                                   .summary = "two AMD EPYC 7763 with 512 GB; no device beside them, its efficiency is "
-                                              "assumed",
-                                   .cost = "",
-                                   .source = "AMD EPYC 7763 data sheet, 2021; NIC: 100 Gbit/s"},
-                         .float64 = 5.0 * TF,
-                         .float32 = 10.0 * TF,
-                         .float16 = 0.0,
-                         .bfloat16 = 0.0,
-                         .float8 = 0.0,
-                         .memory_bytes = 512.0 * GB,
-                         .memory_bandwidth = 409.6 * GB,
-                         .host_link = 0.0,
-                         .nvlink = 0.0,
-                         .nic = 12.5 * GB,
-                         .devices_per_nic = 1,
-                         .trained = {.efficiency = 0.8, .attention = 0.8}};
+constexpr Sheet cpu_host{
+    .about = {.kind = "cpu_host",
+              .summary = "two AMD EPYC 7763 with 512 GB, without an accelerator; the efficiency is assumed",
+              .cost = "",
+              .source = "AMD EPYC 7763 data sheet, 2021; NIC: 100 Gbit/s"},
+    .float64 = 5.0 * TF,
+    .float32 = 10.0 * TF,
+    .float16 = 0.0,
+    .bfloat16 = 0.0,
+    .float8 = 0.0,
+    .memory_bytes = 512.0 * GB,
+    .memory_bandwidth = 409.6 * GB,
+    .host_link = 0.0,
+    .nvlink = 0.0,
+    .nic = 12.5 * GB,
+    .devices_per_nic = 1,
+    .trained = {.efficiency = 0.8, .attention = 0.8}};
 
 constexpr std::array sheets{v100,
                             a100_40gb,

@@ -22,11 +22,11 @@ constexpr std::array host_roles{Choice{"worker", "the workers in order, class by
 
 void HostClass::describe(base::Describer& d) {
   d.text("class", name, "the class's name in ranks.csv and in prices");
-  d.integer("count", count, "how many hosts", Bounds::between(1, most_ranks));
-  d.choice("role", role, host_roles, "the ranks that live on them");
-  d.quantity("speed", speed_flops_per_s, Unit::flops_per_second, "sustained speed of each; default cluster.speed",
+  d.integer("count", count, "the number of hosts", Bounds::between(1, most_ranks));
+  d.choice("role", role, host_roles, "the ranks that these hosts take");
+  d.quantity("speed", speed_flops_per_s, Unit::flops_per_second, "sustained speed of each host; default: cluster.speed",
              Bounds{.least = 0.0, .most = 1e21, .positive = true});
-  d.component("device", device, "the device of each; default cluster.device, unless the class has a speed");
+  d.component("device", device, "the device of each host; default: cluster.device, unless the class has a speed");
   d.quantity("price", price_dollars_per_hour, Unit::dollars_per_hour, "price of each host", Bounds::at_least(0));
   d.quantity("idle", idle_watts, Unit::watts, "power of each host while idle", Bounds::at_least(0));
   d.quantity("busy", busy_watts, Unit::watts, "power of each host while it computes", Bounds::at_least(0));

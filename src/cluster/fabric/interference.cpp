@@ -60,11 +60,11 @@ bool Interference::concerns(Work work) {
 }
 
 void Interference::add(int host, int messages) {
-  Host& its = of(host);
-  const bool before = its.messages > 0;
-  its.messages += messages;
-  if (before == (its.messages > 0)) return;
-  for (Products* const each : its.computing) each->tell();
+  Host& host_state = of(host);
+  const bool before = host_state.messages > 0;
+  host_state.messages += messages;
+  if (before == (host_state.messages > 0)) return;
+  for (Products* const each : host_state.computing) each->tell();
 }
 
 void Interference::begins(int source, int target) {

@@ -32,8 +32,8 @@ class Interference {
   void ends(int source, int target);
   /// Blocks the calling actor, which computes products that take so long where no message is under way.
   void compute(int host, double seconds);
-  /// Likewise, but gives up once came() holds. Returns whether it finished.  woken: on which the actor blocks; it is
-  /// released when came() may hold, once each time, and is left as if nobody had acquired it.
+  /// Blocks the actor as `compute` does, but gives up once came() holds. Returns whether it finished.  woken: on which
+  /// the actor blocks; it is released when came() may hold, once each time, and is left as if nobody had acquired it.
   bool compute_unless(int host, double seconds, simgrid::s4u::Semaphore& woken, const std::function<bool()>& came);
   /// The part of its links' bandwidth that a host's messages have now.
   double part_of_bandwidth(int host) const { return of(host).computing.empty() ? 1.0 : 1.0 - slowdown_; }

@@ -9,10 +9,12 @@ using base::Stream;
 
 void Jitter::describe(base::Describer& d) {
   d.number("latency", latency,
-           "how much latencies vary: the logarithm's standard deviation, or the mean multiple on top",
+           "how much latencies vary: the standard deviation of their logarithm (log_normal), or the mean extra time as "
+           "a multiple of the latency (exponential)",
            Bounds::between(0, 5));
   d.number("transfer", transfer,
-           "how much the times of the bytes vary: the logarithm's standard deviation, or the mean multiple on top",
+           "how much the times of the bytes vary: the standard deviation of their logarithm (log_normal), or the mean "
+           "extra time as a multiple of the nominal one (exponential)",
            Bounds::between(0, 5));
   if (latency == 0.0 && transfer == 0.0)
     d.refuse("latency", "latency = 0 and transfer = 0 vary nothing; set one of them, or jitter = \"none\"");

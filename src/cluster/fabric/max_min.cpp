@@ -46,8 +46,8 @@ void MaxMinSharing::remove(int flow) {
 }
 
 double MaxMinSharing::fair_share(int link) const {
-  const Link& its = links_[static_cast<std::size_t>(link)];
-  return std::max(its.left, 0.0) / its.open;
+  const Link& link_state = links_[static_cast<std::size_t>(link)];
+  return std::max(link_state.left, 0.0) / link_state.open;
 }
 
 void MaxMinSharing::look_around() {
@@ -73,10 +73,10 @@ void MaxMinSharing::look_around() {
 }
 
 void MaxMinSharing::settle(int flow, double rate) {
-  Flow& its = flows_[static_cast<std::size_t>(flow)];
-  if (std::exchange(its.settled, true)) return;
-  its.next = rate;
-  for (const int number : its.links) {
+  Flow& flow_state = flows_[static_cast<std::size_t>(flow)];
+  if (std::exchange(flow_state.settled, true)) return;
+  flow_state.next = rate;
+  for (const int number : flow_state.links) {
     Link& link = links_[static_cast<std::size_t>(number)];
     link.left -= rate;
     --link.open;

@@ -37,11 +37,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> allowed{
     {"route", "the links between two hosts"},
     {"ASroute", "the links between two zones, by its old name"},
     {"zoneRoute", "the links between two zones"},
-    {"bypassRoute", "a route besides the rule"},
-    {"bypassASroute", "a route besides the rule, by its old name"},
-    {"bypassZoneRoute", "a route besides the rule"},
+    {"bypassRoute", "a route that differs from the rule"},
+    {"bypassASroute", "a route that differs from the rule, by its old name"},
+    {"bypassZoneRoute", "a route that differs from the rule"},
     {"trace", "speeds or states over time"},
-    {"trace_connect", "whose they are"},
+    {"trace_connect", "the host or link that a trace belongs to"},
     {"prop", "a property of a host or link"},
 }};
 
@@ -114,11 +114,11 @@ std::string without_references(std::string_view raw) {
       {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}};
   std::string value;
   while (!raw.empty()) {
-    const auto* const its =
+    const auto* const found =
         std::ranges::find_if(references, [&](const auto& reference) { return raw.starts_with(reference.first); });
-    const bool there = its != references.end();
-    value += there ? its->second : raw.front();
-    raw.remove_prefix(there ? its->first.size() : 1);
+    const bool there = found != references.end();
+    value += there ? found->second : raw.front();
+    raw.remove_prefix(there ? found->first.size() : 1);
   }
   return value;
 }

@@ -92,33 +92,33 @@ class PlatformScan {
   }
 
   static void on_start(void* scan, const XML_Char* name, const XML_Char** /*attributes*/) {
-    guarded(scan, [&](PlatformScan& its) { its.start(name); });
+    guarded(scan, [&](PlatformScan& self) { self.start(name); });
   }
   static void on_end(void* scan, const XML_Char* /*name*/) {
-    guarded(scan, [](PlatformScan& its) {
-      --its.nested_;
-      its.require_profile(std::exchange(its.content_, {}));
+    guarded(scan, [](PlatformScan& self) {
+      --self.nested_;
+      self.require_profile(std::exchange(self.content_, {}));
     });
   }
   static void on_text(void* scan, const XML_Char* text, int size) {
-    guarded(scan, [&](PlatformScan& its) { its.content_.append(text, static_cast<std::size_t>(size)); });
+    guarded(scan, [&](PlatformScan& self) { self.content_.append(text, static_cast<std::size_t>(size)); });
   }
   static void on_comment(void* scan, const XML_Char* /*text*/) {
-    guarded(scan, [](PlatformScan& its) { its.comments_.emplace_back(its.offset(), its.length()); });
+    guarded(scan, [](PlatformScan& self) { self.comments_.emplace_back(self.offset(), self.length()); });
   }
   static void on_doctype(void* scan, const XML_Char*, const XML_Char*, const XML_Char*, int has_internal_subset) {
-    guarded(scan, [&](PlatformScan& its) {
+    guarded(scan, [&](PlatformScan& self) {
       if (has_internal_subset)
-        its.refuse_here(
+        self.refuse_here(
             "the document type declares something of its own in [ ], expected <!DOCTYPE platform SYSTEM "
             "\"https://simgrid.org/simgrid.dtd\">");
     });
   }
   static void on_instruction(void* scan, const XML_Char* /*target*/, const XML_Char* /*data*/) {
-    guarded(scan, [](PlatformScan& its) { its.refuse_here("a processing instruction <? ?>, expected elements"); });
+    guarded(scan, [](PlatformScan& self) { self.refuse_here("a processing instruction <? ?>, expected elements"); });
   }
   static void on_raw_text(void* scan) {
-    guarded(scan, [](PlatformScan& its) { its.refuse_here("a CDATA section <![CDATA[ ]]>, expected elements"); });
+    guarded(scan, [](PlatformScan& self) { self.refuse_here("a CDATA section <![CDATA[ ]]>, expected elements"); });
   }
 
   void start(const std::string& name) {

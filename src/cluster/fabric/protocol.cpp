@@ -10,7 +10,8 @@
 namespace simgrad::cluster {
 
 void ProtocolRow::describe(base::Describer& d) {
-  d.quantity("from", from_bytes, base::Unit::bytes, "messages of at least so many bytes", base::Bounds::at_least(0));
+  d.quantity("from", from_bytes, base::Unit::bytes, "the smallest size of the messages that the row is for",
+             base::Bounds::at_least(0));
   d.number("latency", latency, "the factor of the latency", base::Bounds::between(0, 1e6));
   d.number("bandwidth", bandwidth, "the factor of the bandwidth",
            base::Bounds{.least = 0.0, .most = 1e6, .positive = true});

@@ -56,16 +56,18 @@ class Connections {
     if (options.inside_host(from, to) || !(bytes > 0.0)) return 0.0;
     const std::uint64_t key = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
     const auto [found, is_new] = connections_.try_emplace(key);
-    Connection& its = found->second;
-    if (is_new) its = connection(from, to);
-    if (!its.slow) return 0.0;
-    const bool idle = its.under_way == 0 && sg4::Engine::get_clock() - its.ended_s > its.idle_s;
-    if (is_new || idle) its.window_bytes = segment_bytes * static_cast<double>(options.initial_window);
-    flows_[&flow] = {&its, &flow, bytes};
-    ++its.under_way;
-    const double bandwidth =
-        std::min(its.bandwidth_bytes_per_s * options.protocol->at(bytes).bandwidth, its.limit_bytes_per_s);
-    return slow_start_s(bytes, its.window_bytes, its.round_trip_s, bandwidth) / (its.round_trip_s / 2.0);
+    Connection& tcp_connection = found->second;
+    if (is_new) tcp_connection = connection(from, to);
+    if (!tcp_connection.slow) return 0.0;
+    const bool idle =
+        tcp_connection.under_way == 0 && sg4::Engine::get_clock() - tcp_connection.ended_s > tcp_connection.idle_s;
+    if (is_new || idle) tcp_connection.window_bytes = segment_bytes * static_cast<double>(options.initial_window);
+    flows_[&flow] = {&tcp_connection, &flow, bytes};
+    ++tcp_connection.under_way;
+    const double bandwidth = std::min(tcp_connection.bandwidth_bytes_per_s * options.protocol->at(bytes).bandwidth,
+                                      tcp_connection.limit_bytes_per_s);
+    return slow_start_s(bytes, tcp_connection.window_bytes, tcp_connection.round_trip_s, bandwidth) /
+           (tcp_connection.round_trip_s / 2.0);
   }
 
   /// A flow has ended: its bytes are acknowledged, or its connection broke off, and a new one follows.
@@ -98,16 +100,16 @@ class Connections {
   };
 
   Connection connection(int from, int to) const {
-    Connection its;
+    Connection tcp_connection;
     double latency_s = 0.0;
     for (const sg4::Link* const link : route_between(cluster_.host(from), cluster_.host(to), &latency_s))
-      its.bandwidth_bytes_per_s =
-          std::min(its.bandwidth_bytes_per_s, payload_part(cluster_, from, to) * cluster_.bandwidth(*link));
-    its.slow = starts_slowly(cluster_.options(), latency_s);
-    its.round_trip_s = 2.0 * latency_s;
-    its.idle_s = idle_time_s(cluster_.options(), its.round_trip_s);
-    its.limit_bytes_per_s = most_of_flow(cluster_, from, to);
-    return its;
+      tcp_connection.bandwidth_bytes_per_s =
+          std::min(tcp_connection.bandwidth_bytes_per_s, payload_part(cluster_, from, to) * cluster_.bandwidth(*link));
+    tcp_connection.slow = starts_slowly(cluster_.options(), latency_s);
+    tcp_connection.round_trip_s = 2.0 * latency_s;
+    tcp_connection.idle_s = idle_time_s(cluster_.options(), tcp_connection.round_trip_s);
+    tcp_connection.limit_bytes_per_s = most_of_flow(cluster_, from, to);
+    return tcp_connection;
   }
 
   const Cluster& cluster_;

@@ -17,15 +17,17 @@ namespace {
 constexpr std::array recoveries{
     Choice{"restart", "all wait for the repair, then go on from the last checkpoint"},
     Choice{"wait",
-           "all wait for the repair, then go on from the last step that all had completed: a living holder's "
-           "memory, or the last checkpoint if none lives"},
-    Choice{"shrink", "the living go on from the last checkpoint at once, with fewer ranks for good"},
-    Choice{"elastic", "the living go on from memory at once; a repaired rank joins again and is sent the state"},
-    Choice{"continue", "nobody stops: the living go on without the lost rank, and with it once it is back"}};
+           "all wait for the repair, then go on from the last step that all had completed: from the memory of a rank "
+           "that still has it, or from the last checkpoint if none has"},
+    Choice{"shrink", "the surviving ranks go on from the last checkpoint at once, without the lost ones until the end"},
+    Choice{"elastic",
+           "the surviving ranks go on from memory at once; a repaired rank joins again and receives the state"},
+    Choice{"continue", "no rank stops: the others go on without the lost rank, and with it once it is back"}};
 
 constexpr std::array markets{
-    Choice{"on_demand", "they stay, at the price of [prices] worker or of their class"},
-    Choice{"spot", "at a spot price, which is not paid while a machine is away; each is taken away now and then"}};
+    Choice{"on_demand", "hosts stay to the end, at the price of [prices] worker or of their class"},
+    Choice{"spot",
+           "hosts have a spot price and are taken away now and then; the price is not paid while a host is away"}};
 
 constexpr std::array failing_roles{
     Choice{"worker", "one of the workers"},
@@ -41,31 +43,31 @@ void Crash::describe(base::Describer& d) {
   d.integer("rank", rank, "the rank whose host crashes, counted among the ranks of its role", Bounds::at_least(0));
   d.choice("role", role, failing_roles, "the role of that rank");
   d.quantity("at", at_s, Unit::seconds, "the time of the crash", Bounds::at_least(0));
-  d.quantity("repair", repair_s, Unit::seconds, "time until the host is back; without it, never", Bounds::at_least(0));
+  d.quantity("repair", repair_s, Unit::seconds, "time until the host is back; default: never", Bounds::at_least(0));
 }
 
 void FailureOptions::describe(base::Describer& d) {
   d.list("crash", crashes, "the crashes: { rank, role, at, repair }");
   d.component("hosts", hosts, "failure process of each host, of workers and servers");
-  d.component(
-      "repair", repair,
-      "time until a host that failed by itself is back; default under \"exponential\" and \"weibull\": constant; a "
-      "trace says it itself");
+  d.component("repair", repair,
+              "time until a host that failed (hosts) is back; default under \"exponential\" and \"weibull\": constant; "
+              "a trace has these times itself");
   d.choice("market", market, markets, "how workers' hosts are rented");
   d.section("spot", spot, "interruptions of workers' hosts while market = \"spot\"");
   d.component("links", links, "failure process of each link: transfers stall until the link is repaired, then go on");
   d.component("link_repair", link_repair, "time until a failed link is back");
-  d.quantity("detection", detection_s, Unit::seconds,
-             "time from a crash until all ranks know of it; then they ask who lives, and learn of further crashes",
-             Bounds::at_least(0));
-  d.quantity("restart_time", restart_time_s, Unit::seconds,
-             "time that the ranks need to work again once all are up, beside reading the checkpoint",
-             Bounds::between(0, 1e9));
-  d.integer(
-      "spares", spares,
-      "hosts in reserve: one takes the place of a host that is lost, once that is detected; a repaired host is in "
-      "reserve then",
-      Bounds::between(0, 1e6));
+  d.quantity(
+      "detection", detection_s, Unit::seconds,
+      "time from a crash until all ranks know of it; they then ask which ranks are alive, and learn of further crashes",
+      Bounds::at_least(0));
+  d.quantity(
+      "restart_time", restart_time_s, Unit::seconds,
+      "time that the ranks need, once all are up, before they work again; reading the checkpoint comes in addition",
+      Bounds::between(0, 1e9));
+  d.integer("spares", spares,
+            "hosts in reserve: one of them replaces a lost host once the loss is detected, and a repaired host joins "
+            "the reserve",
+            Bounds::between(0, 1e6));
   d.choice("recovery", recovery, recoveries, "how the training recovers; a [[strategy]] may have its own recovery");
   if (market == Market::spot && hosts->happens())
     d.refuse("hosts",

@@ -42,6 +42,8 @@ class FailureProcess : public base::Described {
   virtual bool repairs() const { return false; }
   /// Whether hosts fail that have servers only.
   virtual bool concerns_servers() const { return true; }
+  /// Whether the time to the next failure does not depend on how long a host has been up: it is exponential.
+  virtual bool is_memoryless() const { return false; }
   /// Mean time between failures of one; none where there is no such number.
   virtual std::optional<double> mtbf_s() const { return {}; }
   /// The next failure of host or link number `which`, which has been up since `up_since_s` and has failed `count`

@@ -22,11 +22,11 @@ constexpr Bounds duration_bounds{.least = 0.0, .most = 1e12, .positive = true};
 }  // namespace
 
 void ConstantRepair::describe(base::Describer& d) {
-  d.quantity("time", time_s, Unit::seconds, "from the failure until it is back", Bounds::between(0, 1e12));
+  d.quantity("time", time_s, Unit::seconds, "time from a failure to the end of the repair", Bounds::between(0, 1e12));
 }
 
 void ExponentialRepair::describe(base::Describer& d) {
-  d.quantity("mean", mean, Unit::seconds, "from the failure until it is back, on average", duration_bounds);
+  d.quantity("mean", mean, Unit::seconds, "the mean time from a failure to the end of the repair", duration_bounds);
 }
 
 std::optional<double> ExponentialRepair::duration(base::Stream& stream) const {
@@ -44,7 +44,7 @@ void FailureProcess::describe_class(base::Describer& d) {
 }
 
 void ExponentialFailures::describe(base::Describer& d) {
-  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one", duration_bounds);
+  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one host or link", duration_bounds);
   describe_class(d);
 }
 
@@ -56,8 +56,10 @@ std::optional<Outage> ExponentialFailures::next(int, std::int64_t, double up_sin
 }
 
 void WeibullFailures::describe(base::Describer& d) {
-  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one", duration_bounds);
-  d.number("shape", shape, "1 is exponential; failures of computers have some 0.7", Bounds::between(0.1, 100));
+  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one host or link", duration_bounds);
+  d.number("shape", shape,
+           "the shape of the Weibull distribution: 1 is exponential, and about 0.7 fits failures of computers",
+           Bounds::between(0.1, 100));
   describe_class(d);
 }
 

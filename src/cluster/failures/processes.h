@@ -49,12 +49,14 @@ struct NoFailures final : FailureProcess {
 struct ExponentialFailures final : FailureProcess {
   static constexpr base::About about{
       .kind = "exponential",
-      .summary = "each fails after an exponential time since it was last repaired: as likely now as ever",
+      .summary =
+          "each host or link fails an exponential time after its last repair: a failure is equally likely at any time",
       .cost = "a cluster of N hosts has a failure every mtbf / N",
       .source = ""};
   double mean_s = 86400.0;
 
   void describe(base::Describer& d) override;
+  bool is_memoryless() const override { return true; }
   std::optional<double> mtbf_s() const override { return mean_s; }
   std::optional<Outage> next(int which, std::int64_t count, double up_since_s, const base::Stream::Key& draws,
                              const Repair& repair) const override;
@@ -64,7 +66,8 @@ struct WeibullFailures final : FailureProcess {
   static constexpr base::About about{
       .kind = "weibull",
       .summary =
-          "each fails after a Weibull time since it was last repaired; shape below 1: soon after, or not for long",
+          "each host or link fails a Weibull time after its last repair; with a shape below 1 most failures follow a "
+          "repair soon",
       .cost = "scale = mtbf / Gamma(1 + 1/shape)",
       .source =
           "B. Schroeder, G. A. Gibson, A Large-Scale Study of Failures in High-Performance Computing Systems, 2006"};

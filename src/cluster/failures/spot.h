@@ -20,6 +20,7 @@ class SpotMarket final : public FailureProcess {
   void describe(base::Describer& d) override;
   bool repairs() const override { return true; }
   bool concerns_servers() const override { return false; }
+  bool is_memoryless() const override { return true; }
   std::optional<double> mtbf_s() const override { return interruption_s; }
   std::optional<Outage> next(int which, std::int64_t count, double up_since_s, const base::Stream::Key& draws,
                              const Repair& repair) const override;

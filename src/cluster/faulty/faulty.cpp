@@ -20,9 +20,9 @@ constexpr double default_share = 0.2;
 
 void FaultyWorkers::describe(base::Describer& d) {
   d.number("share", share,
-           "the share of the workers that are faulty, rounded to whole workers; the seed draws them; default 0.2",
+           "the share of the workers that are faulty, rounded to whole workers; the seed draws them; default: 0.2",
            Bounds::between(0, 1));
-  d.numbers("workers", workers, "instead: the ranks of the faulty workers", Bounds::at_least(0));
+  d.numbers("workers", workers, "the ranks of the faulty workers, in place of share", Bounds::at_least(0));
   if (share && !workers.empty())
     d.refuse("workers", "share and workers both say which workers are faulty; leave one of them out");
   for (const double rank : workers)
@@ -67,12 +67,12 @@ std::string FaultyWorkers::refusal(std::int64_t P) const {
 
 void SignFlip::describe(base::Describer& d) {
   FaultyWorkers::describe(d);
-  d.number("factor", times, "how many times as long as the gradient its opposite is", Bounds::above_zero());
+  d.number("factor", times, "the factor by which the opposite of the gradient is multiplied", Bounds::above_zero());
 }
 
 void ScaledGradients::describe(base::Describer& d) {
   FaultyWorkers::describe(d);
-  d.number("factor", times, "how many times the gradient is handed over", Bounds::at_least(0));
+  d.number("factor", times, "the factor by which the gradient is multiplied", Bounds::at_least(0));
 }
 
 void RandomGradients::describe(base::Describer& d) {

@@ -74,7 +74,7 @@ struct ScaledGradients final : FaultyWorkers {
 struct RandomGradients final : FaultyWorkers {
   static constexpr base::About about{
       .kind = "random",
-      .summary = "a faulty worker hands over normal draws of mean 0 in place of its gradient, anew in each step",
+      .summary = "a faulty worker hands over normal draws of mean 0 in place of its gradient, new ones in each step",
       .cost = "no time",
       .source = "P. Blanchard et al., Machine Learning with Adversaries, 2017"};
   double sigma = 1.0;

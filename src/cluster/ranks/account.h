@@ -65,7 +65,7 @@ class Account {
   const History& history() const { return history_; }
   /// The cause of waiting that the present state, which is not `blocked`, is for others.
   record::TimePart present_cause() const;
-  /// Those until now, the present state's included.
+  /// The seconds of computing and of being down until now, the present state's included.
   double computed_s(double now) const { return compute_s_ + (state_ == State::computing ? now - since_ : 0.0); }
   double been_down_s(double now) const { return down_s_ + (state_ == State::down ? now - since_ : 0.0); }
   void add_to(record::RankUse& use) const;

@@ -54,6 +54,11 @@ class ActorState {
   /// Goes on after the collectives that this side actor's calls enter without blocking; null: they block.
   AfterCollective* after_collective() const { return after_collective_; }
   void set_after_collective(AfterCollective* after) { after_collective_ = after; }
+  /// The seconds of its rank's work on each block that the ring under way carries (BlockWorkScope); none: it carries
+  /// no blocks.
+  const std::optional<double>& block_work_s() const { return block_work_s_; }
+  void set_block_work_s(std::optional<double> seconds) { block_work_s_ = seconds; }
+  double block_s() const { return block_work_s_.value_or(0.0); }
   /// Adds all time up to `now` to the present state, and records it.
   void settle(double now) { settle(now, transfer_start_s(blocked_on_.transfer)); }
   /// Idle time of this side actor is its rank's main actor's.
@@ -96,6 +101,7 @@ class ActorState {
   BlockedOn blocked_on_;
   const ActorState* beside_ = nullptr;
   AfterCollective* after_collective_ = nullptr;
+  std::optional<double> block_work_s_;
   std::optional<double> followed_in_collective_s_;
   double awaited_since_s_ = std::numeric_limits<double>::infinity();
 };

@@ -108,8 +108,9 @@ void Communicator::lose(int member) const {
   throw PeerLost(peer);
 }
 
-/// On the cluster's own network a transfer starts at once; SimGrid starts it when all actors have gone on that can.
-/// What they do at this instant must not depend on it: whether the training ends, or whose update counts first.
+/// On the cluster's own network a transfer starts at once; SimGrid starts it when all actors have gone on that can. The
+/// transfer's start must not decide what they do at this instant: whether the training ends, or whose update counts
+/// first.
 void Communicator::let_others_go_on() const {
   if (world_->cluster().flows() && std::exchange(last_call_s_, now()) != now()) sg4::this_actor::yield();
 }

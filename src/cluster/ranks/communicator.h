@@ -92,7 +92,7 @@ class Communicator {
   /// member must pass the same schedule.
   values::Tensor compute_together(const std::function<std::shared_ptr<const CollectiveTiming>()>& timing,
                                   values::Tensor brought) const;
-  /// Likewise, in phases.  key: equal for calls whose phases are equal.
+  /// Runs a computed collective whose schedule has phases.  key: equal for calls whose phases are equal.
   values::Tensor compute_in_phases(const std::function<std::string()>& key,
                                    const std::function<CollectivePhases()>& phases, values::Tensor brought) const;
   /// The calls of a collective among the members, for the record: each member says when it calls and when it returns.

@@ -88,7 +88,7 @@ void Ranks::start(int rank, std::function<void()> body) { start_actor(rank, true
 std::int64_t Ranks::start_side_actor(int rank, std::function<void()> body) {
   base::check(
       !cluster_.guarded_stacks() || std::cmp_less(sg4::Engine::get_instance()->get_actor_count(), guarded_actors_most),
-      "a cluster is told of many actors beside the ranks");
+      "a cluster knows of many actors in addition to the ranks");
   return start_actor(rank, false, std::move(body));
 }
 

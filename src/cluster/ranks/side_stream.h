@@ -26,9 +26,9 @@ class SideStream {
 
   /// Queues a task and returns at once; its number, from 0 on.
   int start(Task task);
-  /// Likewise, a task that is one collective at most: it returns the collective's result as it is.  then: what is done
-  /// with the result; or null.  Where collectives are computed, the side actor is not needed: the task is called by the
-  /// actor or the timer that has come to it, its collective is entered without blocking, and ends by a timer.
+  /// Queues a task that is one collective at most, whose result is returned as it is.  then: what is done with the
+  /// result; or null.  Where collectives are computed, the side actor is not needed: the task is called by the actor or
+  /// the timer that has come to it, its collective is entered without blocking, and ends by a timer.
   int start_collective(Task collective, Then then = nullptr);
   /// Blocks until that task is over. Meanwhile the rank computes, communicates and waits as the side actor does.
   values::Tensor wait(int number);

@@ -106,11 +106,11 @@ void ComputedCollectives::record(Collective& collective, const CollectiveTimes& 
   double complete_until_s = CollectiveTiming::uncut;
   std::vector<std::vector<Interval>> intervals(collective.actors.size());  // by member
   std::vector<record::TimedMessage> messages;
-  times.each([&](const PlannedPart& part, const PartTimes& its) {
+  times.each([&](const PlannedPart& part, const PartTimes& part_times) {
     const base::ByRank<Track*> tracks = tracks_of(part, collective.actors, collective.before_leaving);
     if (!any(tracks)) return;
     Intervals found(world_, *part.group->members, tracks, recorder.room());
-    const double shown_s = part.timing->show(its.costs(part), its.arrivals, until_s, found);
+    const double shown_s = part.timing->show(part_times.costs(part), part_times.arrivals, until_s, found);
     if (shown_s < until_s) complete_until_s = std::min(complete_until_s, shown_s);
     for (int m = 0; m < tracks.size(); ++m) {
       if (!tracks[m]) continue;
@@ -123,9 +123,9 @@ void ComputedCollectives::record(Collective& collective, const CollectiveTimes& 
       if (ending != Ending::all && ending != static_cast<int>(position))
         std::erase_if(over, [&](const Interval& interval) { return interval.to_s >= until_s; });
       tracks[m]->unrecorded(all, over);
-      const double arrival_s = its.arrivals[member];
+      const double arrival_s = part_times.arrivals[member];
       const bool first = arrival_s == collective.arrivals[position];
-      add_causes(std::span(all).subspan(already), its.lateness, arrival_s,
+      add_causes(std::span(all).subspan(already), part_times.lateness, arrival_s,
                  first ? collective.since[position] : SinceCollective{arrival_s, {}});
     }
     for (const record::TimedMessage& message : found.messages)
@@ -140,11 +140,11 @@ void ComputedCollectives::record(Collective& collective, const CollectiveTimes& 
 UnfinishedCollectives ComputedCollectives::unfinished(double now) const {
   UnfinishedCollectives all_found;
   const auto find = [&](const Collective& collective, const CollectiveTimes& times) {
-    times.each([&](const PlannedPart& part, const PartTimes& its) {
+    times.each([&](const PlannedPart& part, const PartTimes& part_times) {
       const base::ByRank<Track*> tracks = tracks_of(part, collective.actors, collective.before_leaving);
       if (!any(tracks)) return;
       Intervals found(world_, *part.group->members, tracks, std::numeric_limits<std::size_t>::max());
-      part.timing->show(its.costs(part), its.arrivals, now, found);
+      part.timing->show(part_times.costs(part), part_times.arrivals, now, found);
       for (int m = 0; m < tracks.size(); ++m) {
         if (!tracks[m] || !collective.actors[part.position(static_cast<std::size_t>(m))]) continue;
         std::vector<Interval>& all = all_found.intervals[tracks[m]];
@@ -158,7 +158,7 @@ UnfinishedCollectives ComputedCollectives::unfinished(double now) const {
   for (const auto& [key, all] : groups_)
     for (const std::shared_ptr<Collective>& collective : all->live)
       if (collective == all->open)
-        find(*collective, CollectiveTimes(*collective->plan, collective->arrivals, now, deaths(*all, *collective)));
+        find(*collective, times(*all, *collective, now));
       else if (collective->recorded_until_s < CollectiveTiming::uncut)
         find(*collective, *collective->times);
   return all_found;

@@ -36,9 +36,17 @@ class History {
 struct SinceCollective {
   double left_s = 0.0;
   record::TimeParts caused;  ///< by the causes of waiting that it is for others
+
+  /// Returns the record of a later instant: the end of work that lasts so long during the collective (BlockWorkScope).
+  SinceCollective with_work(double seconds) const {
+    SinceCollective later = *this;
+    later.caused[record::TimePart::wait_gradient] += seconds;
+    return later;
+  }
 };
 
-/// The last arrival at a collective, which the other members waited for.
+/// The last arrival at a collective, which the other members waited for; where they work on blocks beside it, the end
+/// of the last one's work.
 struct Lateness {
   double last_s = 0.0;
   SinceCollective of_last;

@@ -35,7 +35,7 @@ void add_unrecorded(std::vector<Interval>& intervals, const Track& track, const 
   }
 }
 
-/// Likewise, where it may be a collective that is computed when all have arrived.
+/// Adds the intervals of an actor that may be in a collective that is computed when all members have arrived.
 void add_unrecorded(std::vector<Interval>& intervals, const Track& track, const ActorState& actor,
                     const UnfinishedCollectives& collectives, double now) {
   const auto found = collectives.intervals.find(&track);
@@ -119,9 +119,9 @@ std::vector<Interval> TimelineRecording::unrecorded(int rank, const UnfinishedCo
   const ActorState& main = timekeeper.main(rank);
   const ActorState* const side = timekeeper.followed(rank);
   if (side && side->track()) {
-    std::vector<Interval> its = side->track()->buffered(now);
-    add_unrecorded(its, *side->track(), *side, collectives, now);
-    main.track()->unrecorded(intervals, its);
+    std::vector<Interval> side_intervals = side->track()->buffered(now);
+    add_unrecorded(side_intervals, *side->track(), *side, collectives, now);
+    main.track()->unrecorded(intervals, side_intervals);
   }
   add_unrecorded(intervals, *main.track(), main, collectives, now);
   return intervals;

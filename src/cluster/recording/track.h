@@ -73,7 +73,7 @@ class Track {
 
   /// While a rank is blocked on this side actor its spans are buffered, so that the rank's own track can show them.
   void buffer(bool on, double now);
-  /// Those up to `until_s`.
+  /// The buffered intervals up to `until_s`.
   std::vector<Interval> buffered(double until_s) const;
   /// Notes an interval that the recorder has taken ahead of time.
   void taken_ahead(const Interval& interval, double now);

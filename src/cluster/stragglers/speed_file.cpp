@@ -154,7 +154,7 @@ class Parser {
       refuse(fmt::format("a period of {} s, but the dates span {} s; expected a longer one", *file_read_.period_s,
                          last - once.front().at_s));
     if (!(once.front().at_s + *file_read_.period_s > last))
-      refuse(fmt::format("a period of {} s is nothing beside the date {} s; expected a longer one",
+      refuse(fmt::format("a period of {} s is below the precision of the date {} s; expected a longer one",
                          *file_read_.period_s, last));
     if (std::ranges::all_of(once, [](const SpeedChange& change) { return change.factor == 0.0; }))
       refuse("all factors are 0, for ever: the host would never compute");

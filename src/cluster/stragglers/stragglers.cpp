@@ -19,7 +19,7 @@ std::string Stragglers::refusal(std::int64_t workers) const {
 }
 
 void Stragglers::describe_ranks(base::Describer& d) {
-  d.numbers("ranks", ranks, "the workers concerned; none given: all", base::Bounds::at_least(0));
+  d.numbers("ranks", ranks, "the ranks of the workers that are slow; default: all", base::Bounds::at_least(0));
   for (const double rank : ranks)
     if (rank != std::floor(rank)) {
       d.refuse("ranks", fmt::format("{} is no rank; expected whole numbers from 0 on", rank));

@@ -56,7 +56,7 @@ class Beat final : public SpeedChanges {
 
 void VaryingSpeed::describe_hosts(base::Describer& d) {
   describe_ranks(d);
-  d.flag("servers", servers, "whether the hosts of servers are concerned, too");
+  d.flag("servers", servers, "whether the hosts of servers are slow, too");
 }
 
 void Markov::describe(base::Describer& d) {
@@ -72,7 +72,8 @@ std::unique_ptr<SpeedChanges> Markov::speed_changes(std::optional<int>, const St
 }
 
 void Periodic::describe(base::Describer& d) {
-  d.quantity("period", period_s, Unit::seconds, "from one slow time to the next", Bounds::at_least(shortest_s));
+  d.quantity("period", period_s, Unit::seconds, "the time from the start of one slow time to that of the next",
+             Bounds::at_least(shortest_s));
   d.number("duty", duty, "share of the period that is slow", Bounds::between(0, 1));
   d.number("factor", factor, "speed while slow, as a share of the nominal one; 0: the host stands still",
            Bounds::between(0, 1));

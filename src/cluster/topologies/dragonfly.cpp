@@ -14,13 +14,13 @@ void Dragonfly::describe(base::Describer& d) {
             Bounds::between(1, most_hosts));
   constexpr Bounds bandwidths{.least = 0.0, .most = 1e15, .positive = true};
   d.quantity("local_bandwidth", local_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "bandwidth of a link within a group, each direction; default cluster.bandwidth", bandwidths);
+             "bandwidth of a link within a group, each direction; default: cluster.bandwidth", bandwidths);
   d.quantity("global_bandwidth", global_bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "bandwidth of a link between groups, each direction; default cluster.bandwidth", bandwidths);
-  d.quantity("local_latency", local_latency_s, Unit::seconds, "one way; default half of cluster.latency",
-             Bounds::between(0, 1e6));
-  d.quantity("global_latency", global_latency_s, Unit::seconds, "one way; default half of cluster.latency",
-             Bounds::between(0, 1e6));
+             "bandwidth of a link between groups, each direction; default: cluster.bandwidth", bandwidths);
+  d.quantity("local_latency", local_latency_s, Unit::seconds,
+             "latency of a link within a group, one way; default: half of cluster.latency", Bounds::between(0, 1e6));
+  d.quantity("global_latency", global_latency_s, Unit::seconds,
+             "latency of a link between groups, one way; default: half of cluster.latency", Bounds::between(0, 1e6));
 }
 
 std::string Dragonfly::refusal(const HostSpec& machine, std::int64_t hosts) const {

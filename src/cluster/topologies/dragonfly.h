@@ -18,7 +18,7 @@ struct Dragonfly : Wired {
       .summary = "groups of routers joined all to all, and every two groups joined by one link",
       .cost =
           "at most two NICs, two local links and a global one; bisection bandwidth (groups / 2)^2 global_bandwidth, "
-          "groups even, if the local links do not bind before",
+          "groups even, unless the local links are the bottleneck",
       .source = "J. Kim et al., Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008"};
 
   std::int64_t groups = 9;

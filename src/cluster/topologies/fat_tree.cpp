@@ -24,14 +24,15 @@ struct Switches {
 }  // namespace
 
 void FatTree::describe(base::Describer& d) {
-  d.integer("k", k, "ports of every switch, an even number; k^3 / 4 hosts; default as few as hold the hosts",
+  d.integer("k", k, "ports of every switch, an even number; k^3 / 4 hosts; default: the smallest that holds the hosts",
             base::Bounds::between(2, most_ports));
   d.quantity("link_bandwidth", bandwidth_bytes_per_s, base::Unit::bytes_per_second,
-             "bandwidth of each link between switches, each direction; default cluster.bandwidth",
+             "bandwidth of each link between switches, each direction; default: cluster.bandwidth",
              base::Bounds{.least = 0.0, .most = 1e15, .positive = true});
   d.quantity("link_latency", link_latency_s, base::Unit::seconds,
-             "one way, of a link between switches; default half of cluster.latency", base::Bounds::between(0, 1e6));
-  d.choice("routing", routing, routings, "the aggregation and core switches that a message crosses");
+             "latency of a link between switches, one way; default: half of cluster.latency",
+             base::Bounds::between(0, 1e6));
+  d.choice("routing", routing, routings, "how the aggregation and core switches of a message's route are chosen");
   if (k && *k % 2 != 0) d.refuse("k", fmt::format("switches of {} ports; expected an even number", *k));
 }
 
@@ -82,9 +83,9 @@ std::vector<int> FatTree::path(const Blueprint& blueprint, int from, int to) con
   const int way = way_of(routing, from, to, to, tree.half * tree.half);
   const int j = way % tree.half;
   const int own = tree.aggregation(tree.pod_of(from), j);
-  const int its = tree.aggregation(tree.pod_of(to), j);
-  if (own == its) return {from, up, own, down, to};
-  return {from, up, own, tree.core(j * tree.half + way / tree.half), its, down, to};
+  const int target_switch = tree.aggregation(tree.pod_of(to), j);
+  if (own == target_switch) return {from, up, own, down, to};
+  return {from, up, own, tree.core(j * tree.half + way / tree.half), target_switch, down, to};
 }
 
 }  // namespace simgrad::cluster

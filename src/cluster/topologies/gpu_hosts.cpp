@@ -10,10 +10,10 @@ namespace {
 
 /// Numbers the nodes behind the devices: the switches of the hosts, the NICs of each, the network.
 struct Nodes {
-  Nodes(const GpuHosts& its, const Blueprint& blueprint)
-      : kind(its),
-        devices(static_cast<int>(its.devices)),
-        nics(static_cast<int>(its.nics)),
+  Nodes(const GpuHosts& gpu_hosts, const Blueprint& blueprint)
+      : kind(gpu_hosts),
+        devices(static_cast<int>(gpu_hosts.devices)),
+        nics(static_cast<int>(gpu_hosts.nics)),
         ranks(blueprint.hosts),
         workers(std::min(blueprint.workers, blueprint.hosts)),
         boxes((workers + devices - 1) / devices) {}
@@ -32,11 +32,12 @@ struct Nodes {
 }  // namespace
 
 void GpuHosts::describe(base::Describer& d) {
-  d.integer("devices", devices, "workers that share a host, each at cluster.speed", Bounds::between(1, most_hosts));
-  d.integer(
-      "nics", nics,
-      "NICs of each host; device i takes NIC i mod nics; left out: those of cluster.device in the catalogue, else 1",
-      Bounds::between(1, most_hosts));
+  d.integer("devices", devices, "the number of workers that share a host, each at cluster.speed",
+            Bounds::between(1, most_hosts));
+  d.integer("nics", nics,
+            "NICs of each host; device i takes NIC i mod nics; default: the number for cluster.device in the "
+            "catalogue, else 1",
+            Bounds::between(1, most_hosts));
   describe_nvlink(d);
   refuse_idle_nics(d);
 }

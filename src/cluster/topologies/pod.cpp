@@ -66,13 +66,13 @@ class PodNodes {
 
 void Pod::describe(base::Describer& d) {
   constexpr std::int64_t most_devices = 1'024;
-  d.integer("devices", devices, "GPUs of each host, workers in order, each at cluster.speed",
+  d.integer("devices", devices,
+            "the number of GPUs of each host, which take the workers in order, each at cluster.speed",
             Bounds::between(1, most_devices));
   nics = std::min(nics, devices);  // unless it is given
   d.integer("nics", nics,
-            "NICs of each host, at most one a device; device i takes NIC i mod nics; left out: those of cluster.device "
-            "in the "
-            "catalogue, else at most 8",
+            "NICs of each host, at most one a device; device i takes NIC i mod nics; default: the number for "
+            "cluster.device in the catalogue, else at most 8",
             Bounds::between(1, most_devices));
   d.integer("hosts_per_group", hosts_per_group,
             "hosts on the same leaf switches: of a scalable unit with rails, of a rack without",
@@ -81,12 +81,12 @@ void Pod::describe(base::Describer& d) {
   d.number("oversubscription", oversubscription,
            "bandwidth of a leaf switch's links downwards / bandwidth of those upwards", Bounds::between(1, 1e6));
   d.integer("spines", spines,
-            "spine switches, each joined to every leaf switch; default NICs of a leaf / oversubscription",
+            "spine switches, each joined to every leaf switch; default: NICs of a leaf / oversubscription",
             Bounds::between(1, most_hosts));
   d.quantity("link_latency", link_latency_s, Unit::seconds,
-             "one way, between leaf and spine; default half of cluster.latency", Bounds::between(0, 1e6));
+             "latency between leaf and spine, one way; default: half of cluster.latency", Bounds::between(0, 1e6));
   describe_nvlink(d);
-  d.choice("routing", routing, routings, "the spine switch that a message crosses");
+  d.choice("routing", routing, routings, "how the spine switch of a message's route is chosen");
   d.flag("pxn", pxn, "whether a message to another rail goes by NVLink to a device on that rail first");
   refuse_idle_nics(d);
   if (pxn && !rails)

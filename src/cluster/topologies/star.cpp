@@ -52,13 +52,13 @@ sg4::Host* new_lone_host(sg4::NetZone& zone, const std::string& name, double spe
 }  // namespace
 
 void Star::describe(base::Describer& d) {
-  d.integer("devices", devices_per_host, "workers that share a host and its NIC, each at `speed`",
+  d.integer("devices", devices_per_host, "the number of workers that share a host and its NIC, each at `speed`",
             base::Bounds::between(1, 1024));
   d.quantity("device_bandwidth", device_bandwidth_bytes_per_s, base::Unit::bytes_per_second,
-             "bandwidth of each device, each direction, to the others of its host; default 300GB/s",
+             "bandwidth of each device to the others of its host, each direction; default: 300GB/s",
              base::Bounds{.least = 0.0, .most = 1e15, .positive = true});
-  d.quantity("device_latency", device_latency_s, base::Unit::seconds, "one way, between devices of a host; default 2us",
-             base::Bounds::between(0, 1e6));
+  d.quantity("device_latency", device_latency_s, base::Unit::seconds,
+             "latency between devices of a host, one way; default: 2us", base::Bounds::between(0, 1e6));
   const auto refuse_alone = [&](const char* key, bool is_there) {
     if (is_there && devices_per_host == 1)
       d.refuse(key,

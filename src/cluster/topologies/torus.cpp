@@ -18,10 +18,10 @@ double product(const std::vector<double>& sizes) {
 }  // namespace
 
 void Torus::describe(base::Describer& d) {
-  d.numbers("shape", shape, "hosts in each dimension, as in [4, 4, 2]; default the square that is just large enough",
+  d.numbers("shape", shape, "hosts in each dimension, as in [4, 4, 2]; default: the square that is just large enough",
             base::Bounds::between(1, most_hosts));
   d.numbers("slice", slice,
-            "the hosts of the cluster where they are a box of the torus, in each dimension; default the whole torus",
+            "the cluster's hosts in each dimension, if they are a box of the torus; default: the whole torus",
             base::Bounds::between(1, most_hosts));
   for (const auto& [key, sizes] : {std::pair("shape", &shape), std::pair("slice", &slice)})
     for (const double size : *sizes)

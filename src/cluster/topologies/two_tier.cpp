@@ -7,10 +7,10 @@ void TwoTier::describe(base::Describer& d) {
             base::Bounds::between(1, most_hosts));
   d.number("oversubscription", oversubscription, "bandwidth of a full rack's hosts / bandwidth of its uplink",
            base::Bounds::between(1, 1e6));
-  d.quantity(
-      "rack_latency", rack_latency_s, base::Unit::seconds,
-      "one way, of an uplink; two of them on top of cluster.latency between racks; default half of cluster.latency",
-      base::Bounds::between(0, 1e6));
+  d.quantity("rack_latency", rack_latency_s, base::Unit::seconds,
+             "latency of an uplink, one way; a message between racks takes two of them in addition to cluster.latency; "
+             "default: half of cluster.latency",
+             base::Bounds::between(0, 1e6));
 }
 
 int TwoTier::locality(int host, int /*workers*/) const { return host / static_cast<int>(hosts_per_rack); }

@@ -19,28 +19,29 @@ constexpr std::size_t most_sites = 1024;  // every two of them have a link
 
 void Site::describe(base::Describer& d) {
   d.text("name", name, "the site's name in pairs");
-  d.integer("hosts", hosts, "its hosts; workers take the sites in order, then servers",
+  d.integer("hosts", hosts, "the number of its hosts; workers take the sites in order, then servers",
             Bounds::between(1, Wired::most_hosts));
   d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second,
-             "bandwidth of its hosts' NICs, each direction; default cluster.bandwidth", bandwidths);
-  d.quantity("latency", latency_s, Unit::seconds, "one way, between its hosts; default cluster.latency",
+             "bandwidth of its hosts' NICs, each direction; default: cluster.bandwidth", bandwidths);
+  d.quantity("latency", latency_s, Unit::seconds, "latency between its hosts, one way; default: cluster.latency",
              Bounds::between(0, 1e6));
 }
 
 void SitePair::describe(base::Describer& d) {
   d.text("from", from, "one of the sites");
-  d.text("to", to, "another one; both ways are alike");
-  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "each direction; default the topology's",
-             bandwidths);
-  d.quantity("latency", latency_s, Unit::seconds, "one way; default the topology's", Bounds::between(0, 1e6));
+  d.text("to", to, "the other site; both directions are alike");
+  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second,
+             "bandwidth of the link, each direction; default: the topology's", bandwidths);
+  d.quantity("latency", latency_s, Unit::seconds, "latency of the link, one way; default: the topology's",
+             Bounds::between(0, 1e6));
 }
 
 void Wan::describe(base::Describer& d) {
   d.list("sites", sites, "the sites: { name, hosts, bandwidth, latency }");
   d.list("pairs", pairs, "the links between sites: { from, to, bandwidth, latency }");
-  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "between sites whose pair does not say it",
-             bandwidths);
-  d.quantity("latency", latency_s, Unit::seconds, "one way, between sites whose pair does not say it",
+  d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second,
+             "bandwidth between sites whose pair does not give one, each direction", bandwidths);
+  d.quantity("latency", latency_s, Unit::seconds, "latency between sites whose pair does not give one, one way",
              Bounds::between(0, 1e6));
   std::set<std::string> names;
   for (const Site& site : sites)
@@ -113,8 +114,8 @@ std::vector<Cable> Wan::cables(const Blueprint& blueprint) const {
 
 std::vector<int> Wan::path(const Blueprint& blueprint, int from, int to) const {
   const int own = blueprint.hosts + locality(from, 0);
-  const int its = blueprint.hosts + locality(to, 0);
-  return own == its ? std::vector{from, own, to} : std::vector{from, own, its, to};
+  const int target_site = blueprint.hosts + locality(to, 0);
+  return own == target_site ? std::vector{from, own, to} : std::vector{from, own, target_site, to};
 }
 
 }  // namespace simgrad::cluster

@@ -57,9 +57,9 @@ class Places {
 
   /// A host's, a shared link's, or a number of its own.
   const std::string& name(int any) {
-    std::string& its = names_[root(any)];
-    if (its.empty()) its = fmt::format("switch-{}", switches_++);
-    return its;
+    std::string& place_name = names_[root(any)];
+    if (place_name.empty()) place_name = fmt::format("switch-{}", switches_++);
+    return place_name;
   }
 
  private:

@@ -42,7 +42,7 @@ void add_collisions(record::Record& record, const World& world) {
     return std::ranges::any_of(links, [&](const sg4::Link* link) { return pairs_on[link] > 1; });
   };
   record.notes.push_back(
-      fmt::format("{} of {} pairs of ranks share a link between switches with another pair (routing = \"ecmp\")",
+      fmt::format("{} of {} pairs of hosts share a link between switches with another pair (routing = \"ecmp\")",
                   std::ranges::count_if(chosen, meets), chosen.size()));
 }
 

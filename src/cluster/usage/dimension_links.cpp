@@ -43,10 +43,10 @@ void add_dimensions(record::Record& record, const World& world, const std::vecto
   std::vector<LinkBytes> bytes(names.size());
   for (const auto& [ranks, sent] : world.traffic().by_ranks()) {
     if (sent.bytes == 0) continue;
-    LinkBytes& its = bytes[dimension_of(ranks.first, ranks.second)];
+    LinkBytes& link_bytes = bytes[dimension_of(ranks.first, ranks.second)];
     for (const sg4::Link* link :
          route_between(cluster.host(world.host(ranks.first)), cluster.host(world.host(ranks.second))))
-      its.add(link, sent.bytes);
+      link_bytes.add(link, sent.bytes);
   }
   for (std::size_t d = 0; d < names.size(); ++d) {
     std::map<std::string, record::DimensionUse> by_class;

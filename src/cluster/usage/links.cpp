@@ -33,15 +33,15 @@ void add_links(record::Record& record, const World& world) {
   }
   for (const auto& [hosts, bytes] : world.traffic().background())
     for (const sg4::Link* link : route(hosts.first, hosts.second)) {
-      record::LinkUse& its = use(link);
-      its.background_bytes = its.background_bytes.value_or(0) + std::llround(bytes);
+      record::LinkUse& link_use = use(link);
+      link_use.background_bytes = link_use.background_bytes.value_or(0) + std::llround(bytes);
     }
   if (!(world.now() > world.start_s())) return;
   for (const auto& [link, at] : row) {
-    record::LinkUse& its = record.links[at];
-    const auto bytes = static_cast<double>(its.bytes + its.background_bytes.value_or(0));
+    record::LinkUse& link_use = record.links[at];
+    const auto bytes = static_cast<double>(link_use.bytes + link_use.background_bytes.value_or(0));
     // A transfer that is under way at the end counts in full, though it has not all been carried.
-    its.utilisation = std::min(bytes / (cluster.bandwidth(*link) * (world.now() - world.start_s())), 1.0);
+    link_use.utilisation = std::min(bytes / (cluster.bandwidth(*link) * (world.now() - world.start_s())), 1.0);
   }
 }
 
@@ -53,8 +53,8 @@ void add_link_bins(record::Record& record, const World& world) {
   std::map<std::string, std::pair<const sg4::Link*, std::vector<double>>> by_link;
   for (const auto& [hosts, bytes] : bins->bytes())
     for (const sg4::Link* link : route_between(cluster.host(hosts.first), cluster.host(hosts.second))) {
-      auto& [its, sums] = by_link[link->get_name()];
-      its = link;
+      auto& [named_link, sums] = by_link[link->get_name()];
+      named_link = link;
       sums.resize(bytes.size());
       for (std::size_t i = 0; i < bytes.size(); ++i) sums[i] += bytes[i];
     }

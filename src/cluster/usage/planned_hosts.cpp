@@ -25,11 +25,11 @@ record::HostUse planned_host(const Options& options, int host) {
   use.host_number = number_of_host(options, host);
   use.serves = true;
   use.host_class = plain_host_class;
-  if (const HostClass* its = class_of(options.host_classes, options.workers, host)) {
-    use.host_class = its->name;
-    use.price_usd_per_h = its->price_dollars_per_hour;
-    use.idle_w = its->idle_watts;
-    use.busy_w = its->busy_watts;
+  if (const HostClass* host_class = class_of(options.host_classes, options.workers, host)) {
+    use.host_class = host_class->name;
+    use.price_usd_per_h = host_class->price_dollars_per_hour;
+    use.idle_w = host_class->idle_watts;
+    use.busy_w = host_class->busy_watts;
   }
   return use;
 }

@@ -47,7 +47,7 @@ class RunTable {
       : path_(path), text_(data::text_file(path)) {
     const auto [skipped, lines] = comments(text_);
     above_ = lines;
-    table_ = data::csv_table(std::span(text_).subspan(skipped), ',', true, path);
+    table_ = data::csv_table(std::span(text_).subspan(skipped), {}, path);
     const std::map<std::string, std::string> keys = keys_of(columns);
     for (const auto& [name, key] : keys)
       if (std::ranges::find(table_.names, name) == table_.names.end())

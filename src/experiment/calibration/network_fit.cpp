@@ -101,10 +101,9 @@ bool bound_by_link(const Measured& m, const Unknowns& x) {
 NetworkFit fit_network(const std::vector<Measured>& measured, const std::string& path) {
   const auto [least, most] = std::ranges::minmax(measured, {}, &Measured::bytes);
   if (measured.size() < 2 || least.bytes == most.bytes)
-    throw base::ScenarioError(
-        fmt::format("{}: one size alone does not tell alpha from bandwidth; expected at least two "
-                    "different numbers of bytes",
-                    path));
+    throw base::ScenarioError(fmt::format(
+        "{}: one size alone cannot separate alpha from bandwidth; expected at least two different numbers of bytes",
+        path));
   const bool several =
       std::ranges::any_of(measured, [](const Measured& m) { return m.timed == Timed::flat && m.workers > 2; });
   const bool single =

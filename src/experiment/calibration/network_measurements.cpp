@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 4> timed{"message", "ring", "flat", "rabe
 class Measurements {
  public:
   explicit Measurements(const std::string& path)
-      : path_(path), text_(data::text_file(path)), table_(data::csv_table(text_, ',', true, path)) {
+      : path_(path), text_(data::text_file(path)), table_(data::csv_table(text_, {}, path)) {
     for (std::int64_t j = 0; j < table_.columns; ++j) {
       const std::string& name = table_.names[static_cast<std::size_t>(j)];
       const auto known = std::ranges::find(known_columns, name);

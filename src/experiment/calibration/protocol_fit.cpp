@@ -146,10 +146,10 @@ class Table {
  private:
   Vector terms_of(const Measured& m) const {
     Vector terms(2 * begins_.size());
-    for (const Messages& its : messages_of(m)) {
-      const auto row = static_cast<std::size_t>(std::ranges::upper_bound(begins_, its.size) - begins_.begin()) - 1;
-      terms[2 * row] += its.latencies;
-      terms[2 * row + 1] += its.bytes;
+    for (const Messages& messages : messages_of(m)) {
+      const auto row = static_cast<std::size_t>(std::ranges::upper_bound(begins_, messages.size) - begins_.begin()) - 1;
+      terms[2 * row] += messages.latencies;
+      terms[2 * row + 1] += messages.bytes;
     }
     return terms;
   }
@@ -164,7 +164,7 @@ class Table {
 Vector places_of(const std::vector<Measured>& measured) {
   std::set<double> sizes;
   for (const Measured& m : measured)
-    for (const Messages& its : messages_of(m)) sizes.insert(its.size);
+    for (const Messages& messages : messages_of(m)) sizes.insert(messages.size);
   Vector places;
   for (auto size = sizes.begin(); size != sizes.end() && std::next(size) != sizes.end(); ++size)
     if (const double between = std::round(std::sqrt(*size * *std::next(size))); between > 0.0)

@@ -124,8 +124,8 @@ std::vector<double> limits_of(const Settings& settings, const strategies::Strate
       const training::MeshPlace place = on_mesh->parallel().mesh(workers).place(ranks[i]);
       at = place[training::Dimension::pipeline] * shares + place[training::Dimension::tensor] % shares;
     }
-    double& its = least[static_cast<std::size_t>(at)];
-    its = std::min(its, *has);
+    double& least_bytes = least[static_cast<std::size_t>(at)];
+    least_bytes = std::min(least_bytes, *has);
   }
   return least;
 }
@@ -147,13 +147,12 @@ std::int64_t most_rows(ShareMemory& memory, const std::vector<double>& limits, c
   return fit * shares.unit;
 }
 
-/// A share has a row in each micro-batch, those of the strategy times those of the mesh, for each expert rank.
-std::int64_t unit_of(const strategies::Strategy& strategy, std::int64_t workers) {
+/// A share has a row in each micro-batch of a mesh, for each expert rank.
+std::int64_t unit_of(const strategies::Strategy& strategy) {
   const strategies::OnMesh* const on_mesh = strategies::mesh_under(strategy);
   if (!on_mesh) return 1;
   const strategies::Parallel& parallel = on_mesh->parallel();
-  const auto replicas = static_cast<int>(workers / parallel.ranks_a_replica());
-  return on_mesh->strategy()->traits(replicas).micro_batches * parallel.micro_batch_count() * parallel.expert;
+  return parallel.micro_batch_count() * parallel.expert;
 }
 
 }  // namespace
@@ -206,7 +205,7 @@ std::vector<std::int64_t> BatchShares::equal() const {
 BatchShares batch_shares(const Settings& settings, const strategies::Strategy& strategy, const models::Problem& problem,
                          std::int64_t rows, const HostPowers& powers, const std::vector<int>& hosts) {
   const std::int64_t workers = strategy.workers(settings.cluster.workers);
-  BatchShares shares{.sharers = {}, .batch = settings.batch(rows), .unit = unit_of(strategy, workers)};
+  BatchShares shares{.sharers = {}, .batch = settings.batch(rows), .unit = unit_of(strategy)};
   const std::vector<std::vector<int>> ranks = ranks_of_sharers(strategy, workers);
   const double even = static_cast<double>(shares.batch) / static_cast<double>(ranks.size());
   const strategies::TensorWeights loads = loads_of(settings, strategy, problem, rows);
@@ -307,8 +306,8 @@ std::string shares_refusal(const Settings& settings, const strategies::Strategy&
 }
 
 std::string class_name(const Settings& settings, int host) {
-  const cluster::HostClass* const its = class_of(settings.cluster.host_classes, settings.cluster.workers, host);
-  return its ? its->name : std::string(cluster::plain_host_class);
+  const cluster::HostClass* const host_class = class_of(settings.cluster.host_classes, settings.cluster.workers, host);
+  return host_class ? host_class->name : std::string(cluster::plain_host_class);
 }
 
 }  // namespace simgrad::experiment

@@ -32,7 +32,7 @@ struct HostPowers {
 /// Whether rows are dealt by speed: several workers, or replicas of a cut model, share them, and the scenario says so.
 bool deals_by_speed(const Settings& settings, const strategies::Strategy& strategy);
 
-/// Of a scenario's topology, before the cluster is built.
+/// The hosts' powers in a scenario's topology, before the cluster is built.
 HostPowers powers_of(const Settings& settings);
 
 struct BatchShares {

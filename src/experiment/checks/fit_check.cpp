@@ -111,8 +111,8 @@ class FitCheck {
   std::int64_t most_replicas() const {
     if (settings_.strategies.empty()) return settings_.cluster.workers;
     std::int64_t most = 0;
-    for (const auto& its : settings_.strategies) {
-      const strategies::OnMesh* const on_mesh = strategies::mesh_under(*its.as_run());
+    for (const auto& entry : settings_.strategies) {
+      const strategies::OnMesh* const on_mesh = strategies::mesh_under(*entry.as_run());
       most = std::max(most, on_mesh ? on_mesh->replicas(settings_.cluster.workers) : settings_.cluster.workers);
     }
     return most;

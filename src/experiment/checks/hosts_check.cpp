@@ -48,15 +48,15 @@ void check_precision(const Settings& settings, const Document& document, Faults&
   for (int host = 0; host < cluster.workers; ++host) {
     const cluster::Device* const device = cluster.device_of(host);
     if (!device || device->peak(format) || !seen.insert(device).second) continue;
-    const cluster::HostClass* const its = cluster::class_of(cluster.host_classes, cluster.workers, host);
-    const bool of_class = its && &*its->device == device;
-    const std::string_view kind = of_class ? its->device.kind() : cluster.device.kind();
+    const cluster::HostClass* const host_class = cluster::class_of(cluster.host_classes, cluster.workers, host);
+    const bool of_class = host_class && &*host_class->device == device;
+    const std::string_view kind = of_class ? host_class->device.kind() : cluster.device.kind();
     faults.add(place(document, "training.precision"),
                fmt::format("precision = \"{}\" multiplies {} numbers, but the device \"{}\"{} has no peak for them; it "
                            "has peaks for {}: choose one of these, another device, or give {} a number, as in device = "
                            "{{ kind = \"{}\", {} = \"100TF\" }}",
                            training::name(settings.training.precision), name(format), kind,
-                           of_class ? fmt::format(" of the class \"{}\"", its->name) : "", device->formats(),
+                           of_class ? fmt::format(" of the class \"{}\"", host_class->name) : "", device->formats(),
                            name(format), kind, name(format)));
   }
 }
@@ -104,7 +104,7 @@ namespace {
 
 /// The option by which shares are sized to memory, as a text of what it does; nothing if none is.
 std::string sized_to_memory(const Settings& settings) {
-  if (settings.training.partition->by_speed()) return "shares = \"speed\" deals rows";
+  if (settings.training.partition->by_speed()) return "shares = \"speed\" assigns rows";
   const strategies::Parallel& parallel = settings.parallel;
   if (parallel.tensor_shares == strategies::TensorShares::speed) return "tensor_shares = \"speed\" sizes shares";
   if (parallel.automatic) return "parallel.automatic sizes parts";
@@ -129,15 +129,15 @@ void check_memory_of_classes(const Settings& settings, const Document& document,
   for (std::int64_t host = 0; host < cluster.workers; ++host) any = any || has_memory(host);
   std::int64_t first = 0;
   for (std::size_t i = 0; i < cluster.host_classes.size() && any; ++i) {
-    const cluster::HostClass& its = cluster.host_classes[i];
-    if (its.role != cluster::HostRole::worker) continue;
+    const cluster::HostClass& host_class = cluster.host_classes[i];
+    if (host_class.role != cluster::HostRole::worker) continue;
     if (!has_memory(first))
       faults.add(document.position(fmt::format("{}.{}", option_key("cluster.hosts"), i)),
                  fmt::format("class \"{}\" has no memory, but {} within the memory that other classes have; give its "
                              "device a memory, as in device = {{ kind = \"custom\", memory = \"16GiB\", ... }}, or set "
                              "cluster.memory or training.memory = \"ignore\"",
-                             its.name, sized));
-    first += its.count;
+                             host_class.name, sized));
+    first += host_class.count;
   }
 }
 
@@ -150,30 +150,29 @@ void check_shares(const Settings& settings, const Document& document, Faults& fa
   if (parallel.cuts() && settings.cluster.workers == parallel.ranks_a_replica())
     faults.add(settings.places.partition,
                fmt::format(
-                   "shares = \"speed\" deals a batch to replicas, but all {} workers are one replica; leave shares "
+                   "shares = \"speed\" splits a batch among replicas, but all {} workers are one replica; leave shares "
                    "out, size stages by balance = \"time\", or the shares of tensor ranks by tensor_shares = \"speed\"",
                    settings.cluster.workers));
   if (parallel.automatic || (parallel.balance == strategies::Balance::time && parallel.pipeline > 1))
     faults.add(settings.places.partition,
-               fmt::format("shares = \"speed\" deals replicas unlike rows, but {} predicts steps with equal shares; "
-                           "give the sizes, or stages, or set shares = \"equal\"",
+               fmt::format("shares = \"speed\" gives replicas different numbers of rows, but {} predicts steps with "
+                           "equal shares; give the sizes, or stages, or set shares = \"equal\"",
                            parallel.automatic ? "parallel.automatic" : "balance = \"time\""));
   const bool any_fail = settings.cluster.failures.any();
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {
     const cluster::Recovery recovery = settings.strategies[i].effective(settings.cluster);
     if (any_fail && (recovery == cluster::Recovery::shrink || recovery == cluster::Recovery::elastic))
-      faults.add(
-          settings.places.partition,
-          fmt::format("shares = \"speed\" deals the batch to all ranks for good, but recovery = \"{}\" goes on with "
-                      "fewer; set recovery = \"restart\", or shares = \"equal\"",
-                      name(recovery)));
+      faults.add(settings.places.partition,
+                 fmt::format("shares = \"speed\" splits the batch among all ranks for the whole run, but recovery = "
+                             "\"{}\" goes on with fewer; set recovery = \"restart\", or shares = \"equal\"",
+                             name(recovery)));
     if (!settings.strategies[i].strategy) continue;
     const std::string taken =
         settings.strategies[i].as_run()->traits(static_cast<int>(settings.cluster.workers)).free_workers_take;
     if (!taken.empty())
       faults.add(settings.places.strategies.at(i).table,
-                 fmt::format("shares = \"speed\" deals the batch by the ranks' speeds, but {} are taken by "
-                             "whoever is free; set splits = 1, or shares = \"equal\"",
+                 fmt::format("shares = \"speed\" splits the batch by the ranks' speeds, but {} are taken by the next "
+                             "free worker; set splits = 1, or shares = \"equal\"",
                              taken));
   }
 }

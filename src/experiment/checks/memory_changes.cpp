@@ -33,7 +33,7 @@ using training::Recompute;
 constexpr std::int64_t workers_most = 1024;  ///< times as many
 constexpr std::size_t listed_most = 3;       ///< of the changes that are enough together
 
-/// What is changed; the rest stays as the scenario has it.
+/// The options that are changed; the rest stays as the scenario has it.
 struct Changes {
   std::optional<bool> at_once;  ///< no copies of gradients in buckets
   std::optional<Recompute> recompute;
@@ -151,21 +151,21 @@ class Search {
   }
 
   template <class Its>
-  static MemoryParts memory_of(Its its, const Changes& changes, const MemoryTerms& terms) {
-    if (changes.micro_batches) its.micro_batches = *changes.micro_batches;
-    if constexpr (requires { its.bucket_bytes; })
-      if (changes.at_once) its.bucket_bytes.reset();
-    if constexpr (requires { its.host; })
-      if (changes.offload) its.host.offload = *changes.offload;
-    return its.memory(terms);
+  static MemoryParts memory_of(Its strategy, const Changes& changes, const MemoryTerms& terms) {
+    if (changes.micro_batches) strategy.micro_batches = *changes.micro_batches;
+    if constexpr (requires { strategy.bucket_bytes; })
+      if (changes.at_once) strategy.bucket_bytes.reset();
+    if constexpr (requires { strategy.host; })
+      if (changes.offload) strategy.host.offload = *changes.offload;
+    return strategy.memory(terms);
   }
 
   Zero sharded(std::int64_t stage) const {
     Zero zero;
     const std::optional<double> default_bucket_bytes = zero.bucket_bytes;
-    if (const auto* its = dynamic_cast<const Zero*>(&strategy_)) {
-      zero = *its;
-      if (its->stage == 3) zero.bucket_bytes = default_bucket_bytes;
+    if (const auto* given_zero = dynamic_cast<const Zero*>(&strategy_)) {
+      zero = *given_zero;
+      if (given_zero->stage == 3) zero.bucket_bytes = default_bucket_bytes;
     } else
       zero.micro_batches = micro_batches().value_or(1);
     zero.stage = stage;
@@ -188,9 +188,10 @@ class Search {
       others.at_once.reset();
       return memory_of(sharded(*changes.stage), others, terms);
     }
-    if (const auto* its = dynamic_cast<const Allreduce*>(&strategy_)) return memory_of(*its, changes, terms);
-    if (const auto* its = dynamic_cast<const Zero*>(&strategy_)) return memory_of(*its, changes, terms);
-    if (const auto* its = dynamic_cast<const Fsdp*>(&strategy_)) return memory_of(*its, changes, terms);
+    if (const auto* allreduce = dynamic_cast<const Allreduce*>(&strategy_))
+      return memory_of(*allreduce, changes, terms);
+    if (const auto* zero = dynamic_cast<const Zero*>(&strategy_)) return memory_of(*zero, changes, terms);
+    if (const auto* fsdp = dynamic_cast<const Fsdp*>(&strategy_)) return memory_of(*fsdp, changes, terms);
     return strategy_.memory(terms);
   }
 

@@ -56,12 +56,12 @@ std::vector<std::vector<double>> memory_of_devices(const Settings& settings, con
   for (int rank = 0; rank < mesh.ranks(); ++rank) {
     const training::MeshPlace place = mesh.place(rank);
     std::vector<double>& of_stage = least[static_cast<std::size_t>(place[training::Dimension::pipeline])];
-    double& its = of_stage[static_cast<std::size_t>(place[training::Dimension::tensor]) % of_stage.size()];
+    double& least_bytes = of_stage[static_cast<std::size_t>(place[training::Dimension::tensor]) % of_stage.size()];
     const cluster::Device* const device = settings.cluster.device_of(rank);
     if (settings.cluster.memory_bytes)
-      its = *settings.cluster.memory_bytes;
+      least_bytes = *settings.cluster.memory_bytes;
     else if (device && device->memory_bytes > 0.0)
-      its = std::min(its, device->memory_bytes);
+      least_bytes = std::min(least_bytes, device->memory_bytes);
   }
   return least;
 }
@@ -101,8 +101,8 @@ class MemoryFit {
         training::server_memory(terms_, traits.deals_parameters() ? 1.0 / traits.servers : 1.0, traits.gradients_held);
     if (fits(server)) return {};
     return fmt::format(
-        "a server needs {}, but its device has {}; deal the parameters to more servers, or set "
-        "training.memory = \"ignore\"",
+        "a server needs {}, but its device has {}; divide the parameters among more servers, or set training.memory = "
+        "\"ignore\"",
         written_out(server), outputs::byte_count(limit_bytes_));
   }
 

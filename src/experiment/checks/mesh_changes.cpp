@@ -32,7 +32,7 @@ class MeshSearch {
     doubled(
         "parallel.micro_batches",
         [](Parallel& to, std::int64_t times) { to.micro_batches = times * to.micro_batch_count(); },
-        [](const Parallel& its) { return its.micro_batch_count(); });
+        [](const Parallel& parallel) { return parallel.micro_batch_count(); });
     if (strategy_.parallel().stages.empty())
       doubled(
           "parallel.pipeline",
@@ -40,10 +40,10 @@ class MeshSearch {
             to.micro_batches = to.micro_batch_count();
             to.pipeline *= times;
           },
-          [](const Parallel& its) { return its.pipeline; });
+          [](const Parallel& parallel) { return parallel.pipeline; });
     doubled(
         "parallel.tensor", [](Parallel& to, std::int64_t times) { to.tensor *= times; },
-        [](const Parallel& its) { return its.tensor; });
+        [](const Parallel& parallel) { return parallel.tensor; });
     sequence_parallel();
     balanced();
     scheduled();
@@ -66,10 +66,9 @@ class MeshSearch {
     if (!(parallel.by_stages() ? as_many : divides)) return false;
     const auto count = static_cast<std::int64_t>(training::units_of(terms_.layers).size());
     const std::int64_t replicas = parallel.shares_of_batch(terms_.workers);
-    const std::int64_t accumulated = strategy_.strategy()->traits(static_cast<int>(replicas)).micro_batches;
     return terms_.model->cut()->refusal(*terms_.problem, parallel.shares()).empty() &&
            strategies::stages_refusal(parallel, count).empty() &&
-           strategies::uneven_batch(terms_.batch, replicas, accumulated, parallel).empty() &&
+           strategies::uneven_batch(terms_.batch, replicas, parallel).empty() &&
            (parallel.pipeline == 1 || parallel.schedule->refusal(parallel.shape()).empty());
   }
 

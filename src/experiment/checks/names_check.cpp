@@ -62,8 +62,8 @@ class NamesCheck {
     for (std::size_t i = 0; i < settings_.strategies.size(); ++i) {
       if (!runs[i]) continue;
       const std::int64_t hosts = settings_.strategies[i].hosts(settings_.cluster.workers);
-      const std::vector<std::string>& its = known_.links(hosts);
-      if (!its.empty() && std::ranges::find(its, name) == its.end())
+      const std::vector<std::string>& links = known_.links(hosts);
+      if (!links.empty() && std::ranges::find(links, name) == links.end())
         return faults_.add(place(document_, key),
                            fmt::format("there is no link \"{}\" for {}, which has hosts 0 to {}; expected a link that "
                                        "every strategy's cluster has",

@@ -53,9 +53,9 @@ class PricesCheck {
   void no_host_left_out() {
     std::string priced = prices_.price_all_workers() ? "any worker" : "", unpriced;
     for (std::int64_t host = 0; host < known_.hosts(); ++host) {
-      const cluster::HostClass* its =
+      const cluster::HostClass* host_class =
           cluster::class_of(cluster_.host_classes, cluster_.workers, static_cast<int>(host));
-      const std::string name = its ? its->name : cluster::plain_host_class;
+      const std::string name = host_class ? host_class->name : cluster::plain_host_class;
       const outputs::HostPrice* own = prices_.of_host(name);
       const cluster::FailureOptions& failures = cluster_.failures;
       const bool spot = failures.market == cluster::Market::spot && host < cluster_.workers &&
@@ -65,7 +65,8 @@ class PricesCheck {
         continue;
       }
       const bool general = prices_.price_all_workers() || (host >= cluster_.workers && prices_.server_usd_per_h);
-      const bool has = general || (own && own->on_demand_usd_per_h) || (its && its->price_dollars_per_hour);
+      const bool has =
+          general || (own && own->on_demand_usd_per_h) || (host_class && host_class->price_dollars_per_hour);
       (has ? priced : unpriced) = name;
     }
     if (!priced.empty() && !unpriced.empty())

@@ -171,9 +171,9 @@ void check_crashes(const Settings& settings, Faults& faults) {
       faults.add(settings.places.crashes,
                  fmt::format("a crash of rank {}, but the workers are ranks 0 to {}", crash.rank, workers - 1));
     if (crash.role == Role::server && !has_server(settings, crash))
-      faults.add(
-          settings.places.crashes,
-          fmt::format("a crash of server {}, but no strategy here has so many servers; they count from 0", crash.rank));
+      faults.add(settings.places.crashes,
+                 fmt::format("a crash of server {}, but no strategy here has that many servers; they count from 0",
+                             crash.rank));
   }
 }
 

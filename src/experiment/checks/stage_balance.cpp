@@ -62,25 +62,26 @@ std::vector<StageBalance> stage_balance(const Settings& settings, const strategi
   const double share = static_cast<double>(settings.batch(rows)) / mesh.shares();
   std::vector<StageBalance> all(stages);
   for (std::size_t stage = 0; stage < stages; ++stage) {
-    StageBalance& its = all[stage];
-    its.flops_per_s = std::numeric_limits<double>::infinity();
-    its.needed_bytes = needed[stage].sum();
-    const std::vector<models::Layer> layers = layers_of_stage(terms.layers, firsts, stage, stages, its.units);
+    StageBalance& balance = all[stage];
+    balance.flops_per_s = std::numeric_limits<double>::infinity();
+    balance.needed_bytes = needed[stage].sum();
+    const std::vector<models::Layer> layers = layers_of_stage(terms.layers, firsts, stage, stages, balance.units);
     for (int rank = 0; rank < mesh.ranks(); ++rank) {
       const training::MeshPlace place = mesh.place(rank);
       if ((place[training::Dimension::data] != 0 && !mesh.by_stages()) ||
           static_cast<std::size_t>(place[training::Dimension::pipeline]) != stage)
         continue;
       const std::string name = class_name(settings, rank);
-      if (its.classes.find(name) == std::string::npos) its.classes += (its.classes.empty() ? "" : " + ") + name;
+      if (balance.classes.find(name) == std::string::npos)
+        balance.classes += (balance.classes.empty() ? "" : " + ") + name;
       const double seconds = seconds_of(settings, layers, rank, share);
       const auto tensor_rank = static_cast<std::size_t>(place[training::Dimension::tensor]);
       const double load = weights.empty() ? 1.0 : weights[stage][tensor_rank] * static_cast<double>(parallel.tensor);
-      its.passes_s = std::max(its.passes_s, mesh.updates_a_step(rank) * seconds * load / ranks_a_stage);
-      its.flops_per_s = std::min(its.flops_per_s, flops_of(layers) * share / seconds);
+      balance.passes_s = std::max(balance.passes_s, mesh.updates_a_step(rank) * seconds * load / ranks_a_stage);
+      balance.flops_per_s = std::min(balance.flops_per_s, flops_of(layers) * share / seconds);
       const cluster::Device* const device = settings.cluster.device_of(rank);
       const double has = settings.cluster.memory_bytes.value_or(device ? device->memory_bytes : 0.0);
-      if (has > 0.0) its.memory_bytes = std::min(its.memory_bytes.value_or(has), has);
+      if (has > 0.0) balance.memory_bytes = std::min(balance.memory_bytes.value_or(has), has);
     }
   }
   return all;

@@ -69,17 +69,17 @@ class Balance {
         mesh_(parallel_.mesh(terms_.workers)) {
     strategies::Parallel by_speed = parallel_;
     by_speed.powers = powers_;
-    speeds_ = strategies::tensor_speeds(*on_mesh.strategy(), by_speed, terms_);
+    speeds_ = strategies::tensor_speeds(by_speed, terms_);
   }
 
   TensorBalance of(int stage, int tensor_rank) const {
     const auto s = static_cast<std::size_t>(stage), t = static_cast<std::size_t>(tensor_rank);
     const std::vector<double>& speeds = speeds_[s];
-    TensorBalance its{.stage = stage,
-                      .flops_per_s = speeds[t],
-                      .by_speed = speeds[t] / std::accumulate(speeds.begin(), speeds.end(), 0.0),
-                      .share = 1.0 / static_cast<double>(speeds.size()),
-                      .needed_bytes = needed_[s][std::min(t, needed_[s].size() - 1)].sum()};
+    TensorBalance rank_balance{.stage = stage,
+                               .flops_per_s = speeds[t],
+                               .by_speed = speeds[t] / std::accumulate(speeds.begin(), speeds.end(), 0.0),
+                               .share = 1.0 / static_cast<double>(speeds.size()),
+                               .needed_bytes = needed_[s][std::min(t, needed_[s].size() - 1)].sum()};
     const double rows = static_cast<double>(terms_.batch) / mesh_.size(training::Dimension::data) /
                         static_cast<double>(parallel_.expert);
     std::vector<models::Layer> layers;
@@ -89,12 +89,12 @@ class Balance {
       const std::vector<models::Chunk>& chunks = chunks_[static_cast<std::size_t>(mesh_.part(rank))];
       if (layers.empty()) {
         layers = layers_of(chunks);
-        its.units = units_text(*terms_.model->cut(), problem_, chunks);
-        if (!chunks.front().tensor_weights.empty()) its.share = chunks.front().tensor_weights[t];
+        rank_balance.units = units_text(*terms_.model->cut(), problem_, chunks);
+        if (!chunks.front().tensor_weights.empty()) rank_balance.share = chunks.front().tensor_weights[t];
       }
-      add_rank(its, rank, layers, rows);
+      add_rank(rank_balance, rank, layers, rows);
     }
-    return its;
+    return rank_balance;
   }
 
  private:
@@ -102,14 +102,15 @@ class Balance {
     const std::shared_ptr<const models::Model> whole(std::shared_ptr<const void>(), terms_.model);
     return models::ModelPart(whole, problem_, chunks, terms_.layers.back().unit + 1).layers(problem_);
   }
-  void add_rank(TensorBalance& its, int rank, const std::vector<models::Layer>& layers, double rows) const {
-    const bool passes_on = its.stage + 1 < parallel_.pipeline;
+  void add_rank(TensorBalance& rank_balance, int rank, const std::vector<models::Layer>& layers, double rows) const {
+    const bool passes_on = rank_balance.stage + 1 < parallel_.pipeline;
     const RankPower& power = powers_[static_cast<std::size_t>(rank)];
     const std::string name = class_name(settings_, rank);
-    if (its.classes.find(name) == std::string::npos) its.classes += (its.classes.empty() ? "" : " + ") + name;
-    its.passes_s = std::max(its.passes_s, seconds_of(power, settings_, layers, rows, passes_on));
+    if (rank_balance.classes.find(name) == std::string::npos)
+      rank_balance.classes += (rank_balance.classes.empty() ? "" : " + ") + name;
+    rank_balance.passes_s = std::max(rank_balance.passes_s, seconds_of(power, settings_, layers, rows, passes_on));
     const double has = settings_.cluster.memory_bytes.value_or(power.device ? power.device->memory_bytes : 0.0);
-    if (has > 0.0) its.memory_bytes = std::min(its.memory_bytes.value_or(has), has);
+    if (has > 0.0) rank_balance.memory_bytes = std::min(rank_balance.memory_bytes.value_or(has), has);
   }
 
   const Settings& settings_;
@@ -141,7 +142,7 @@ std::vector<TensorBalance> tensor_balance(const Settings& settings, const strate
 
 double longest_passes_s(const std::vector<TensorBalance>& balance) {
   double longest_s = 0.0;
-  for (const TensorBalance& its : balance) longest_s = std::max(longest_s, its.passes_s);
+  for (const TensorBalance& rank_balance : balance) longest_s = std::max(longest_s, rank_balance.passes_s);
   return longest_s;
 }
 
@@ -167,8 +168,8 @@ std::vector<std::string> notes_on_tensor_shares(const Settings& settings, const 
   const std::vector<TensorBalance> own = tensor_balance(settings, *on_mesh, problem, rows, false);
   const std::vector<TensorBalance> equal = tensor_balance(settings, *on_mesh, problem, rows, true);
   std::vector<std::pair<std::string, int>> groups;  // neighbours with as many units
-  for (const TensorBalance& its : own) {
-    const std::string text = fmt::format("{} ({})", its.units, its.classes);
+  for (const TensorBalance& rank_balance : own) {
+    const std::string text = fmt::format("{} ({})", rank_balance.units, rank_balance.classes);
     if (groups.empty() || groups.back().first != text) groups.emplace_back(text, 0);
     ++groups.back().second;
   }

@@ -122,8 +122,7 @@ void check_proxy(const Settings& settings, const Document& document, Faults& fau
   if (!settings.model.proxied() || !faults.empty()) return;
   const scenario::Position at = place(document, "model.timed_as");
   if (!settings.training.numbers)
-    return faults.add(at,
-                      "timed_as beside training.numbers = false, which computes no numbers; give that model as kind");
+    return faults.add(at, "timed_as with training.numbers = false, which computes no numbers; give that model as kind");
   if (!settings.jobs.empty())
     return faults.add(at, "timed_as in a scenario with jobs, whose times depend on each other");
   for (std::size_t i = 0; i < settings.strategies.size(); ++i) {

@@ -47,8 +47,8 @@ std::vector<std::string> efficiency(const ordered_json& cluster, double factor) 
     if (const ordered_json& word = device->at("efficiency"); word.is_string())  // the largest product's
       (*device)["efficiency"] = *cluster::devices().find(device->at("kind").get<std::string>())->make()->peak_product;
     for (const char* const share : {"efficiency", "attention_efficiency", "float8_efficiency"})
-      if (const auto its = device->find(share); its != device->end() && its->is_number())
-        *its = std::min(1.0, factor * its->get<double>());
+      if (const auto found = device->find(share); found != device->end() && found->is_number())
+        *found = std::min(1.0, factor * found->get<double>());
     (*device)["half_size"] = device->at("half_size").get<double>() / factor;
     scale((*device)["launch"], Unit::seconds, 1.0 / factor);
   };

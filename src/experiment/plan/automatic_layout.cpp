@@ -27,14 +27,15 @@ namespace {
 
 ordered_json to_json(const LayoutSearch& search) {
   ordered_json best = ordered_json::array(), refused = ordered_json::array();
-  for (const PredictedLayout& its : search.best) {
-    const Parallel& p = its.parallel;
+  for (const PredictedLayout& layout : search.best) {
+    const Parallel& p = layout.parallel;
     best.push_back(
-        {{"sizes", {p.tensor, p.pipeline, p.context, p.expert, its.data, p.micro_batch_count()}},
+        {{"sizes", {p.tensor, p.pipeline, p.context, p.expert, layout.data, p.micro_batch_count()}},
          {"sequence_parallel", p.sequence_parallel},
          {"stages", p.stages},
-         {"seconds", {its.step_s, its.computing_s, its.exchanges_s, its.waiting_s, its.sums_s, its.update_s}},
-         {"memory_bytes", its.memory_bytes}});
+         {"seconds",
+          {layout.step_s, layout.computing_s, layout.exchanges_s, layout.waiting_s, layout.sums_s, layout.update_s}},
+         {"memory_bytes", layout.memory_bytes}});
   }
   for (const auto& [reason, count] : search.refused) refused.push_back({{"reason", reason}, {"count", count}});
   return {{"best", best}, {"refused", refused}, {"predicted", search.predicted}};
@@ -44,23 +45,23 @@ LayoutSearch from_json(const ordered_json& json, const Parallel& given) {
   LayoutSearch search{.best = {}, .predicted = json["predicted"], .refused = {}};
   for (const ordered_json& each : json["best"]) {
     const ordered_json &sizes = each["sizes"], &seconds = each["seconds"];
-    PredictedLayout& its = search.best.emplace_back(PredictedLayout{.parallel = given});
-    its.parallel.tensor = sizes[0];
-    its.parallel.pipeline = sizes[1];
-    its.parallel.context = sizes[2];
-    its.parallel.expert = sizes[3];
-    its.data = sizes[4];
-    its.parallel.micro_batches = sizes[5];
-    its.parallel.sequence_parallel = each["sequence_parallel"];
-    its.parallel.stages = each["stages"].get<std::vector<double>>();
-    its.step_s = seconds[0];
-    its.computing_s = seconds[1];
-    its.exchanges_s = seconds[2];
-    its.waiting_s = seconds[3];
-    its.sums_s = seconds[4];
-    its.update_s = seconds[5];
-    its.memory_bytes = each["memory_bytes"];
-    its.parallel.predicted_step_s = its.step_s;
+    PredictedLayout& layout = search.best.emplace_back(PredictedLayout{.parallel = given});
+    layout.parallel.tensor = sizes[0];
+    layout.parallel.pipeline = sizes[1];
+    layout.parallel.context = sizes[2];
+    layout.parallel.expert = sizes[3];
+    layout.data = sizes[4];
+    layout.parallel.micro_batches = sizes[5];
+    layout.parallel.sequence_parallel = each["sequence_parallel"];
+    layout.parallel.stages = each["stages"].get<std::vector<double>>();
+    layout.step_s = seconds[0];
+    layout.computing_s = seconds[1];
+    layout.exchanges_s = seconds[2];
+    layout.waiting_s = seconds[3];
+    layout.sums_s = seconds[4];
+    layout.update_s = seconds[5];
+    layout.memory_bytes = each["memory_bytes"];
+    layout.parallel.predicted_step_s = layout.step_s;
   }
   for (const ordered_json& each : json["refused"]) search.refused[each["reason"].get<std::string>()] = each["count"];
   return search;
@@ -78,6 +79,13 @@ std::string refusal(const Settings& settings) {
         "the steps of schedule = \"{}\" are not predicted, since its stages do not wait for each other; "
         "take another schedule, or give the layout by hand",
         settings.parallel.schedule.kind());
+  const auto workers = static_cast<int>(settings.cluster.workers);
+  for (const StrategyEntry& entry : settings.strategies)
+    if (entry.strategy->traits(workers).micro_batches > 1)
+      return fmt::format(
+          "strategy {} sets micro_batches, but the micro-batches of a layout are set in [parallel], or found by the "
+          "search; leave them out of the strategy",
+          entry.name());
   return {};
 }
 
@@ -148,13 +156,14 @@ std::string units_text(const std::vector<double>& stages) {
   return base::joined(all);
 }
 
-std::string layout_text(const Parallel& its, std::int64_t workers) {
-  std::string text = fmt::format("tensor {} x pipeline {}", its.tensor, its.pipeline);
-  if (its.context > 1) text += fmt::format(" x context {}", its.context);
-  if (its.expert > 1) text += fmt::format(" x expert {}", its.expert);
-  text += fmt::format(" x data {}, micro_batches = {}", workers / its.ranks_a_replica(), its.micro_batch_count());
-  if (its.stages.empty()) return text;
-  return text + fmt::format(", stages = [{}]", units_text(its.stages));
+std::string layout_text(const Parallel& parallel, std::int64_t workers) {
+  std::string text = fmt::format("tensor {} x pipeline {}", parallel.tensor, parallel.pipeline);
+  if (parallel.context > 1) text += fmt::format(" x context {}", parallel.context);
+  if (parallel.expert > 1) text += fmt::format(" x expert {}", parallel.expert);
+  text +=
+      fmt::format(" x data {}, micro_batches = {}", workers / parallel.ranks_a_replica(), parallel.micro_batch_count());
+  if (parallel.stages.empty()) return text;
+  return text + fmt::format(", stages = [{}]", units_text(parallel.stages));
 }
 
 void choose_layout(Settings& settings, const scenario::Document& document,

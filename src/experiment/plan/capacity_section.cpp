@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "cluster/topologies/topology.h"
+#include "experiment/plan/capacity_of_plan.h"
 #include "experiment/plan/places.h"
 
 namespace simgrad::experiment {
@@ -25,12 +26,12 @@ constexpr Bounds delays{.least = 0.0, .most = 1e9};
 constexpr Bounds host_numbers{.least = 1, .most = static_cast<double>(cluster::most_ranks)};
 
 void describe_priority(base::Describer& d, std::int64_t& priority) {
-  d.integer("priority", priority, "in the queue jobs with more stand before those with less; none stops a running job",
+  d.integer("priority", priority, "jobs of higher priority come first in the queue, but do not interrupt a running job",
             Bounds::between(-1e6, 1e6));
 }
 
-constexpr std::array spreads{Choice{"none", "each has the size that is given"},
-                             Choice{"exponential", "exponential sizes, whose mean is given"}};
+constexpr std::array spreads{Choice{"none", "every job has the size that is given"},
+                             Choice{"exponential", "sizes are exponential, and the given size is their mean"}};
 
 bool whole(const std::vector<double>& numbers) {
   for (const double number : numbers)
@@ -63,7 +64,7 @@ bool by_rule(const std::string& every) { return every == "young" || every == "da
 }  // namespace
 
 void JobSize::describe(base::Describer& d) {
-  d.quantity("work", work_s, Unit::seconds, "its size as a time: computing without checkpoints and failures",
+  d.quantity("work", work_s, Unit::seconds, "its size as a time of computing, without checkpoints and failures",
              durations);
   d.integer("steps", steps, "its size in steps of the scenario's training", Bounds::between(1, 1e12));
   d.number("samples", samples, "its size in samples", Bounds::between(1, 1e18));
@@ -78,19 +79,22 @@ void JobSize::describe(base::Describer& d) {
 
 void CapacityJob::describe(base::Describer& d) {
   d.text("name", name, "its name in the results; default: its number");
-  d.integer("hosts", hosts, "servers that it occupies", host_numbers);
-  d.quantity("arrival", arrival_s, Unit::seconds, "when it comes", Bounds::between(0, 1e12));
+  d.integer("hosts", hosts, "the number of servers that it occupies", host_numbers);
+  d.quantity("arrival", arrival_s, Unit::seconds, "the time of its arrival", Bounds::between(0, 1e12));
   describe_priority(d, priority);
   JobSize::describe(d);
 }
 
 void CapacityArrivals::describe(base::Describer& d) {
   d.text("name", name, "their name in the results; default: their number");
-  d.numbers("hosts", hosts, "servers that one occupies: one of these numbers, each as likely", host_numbers);
+  d.numbers("hosts", hosts, "the number of servers that a job occupies: one of these numbers, all equally likely",
+            host_numbers);
   d.quantity("every", every_s, Unit::seconds,
-             "mean time between two arrivals, which is exponential; default \"1d\", where there is no rate", durations);
-  d.text("rate", rate, "in place of every: how many come in a second, a minute, an hour or a day: \"6/h\", \"20/d\"");
-  d.choice("spread", spread, spreads, "how their sizes differ");
+             "the mean time between two arrivals, which is exponential; default: \"1d\", if there is no rate",
+             durations);
+  d.text("rate", rate,
+         "in place of every: the number of arrivals per second, minute, hour or day, as in \"6/h\" or \"20/d\"");
+  d.choice("spread", spread, spreads, "how the sizes of the jobs differ");
   describe_priority(d, priority);
   JobSize::describe(d);
   if (hosts.empty() || !whole(hosts)) d.refuse("hosts", "expected a list of whole numbers from 1 on");
@@ -109,49 +113,52 @@ double CapacityArrivals::mean_gap_s() const {
 }
 
 void CapacityTraining::describe(base::Describer& d) {
-  d.integer("hosts", hosts, "servers that it occupies", host_numbers);
+  d.integer("hosts", hosts, "the number of servers that it occupies", host_numbers);
   d.quantity("fixed", fixed_s, Unit::seconds,
              "a fixed interval of checkpoints, with which the intervals of Young and of Daly are compared", durations);
-  d.quantity("limit", limit_s, Unit::seconds, "a seed that takes longer has not finished", durations);
+  d.quantity("limit", limit_s, Unit::seconds,
+             "the most time of the training; a seed that takes longer counts as not finished", durations);
   JobSize::describe(d);
   for (const char* key : {"work", "steps", "samples", "tokens", "step", "fixed", "limit"})
     if (!hosts && d.given(key)) return d.refuse(key, "a training needs servers: give capacity.training.hosts");
 }
 
 void CapacitySection::describe(base::Describer& d) {
-  d.integer("hosts", hosts, "servers of the fleet, all of which jobs may occupy", host_numbers);
+  d.integer("hosts", hosts, "the number of servers of the fleet, all of which jobs may occupy", host_numbers);
   d.numbers("spares", spares,
-            "servers beyond them, which replace failed ones; each number of the list is simulated on the same failures",
+            "the number of further servers, which replace failed ones; each number of the list is simulated on the "
+            "same failures",
             Bounds::between(0, static_cast<double>(cluster::most_ranks)));
   d.quantity("horizon", horizon_s, Unit::seconds, "the time of the fleet that is simulated", durations);
   d.quantity("warm_up", warm_up_s, Unit::seconds,
-             "time before, in which servers fail and are repaired already; without it all are up in the beginning",
+             "the time before the horizon, in which servers already fail and are repaired; without it all servers are "
+             "up in the beginning",
              Bounds::between(0, 1e12));
   d.component("failures", failures, "failure process of each server");
-  d.component("repair", repair, "time until a failed server is back; a trace says it itself");
-  d.quantity("detection", detection_s, Unit::seconds, "from a failure until the job knows and asks for another server",
-             delays);
+  d.component("repair", repair, "time until a failed server is back; a trace has these times itself");
+  d.quantity("detection", detection_s, Unit::seconds,
+             "time from a failure until the job notices it and asks for another server", delays);
   d.quantity("restart", restart_s, Unit::seconds,
-             "from all servers being there until the job computes again: loading the checkpoint included", delays);
-  d.quantity(
-      "checkpoint_time", checkpoint_s, Unit::seconds,
-      "time of a checkpoint, in which a job does not compute; default with cluster.storage_bandwidth: that of the "
-      "scenario's training on as many hosts as the job has, by simulation; else 0s",
-      delays);
+             "time from when a job has all its servers until it computes again, loading the checkpoint included",
+             delays);
+  d.quantity("checkpoint_time", checkpoint_s, Unit::seconds,
+             "time of a checkpoint, in which a job does not compute; default: with cluster.storage_bandwidth the "
+             "simulated time of the scenario's training on as many hosts as the job has, else 0s",
+             delays);
   d.quantity("checkpoint_write", checkpoint_write_s, Unit::seconds,
-             "time from then until the checkpoint is safe on storage, in which the job computes; the next checkpoint "
-             "waits for it",
+             "time after checkpoint_time until the checkpoint is safe on storage, in which the job computes; the next "
+             "checkpoint waits for it",
              delays);
   d.text("checkpoint_every", checkpoint_every,
          "work between two checkpoints: a time (\"30min\"), or \"young\" or \"daly\": the best interval for the job's "
-         "hosts; without it there are none");
+         "hosts; default: no checkpoints");
   d.integer("workers_per_host", workers_per_host, "workers of the scenario's training on one server", host_numbers);
-  d.integer("simulated_steps", simulated_steps, "steps of the timing-only run that tells the time of a step",
-            Bounds::between(1, 1e6));
+  d.integer("simulated_steps", simulated_steps,
+            "the number of steps of the timing-only run that gives the time of a step", Bounds::between(1, 1e6));
   d.flag("backfill", backfill,
-         "a later job may start first if, without failures, it does not delay the first of the queue");
-  d.list("job", jobs, "jobs that come at given times");
-  d.list("arrivals", arrivals, "jobs that come at random");
+         "whether a later job may start first if, without failures, it does not delay the first job of the queue");
+  d.list("job", jobs, "jobs that arrive at given times");
+  d.list("arrivals", arrivals, "jobs that arrive at random");
   d.section("training", training, "one long training by itself: the time to its end under several intervals");
   if (spares.empty() || !whole(spares)) d.refuse("spares", "expected a list of whole numbers from 0 on");
   if (twice(spares)) d.refuse("spares", "a number of spares is there twice; name it once");
@@ -192,8 +199,10 @@ void check_job(const JobSize& size, double hosts, const CapacitySection& capacit
 }  // namespace
 
 void check_capacity(const CapacitySection& capacity, const scenario::Document& document, scenario::Faults& faults) {
-  if (!capacity.any()) return;
-  if (capacity.jobs.empty() && capacity.arrivals.empty() && !capacity.training.hosts)
+  // The training of a plan needs no job here.
+  const bool planned = document.contains("plan") && !writes(document, "stop.loss") && disturbs_plans(capacity);
+  if (!capacity.any() && !planned) return;
+  if (!has_work(capacity) && !planned)
     faults.add(place(document, "capacity.hosts"),
                "a fleet without work; expected [[capacity.job]], [[capacity.arrivals]], or [capacity.training] with "
                "hosts");
@@ -207,7 +216,7 @@ void check_capacity(const CapacitySection& capacity, const scenario::Document& d
     check_job(capacity.training, static_cast<double>(*capacity.training.hosts), capacity, "capacity.training", document,
               faults);
   if (const double most = capacity.spares.empty() ? 0.0 : std::ranges::max(capacity.spares);
-      most > static_cast<double>(*capacity.hosts))
+      capacity.any() && most > static_cast<double>(*capacity.hosts))
     faults.add(place(document, "capacity.spares"),
                fmt::format("{} spares for {} hosts; expected at most as many", most, *capacity.hosts));
   if (capacity.checkpoint_write_s && !capacity.checkpoint_s)
@@ -218,7 +227,8 @@ void check_capacity(const CapacitySection& capacity, const scenario::Document& d
   if (failures.happens() && !failures.repairs() && !capacity.repair->mean_s())
     faults.add(place(document, "capacity.failures"),
                "servers fail and are never repaired; give capacity.repair = \"constant\" or \"exponential\"");
-  const bool rule = capacity.training.hosts || (capacity.checkpoint_every && by_rule(*capacity.checkpoint_every));
+  const bool rule =
+      capacity.training.hosts || (capacity.checkpoint_every ? by_rule(*capacity.checkpoint_every) : planned);
   if (rule && !failures.happens())
     faults.add(place(document, {"capacity.checkpoint_every", "capacity.training.hosts"}),
                "the intervals of Young and of Daly follow from failures; give capacity.failures");

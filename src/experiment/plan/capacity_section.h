@@ -1,5 +1,5 @@
 /// The section [capacity]: a fleet of servers over a long time, which `simgrad capacity` simulates. No run of the
-/// scenario depends on it.
+/// scenario depends on it. `simgrad plan` takes parts of it (capacity_of_plan.h).
 #pragma once
 
 #include <cstdint>
@@ -93,8 +93,9 @@ struct CapacitySection : base::Described {
   std::int64_t most_servers() const;
 };
 
-/// Adds a fault for a section without jobs, for jobs with more hosts than the fleet, for servers that never come back,
-/// and for rules of checkpoints that lack a number.  Faults of a trace of failures are not found here.
+/// Adds a fault for a section without jobs and without a plan that takes it, for jobs with more hosts than the fleet,
+/// for servers that never come back, and for rules of checkpoints that lack a number.  Faults of a trace of failures
+/// are not found here.
 void check_capacity(const CapacitySection& capacity, const scenario::Document& document, scenario::Faults& faults);
 
 }  // namespace simgrad::experiment

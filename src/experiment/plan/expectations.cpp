@@ -43,12 +43,13 @@ std::string meant_metrics(const std::string& name, const std::vector<std::string
 }  // namespace
 
 void Expectation::describe(base::Describer& d) {
-  d.text("strategy", strategy, "whose runs: a label, else a kind; default: every strategy's");
+  d.text("strategy", strategy,
+         "the strategy whose runs are tested, by its label, else by its kind; default: every strategy");
   d.text("metric", metric, "a number of a run in results.json, as a mean over the seeds");
   d.number("at_least", at_least, "the least allowed value");
   d.number("at_most", at_most, "the greatest allowed value");
   d.number("equals", equals, "the expected value, within the tolerance");
-  d.number("tolerance", tolerance, "the allowed distance from `equals`, as a share of `equals`; default 1e-9",
+  d.number("tolerance", tolerance, "the allowed distance from `equals`, as a share of `equals`; default: 1e-9",
            base::Bounds::at_least(0));
   d.pairs("where", where, "the grid points: { \"cluster.workers\" = 8 }; default: all of them");
   d.text("relative_to", relative_to,
@@ -59,7 +60,7 @@ void Expectation::describe(base::Describer& d) {
          "instead of a bound: the metric is better than that of this strategy, a label, else a kind, at the same grid "
          "point, in the mean over the seeds that both have");
   d.number("confidence", confidence,
-           "the probability, one-sided by Student's t, with which `better_than` must be known; default 0.95",
+           "the probability, one-sided by Student's t, with which `better_than` must be known; default: 0.95",
            base::Bounds::between(0.5, 0.999999));
   refuse_metric(d);
   better_than ? refuse_beside_better_than(d) : refuse_bounds(d);

@@ -26,9 +26,11 @@ std::optional<double> Goal::budget_usd() const {
 }
 
 void Goal::describe(base::Describer& d) {
-  d.component("objective", objective, "the number that is made as small as possible");
-  d.number("tokens", tokens, "tokens to train on, where the goal is no target loss (stop.loss)", Bounds::above_zero());
-  d.integer("samples", samples, "samples to train on, likewise", Bounds::at_least(1));
+  d.component("objective", objective, "the quantity that is made as small as possible");
+  d.number("tokens", tokens, "the number of tokens to train on, if the goal is not a target loss (stop.loss)",
+           Bounds::above_zero());
+  d.integer("samples", samples, "the number of samples to train on, if the goal is not a target loss (stop.loss)",
+            Bounds::at_least(1));
   d.quantity("deadline", deadline_s, Unit::seconds, "the most simulated time to the goal", Bounds::above_zero());
   d.text("budget", budget, "the most money to the goal, as in \"100$\"");
   d.quantity("power", power_w, Unit::watts, "the most power of all hosts, as a mean over the training",

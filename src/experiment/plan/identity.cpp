@@ -46,7 +46,7 @@ void identify_data(ordered_json& data, const Settings& settings) {
   data["task"] = data::name(settings.task());
   data["bias"] = settings.model.model->constant_feature();
   if (settings.model.model->takes_sparse_rows()) data["sparse"] = true;
-  data["shuffled"] = settings.training.partition->shuffled();
+  data["shuffled"] = shuffles_rows(settings);
   data["seed"] = nullptr;
 }
 

@@ -37,7 +37,7 @@ class SectionTexts {
  public:
   /// document: the point's; null for settings that no document has as they are.
   Members of(const Settings& settings, const scenario::Document* document);
-  /// Those of a baseline: what its training has in common with the run's is taken from `of_run`.
+  /// The members of a baseline: sections that its training has in common with the run's are taken from `of_run`.
   Members of_baseline(const Settings& baseline, const Settings& run, const Members& of_run);
 
  private:

@@ -48,13 +48,13 @@ std::optional<std::size_t> strategy_of(const Settings& settings, const std::stri
 }
 
 void JobEntry::describe(base::Describer& d) {
-  d.text("name", name, "its row in the results");
+  d.text("name", name, "the name of its row in the results");
   d.text("strategy", strategy, "the label of a [[strategy]], else its kind");
-  d.integer("workers", workers, "number of the cluster's hosts that train it; its servers come on top",
+  d.integer("workers", workers, "number of the cluster's hosts that train it; its servers are additional",
             Bounds::between(1, cluster::most_ranks));
   d.quantity("start", start_s, base::Unit::seconds, "when it starts; its time counts from then on",
              Bounds::at_least(0));
-  d.choice("placement", placement, placements, "where its ranks live");
+  d.choice("placement", placement, placements, "where its ranks are placed");
   d.numbers("hosts", hosts, "the numbers of its hosts instead: its workers', then its servers'; jobs may share some",
             Bounds::at_least(0));
   d.integer("batch_size", batch_size, "the job's own, instead of training.batch_size", Bounds::at_least(1));

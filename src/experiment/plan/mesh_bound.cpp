@@ -89,12 +89,12 @@ class StageTimes {
  private:
   /// Whether the backward pass goes through the segment forward again.
   bool repeats(std::size_t first, std::size_t count) const {
-    const std::span<const models::Layer> its = std::span(layers_).subspan(first, count);
-    return recomputes_ && (!part_.has_loss() || its.front().unit != layers_.back().unit) &&
-           std::ranges::any_of(its, [](const models::Layer& layer) { return layer.forward_flops > 0.0; });
+    const std::span<const models::Layer> layers = std::span(layers_).subspan(first, count);
+    return recomputes_ && (!part_.has_loss() || layers.front().unit != layers_.back().unit) &&
+           std::ranges::any_of(layers, [](const models::Layer& layer) { return layer.forward_flops > 0.0; });
   }
 
-  /// Of what the ranks that share products wait for.
+  /// A lower bound on the exchanges for which the ranks that share products wait.
   double exchanges_s(const std::vector<Step>& steps, int members) const {
     if (members == 1 || !(ranks_.bandwidth_bytes_per_s > 0.0)) return 0.0;
     const double others = members - 1.0;
@@ -191,7 +191,7 @@ double mesh_step_s(const RunPlan& run, std::size_t strategy, std::int64_t batch,
   const std::int64_t rows = micro_batch_rows(run, batch);
   const strategies::Traits traits =
       strategies::traits_on_mesh(*settings.strategies[strategy].strategy, parallel, run.workers);
-  if (!ranks || rows == 0 || traits.micro_batches > 1) return 0.0;
+  if (!ranks || rows == 0) return 0.0;
   const std::vector<models::Layer> layers = model.layers(problem);
   const std::vector<std::vector<models::Chunk>> chunks =
       strategies::chunks_of_parts(parallel, strategies::firsts_of_pieces(parallel, layers));

@@ -48,9 +48,10 @@ void leave_out_what_is_void(nlohmann::ordered_json& tree) {
   if (tree.at("training").contains("batch_size_per_worker")) leave_out(tree, "training.batch_size");
 }
 
-/// Leaves out the section [capacity] of a scenario without one, and its parts that are not there.
-void leave_out_capacity(nlohmann::ordered_json& tree, const CapacitySection& capacity) {
-  if (!capacity.any()) return leave_out(tree, "capacity");
+/// Leaves out the section [capacity] of a scenario without one, and its parts that are not there. That of a plan has no
+/// fleet's work, but failures and spares.
+void leave_out_capacity(nlohmann::ordered_json& tree, const Plan& plan, const CapacitySection& capacity) {
+  if (!capacity.any() && !plan.document->contains("capacity")) return leave_out(tree, "capacity");
   if (!capacity.training.hosts) leave_out(tree, "capacity.training");
   if (capacity.jobs.empty()) leave_out(tree, "capacity.job");
   if (capacity.arrivals.empty()) leave_out(tree, "capacity.arrivals");
@@ -136,7 +137,7 @@ nlohmann::ordered_json resolved(const std::vector<Point>& points, const AllSetti
   leave_out_what_is_void(tree);
   if (!plan.grid.empty()) leave_out_what_axes_change(tree, plan.grid, points, settings, directory);
   if (!plan.space.empty()) leave_out_what_space_changes(tree, points.front().document, plan.space, directory);
-  leave_out_capacity(tree, first.capacity);
+  leave_out_capacity(tree, plan, first.capacity);
   leave_out_serving(tree, first.serving);
   if (plan.document->contains("plan") || !plan.space.empty())
     add_axes(tree["plan"]["space"], plan.space);
@@ -304,8 +305,8 @@ nlohmann::ordered_json resolved(const SearchSpace& space) {
 nlohmann::ordered_json resolved_alone(const Settings& settings, std::size_t strategy, const std::string& directory) {
   nlohmann::ordered_json tree = scenario::echo(settings, directory);
   leave_out_what_is_void(tree);
-  const nlohmann::ordered_json its = tree.at("strategy").at(strategy);
-  tree["strategy"] = nlohmann::ordered_json::array({its});
+  const nlohmann::ordered_json entry = tree.at("strategy").at(strategy);
+  tree["strategy"] = nlohmann::ordered_json::array({entry});
   for (const char* key : {"plan", "expect", "capacity", "serving"})
     if (tree.contains(key)) leave_out(tree, key);
   return tree;

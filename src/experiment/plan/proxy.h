@@ -9,10 +9,10 @@
 
 namespace simgrad::experiment {
 
-/// The same training of the large model, for times alone.  rows: training rows.  steps: all, or none: as the scenario
+/// The training of the large model itself, for times alone.  rows: training rows.  steps: all, or none: as the scenario
 /// says, without its target.
 RunPlan timed_plan(const RunPlan& run, std::int64_t rows, std::optional<std::int64_t> steps);
-/// Likewise the settings.
+/// The settings of such a training.
 Settings timed_settings(const Settings& settings, std::int64_t rows, std::optional<std::int64_t> steps);
 
 /// Tells which numbers of the run are whose: for tables, reports and results.

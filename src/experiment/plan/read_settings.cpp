@@ -84,7 +84,7 @@ void lay_on_hosts(Settings& settings, const Document& document, Faults& faults) 
     if (beside)
       faults.add(document.position(fmt::format("strategy.{}.hosts_first", i)),
                  fmt::format("hosts_first = true makes one worker of the devices of a host, which is not simulated "
-                             "beside {}; leave one of them out",
+                             "together with {}; leave one of them out",
                              beside));
     else
       entry.runs_as = strategies::on_hosts(entry.strategy.shared(), settings.cluster);
@@ -120,9 +120,10 @@ void lay_on_mesh(Settings& settings, const Document& document, Faults& faults, b
     return faults.add(settings.places.parallel_table,
                       "[parallel] cuts the model of a scenario with [[job]]s; leave one of them out");
   for (std::size_t i = 0; i < settings.strategies.size() && !settings.jobs.empty(); ++i)
-    if (const auto& its = settings.strategies[i].strategy; its && its->traits(1).cuts)
-      faults.add(document.position(fmt::format("strategy.{}", i)),
-                 fmt::format("strategy {} cuts the model of a scenario with [[job]]s; take another one", its.kind()));
+    if (const auto& strategy = settings.strategies[i].strategy; strategy && strategy->traits(1).cuts)
+      faults.add(
+          document.position(fmt::format("strategy.{}", i)),
+          fmt::format("strategy {} cuts the model of a scenario with [[job]]s; take another one", strategy.kind()));
   if (!parallel.cuts() || serves) return;
   if (parallel.tensor_shares == strategies::TensorShares::speed && !settings.cluster.platform.empty())
     return faults.add(place(document, "parallel.tensor_shares"),
@@ -188,15 +189,16 @@ void repair_by_default(cluster::FailureOptions& failures, const Document& docume
 
 /// The kind of the first host's device.
 std::string_view device_kind(const cluster::Options& cluster) {
-  const cluster::HostClass* const its = class_of(cluster.host_classes, cluster.workers, 0);
-  return its && its->device->there() ? its->device.kind() : cluster.device.kind();
+  const cluster::HostClass* const host_class = class_of(cluster.host_classes, cluster.workers, 0);
+  return host_class && host_class->device->there() ? host_class->device.kind() : cluster.device.kind();
 }
 
 /// Hosts have the NICs that the catalogue says for their devices.
 template <class Kind>
 void nics_by_device(cluster::Topology* topology, const cluster::Options& cluster) {
-  if (auto* const its = dynamic_cast<Kind*>(topology))
-    its->nics = cluster::nics_of_host(device_kind(cluster), its->devices).value_or(its->nics);
+  if (auto* const host_topology = dynamic_cast<Kind*>(topology))
+    host_topology->nics =
+        cluster::nics_of_host(device_kind(cluster), host_topology->devices).value_or(host_topology->nics);
 }
 
 /// The links and NICs of devices are as the devices say, unless the scenario sets others.
@@ -336,10 +338,10 @@ Settings read_settings(const Document& document, Faults& faults, const std::vect
     check_jobs(settings, document, faults);
     check_capacity(settings.capacity, document, faults);
     fill_in(settings, document, faults);
-    const auto check_layout = [&](Settings& its) {
+    const auto check_layout = [&](Settings& tried_settings) {
       Faults found;
-      lay_on_mesh(its, document, found, true);
-      if (found.empty()) check_fitness(its, document, found);
+      lay_on_mesh(tried_settings, document, found, true);
+      if (found.empty()) check_fitness(tried_settings, document, found);
       return found;
     };
     const bool searched = settings.parallel.is_searched();

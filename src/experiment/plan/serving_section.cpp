@@ -22,6 +22,11 @@ using scenario::Faults;
 
 void ServingRun::operator()(strategies::Worker&) const { base::check(false, "a run that serves trains nothing"); }
 
+bool shuffles_rows(const Settings& settings) {
+  const bool prompts = settings.serving.any() && settings.training.numbers;
+  return settings.training.partition->shuffled() && !prompts;
+}
+
 Document with_stop(const Document& document) {
   if (!document.contains("serving") || document.contains("stop")) return document;
   Document with = document;
@@ -147,7 +152,7 @@ class ServingCheck {
   void cluster_options() {
     const cluster::Options& cluster = settings_.cluster;
     if (cluster.failures.any())
-      fault("cluster.failures", "cluster.failures beside [serving], whose hosts do not fail; leave failures out");
+      fault("cluster.failures", "cluster.failures with [serving], whose hosts do not fail; leave failures out");
     if (cluster.collectives == cluster::Collectives::messages)
       fault("cluster.collectives",
             "collectives = \"messages\": sums among tensor ranks are computed under [serving]; leave collectives out");
@@ -162,7 +167,7 @@ class ServingCheck {
         trees && trees->overlap)
       fault("serving.allreduce", "sums among tensor ranks go up, then down, under [serving]; leave overlap out");
     if (options_.memory_bandwidth_bytes_per_s && cluster.device_of(0))
-      fault("serving.memory_bandwidth", "memory_bandwidth beside a device, which has its own; leave one of them out");
+      fault("serving.memory_bandwidth", "memory_bandwidth with a device, which has its own; leave one of them out");
     if (!dynamic_cast<const collectives::ScheduledAllreduce*>(options_.allreduce.operator->()))
       fault("serving.allreduce",
             fmt::format("allreduce = \"{}\" is several collectives; take one that is a single schedule: ring, "
@@ -174,7 +179,7 @@ class ServingCheck {
 
   void numbers() {
     if (settings_.model.proxied())
-      fault("model.timed_as", "timed_as beside [serving]; give that model as kind, with training.numbers = false");
+      fault("model.timed_as", "timed_as with [serving]; give that model as kind, with training.numbers = false");
     if (!settings_.training.numbers) return;
     if (settings_.training.precision != training::Precision::float64)
       fault("training.precision",
@@ -200,33 +205,33 @@ class ServingCheck {
   }
 
   void requests(const models::TransformerShape& shape) {
-    const serving::Expected its = serving::expected(options_);
+    const serving::Expected demand = serving::expected(options_);
     const auto at = [&] { return options_.trace.empty() ? "serving.output_tokens" : "serving.trace"; };
-    if (its.longest > shape.sequence)
+    if (demand.longest > shape.sequence)
       fault(at(), fmt::format("a request may have {} tokens, its answer included, but the model's sequence is {}; take "
                               "shorter requests, or a longer model.sequence",
-                              its.longest, shape.sequence));
-    if (options_.trace.empty() && its.rate_per_s > 0.0 &&
-        options_.warm_up_s >= static_cast<double>(*options_.requests) / its.rate_per_s)
+                              demand.longest, shape.sequence));
+    if (options_.trace.empty() && demand.rate_per_s > 0.0 &&
+        options_.warm_up_s >= static_cast<double>(*options_.requests) / demand.rate_per_s)
       fault("serving.warm_up",
             fmt::format("a warm-up of {:.6g} s, but {} requests at {:.6g}/s have arrived after {:.6g} s; expected a "
                         "shorter one, or more requests",
-                        options_.warm_up_s, *options_.requests, its.rate_per_s,
-                        static_cast<double>(*options_.requests) / its.rate_per_s));
+                        options_.warm_up_s, *options_.requests, demand.rate_per_s,
+                        static_cast<double>(*options_.requests) / demand.rate_per_s));
   }
 
   void room(const models::Problem& problem) {
     const serving::Fleet fleet = fleet_of(settings_, problem);
-    const serving::Expected its = serving::expected(options_);
-    if (const std::string why = serving::memory_refusal(fleet, options_, its); !why.empty())
+    const serving::Expected demand = serving::expected(options_);
+    if (const std::string why = serving::memory_refusal(fleet, options_, demand); !why.empty())
       return fault("serving.output_tokens", why);
-    if (!(its.rate_per_s > 0.0)) return;
+    if (!(demand.rate_per_s > 0.0)) return;
     const double capacity = capacity_requests_per_s(fleet);
-    if (its.rate_per_s > capacity)
+    if (demand.rate_per_s > capacity)
       fault(options_.trace.empty() ? "serving.rate" : "serving.trace",
             fmt::format("{:.6g} requests/s arrive, but {} replica{} can answer {:.6g} at most, so that the queue would "
                         "grow for ever; expected a lower rate, more workers, or shorter requests",
-                        its.rate_per_s, fleet.layout.replicas(), fleet.layout.replicas() == 1 ? "" : "s", capacity));
+                        demand.rate_per_s, fleet.layout.replicas(), fleet.layout.replicas() == 1 ? "" : "s", capacity));
   }
 
   /// As the run will have it: SimGrid knows the links, and builds one cluster a process.

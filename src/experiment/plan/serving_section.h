@@ -16,6 +16,9 @@ class ServingRun final : public strategies::Strategy {
   void operator()(strategies::Worker&) const override;
 };
 
+/// Whether the data's rows are shuffled: as the partition says, but prompts come in the file's order.
+bool shuffles_rows(const Settings& settings);
+
 /// The document with what a training must have and a scenario that serves has not; any other document as it is.
 scenario::Document with_stop(const scenario::Document& document);
 

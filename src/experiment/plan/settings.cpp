@@ -22,10 +22,9 @@ void ModelSection::describe(base::Describer& d) {
 
 void StrategyEntry::describe(base::Describer& d) {
   d.inline_component("kind", strategy, "how the training is made parallel");
-  d.text(
-      "label", label,
-      "its name in tables; default: the word by which the kind is named, and of the kind's own name the options that "
-      "differ from their defaults");
+  d.text("label", label,
+         "its name in tables; default: an alias such as \"ddp\" if the scenario names the kind by one, else the kind "
+         "with the options that differ from their defaults");
   d.choice("recovery", recovery, {"cluster", "as cluster.failures.recovery says"}, cluster::recovery_choices(),
            "recovery after a failure (cluster.failures)");
   if (!label && !strategy.alias().empty()) label = strategy.alias();
@@ -55,9 +54,10 @@ void Settings::describe(base::Describer& d) {
   d.integer("schema", schema, "the version of this format", Bounds::between(1, 1));
   d.text("title", title, "title of the experiment");
   d.integer("seed", seed, "the seed of all random draws", Bounds::at_least(0));
-  d.flag("save_model", save_model,
-         "whether each run leaves its model, the parameters that were evaluated last, in models/ID.model beside its "
-         "results, for `simgrad predict`");
+  d.flag(
+      "save_model", save_model,
+      "whether each run keeps its model, the parameters of its last evaluation, in models/ in the results directory, "
+      "in a file whose name ends in the run's id, for `simgrad predict`");
   d.section("cluster", cluster, "hosts, links, the network model, stragglers and failures");
   d.section("data", data, "the samples");
   d.section("model", model, "the model that is fitted to the samples");
@@ -67,7 +67,9 @@ void Settings::describe(base::Describer& d) {
   d.section("evaluate", evaluate, "times of the loss's evaluation, which takes no virtual time");
   d.section("prices", prices, "the prices of hosts, bytes and energy; they do not change the simulation");
   d.section("plan", goal, "the goal, the limits and the search space of `simgrad plan`");
-  d.section("capacity", capacity, "a fleet over a long time, for `simgrad capacity`; it does not change the runs");
+  d.section("capacity", capacity,
+            "a fleet over a long time, for `simgrad capacity`; failures, checkpoints and spares for `simgrad plan`; it "
+            "does not change the runs");
   d.section("serving", serving, "requests that a trained transformer answers, in place of a training");
   d.list("strategy", strategies, "the strategies to compare");
   d.list("job", jobs, "trainings that run at the same time, each with one of the strategies");

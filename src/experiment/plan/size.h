@@ -29,7 +29,7 @@ inline constexpr std::size_t runs_most = 100'000;
 /// file: the scenario's, for the error.
 void refuse_too_many(const std::string& file, const std::vector<scenario::Axis>& axes, std::size_t strategies,
                      std::size_t seeds);
-/// The same for a number of runs that is known otherwise.
+/// Refuses a number of runs that is known otherwise.
 void refuse_too_many_runs(const std::string& file, std::size_t runs);
 
 }  // namespace simgrad::experiment

@@ -1,11 +1,14 @@
 #include "experiment/run/baseline_comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "base/version.h"
@@ -86,6 +89,46 @@ std::string stored_place(const StoredRun& run) {
   return stored_place(run.label, run.point, static_cast<std::uint64_t>(run.seed));
 }
 
+/// Leaves of the plan's scenario that are written, or are among `others`.
+Leaves leaves_of_plan(const Plan& plan, const Leaves& others) {
+  std::set<std::string> written;  // of a list of tables, all that is in it
+  for (const auto& [section, content] : plan.scenario.items()) {
+    if (content.is_array()) written.insert(section);
+    for (const auto& [key, position] : plan.document->written(section)) written.insert(section + "." + key);
+  }
+  Leaves leaves = defining_leaves_with_strategies(plan.scenario);
+  std::erase_if(leaves, [&](const auto& leaf) {
+    return !others.contains(leaf.first) && std::ranges::none_of(written, [&](const std::string& key) {
+      return leaf.first == key || leaf.first.starts_with(key + ".");
+    });
+  });
+  return leaves;
+}
+
+/// The reason why a run has another id than the stored one.
+std::string reason(const StoredScenario& stored, const StoredRun& run, const Plan& plan, const std::string& id) {
+  if (stored.keys.empty())
+    return fmt::format("the run {} had the id {} and has {}, so the scenario or a file that it names has changed since",
+                       run.name(), run.id, id);
+  const Leaves then(stored.keys.begin(), stored.keys.end());
+  std::vector<ChangedKey> changes = changed_keys(then, leaves_of_plan(plan, then));
+  const std::string own = fmt::format("strategy.{}.", run.label);
+  std::erase_if(changes, [&](const ChangedKey& change) {
+    return change.key.starts_with("strategy.") && !change.key.starts_with(own);
+  });
+  const std::string of_run = fmt::format("which changes the run {}", run.name());
+  if (changes.empty())
+    return fmt::format(
+        "no key that the scenario writes has changed, and the run {} has another id: probably a file "
+        "that the scenario names has other contents",
+        run.name());
+  return some_of(changes,
+                 [](const ChangedKey& change) {
+                   return fmt::format("{} was {} and is {}", change.key, change.first, change.second);
+                 }) +
+         ", " + of_run;
+}
+
 }  // namespace
 
 bool StoredDifference::beyond() const { return !(std::abs(change) <= tolerance); }
@@ -95,6 +138,8 @@ double StoredDifference::excess() const { return tolerance > 0.0 ? std::abs(chan
 bool BaselineComparison::within_tolerance() const {
   return gone.empty() && std::ranges::none_of(differences, &StoredDifference::beyond);
 }
+
+Leaves written_leaves(const Plan& plan) { return leaves_of_plan(plan, {}); }
 
 BaselineComparison compare(const StoredBaseline& baseline, const outputs::Results& results, Compare which) {
   BaselineComparison found;
@@ -144,9 +189,8 @@ void require_same_scenario(const StoredBaseline& baseline, const Plan& plan, con
     if (at->second != run->id && scenario->results_number == results_number && scenario->version == version)
       return faults.add(
           run->position,
-          fmt::format("the stored baseline is of another scenario than {}: the run {} had the id {} and has {}, so the "
-                      "scenario or a file that it names has changed since; \"--update {}\" stores the new runs",
-                      scenario_file, run->name(), run->id, at->second, baseline.file));
+          fmt::format("the stored baseline is of another scenario than {}: {}; \"--update {}\" stores the new runs",
+                      scenario_file, reason(*scenario, *run, plan, at->second), baseline.file));
   }
   if (!any)
     faults.add({baseline.file, 1, 1},

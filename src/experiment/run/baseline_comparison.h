@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiment/plan/plan.h"
+#include "experiment/run/scenario_differences.h"
 #include "experiment/run/stored_baseline.h"
 
 namespace simgrad::experiment {
@@ -45,6 +46,10 @@ enum class Compare { all, equal_ids };
 /// Compares the runs of the results with those that are stored for the scenario of that name. The differences point
 /// into the baseline.
 BaselineComparison compare(const StoredBaseline& baseline, const outputs::Results& results, Compare which);
+
+/// The keys that decide on the plan's runs, of those that its scenario writes, with their values: all that a stored
+/// baseline needs to name a changed one.
+Leaves written_leaves(const Plan& plan);
 
 /// Adds a fault if the stored runs are of another scenario: none is stored under its name, no run is the same, or runs
 /// of the same release and place have other ids.

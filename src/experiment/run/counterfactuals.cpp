@@ -114,7 +114,7 @@ class Budget {
   std::string remark() const {
     if (!std::isfinite(lacking_s_)) return {};
     return fmt::format(
-        "no change is tried that would tell what binds: a few steps under each would take about {}, and {} are allowed",
+        "no change is tried to find the bottleneck: a few steps under each would take about {}, and {} are allowed",
         outputs::duration(lacking_s_), outputs::duration(allowed_s_));
   }
 

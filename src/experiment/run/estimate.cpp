@@ -37,6 +37,14 @@ double ended_children_s() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
+/// The most memory that a child that has ended had at a time.
+double largest_child_bytes() {
+  constexpr double bytes_of_unit = 1024.0;  // as Linux counts
+  struct rusage used = {};
+  getrusage(RUSAGE_CHILDREN, &used);
+  return bytes_of_unit * static_cast<double>(used.ru_maxrss);
+}
+
 /// Nothing if the run has failed. Of one that has not shown how far it was, no more than the start is known.
 /// threads: for its numbers.  limit_s: real time.
 std::optional<TimedTrial> looked_at(const RunPlan& run, const Data& data, int threads, double slice_s, double limit_s) {
@@ -137,9 +145,10 @@ TimedTrial known_of(const RunPlan& run, const std::map<std::string, TimedTrial>&
 
 /// Whether the record of a run that has not failed is there, and the timeline that is kept.
 bool is_finished(const std::string& out, const RunPlan& run) {
-  const RecordedRun stored = stored_run(out, run.id);
+  const std::string stem = stem_of(run);
+  const RecordedRun stored = stored_run(out, stem);
   return stored.run && stored.run->record.status != record::Status::failed &&
-         (!run.keeps_timeline || outputs::has_timeline(out, run.id));
+         (!run.keeps_timeline || outputs::has_timeline(out, stem));
 }
 
 /// The timelines that are kept, by the work of their runs.
@@ -191,21 +200,21 @@ Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, cons
     found.unknown = "no trial finished a step within some seconds, or all of them failed";
     return found;
   }
-  double longest_s = 0.0;
+  found.run_bytes = largest_child_bytes();
   std::set<std::string> keys;
   auto timelines = timelines_by_work(plan);
   for (const RunPlan* run : works) {
     const TimedTrial taken = known_of(*run, tried);
-    // Of runs with one key the first computes the numbers of all.
+    // The first of the runs with one key computes the numbers of all.
     const std::string key = share_numbers ? numbers_key(*run) : std::string();
     const bool known = !key.empty() && !keys.insert(key).second;
     found.wall_s += (taken.real_s - (known ? taken.numbers_s : 0.0)) / at_a_time;
     found.at_least = found.at_least || taken.silent;
     found.at_most = found.at_most || (!taken.ended && run->settings->stop.loss);
-    longest_s = std::max(longest_s, taken.real_s);
+    found.longest_s = std::max(found.longest_s, taken.real_s);
     found.bytes += bytes_of(taken, *run, timelines[run->work]);
   }
-  found.wall_s = std::max(found.wall_s, longest_s);
+  found.wall_s = std::max(found.wall_s, found.longest_s);
   return found;
 }
 
@@ -215,7 +224,9 @@ Estimate sum(const std::vector<Estimate>& estimates) {
     all.runs += each.runs;
     all.finished += each.finished;
     all.wall_s += each.wall_s;
+    all.longest_s = std::max(all.longest_s, each.longest_s);
     all.bytes += each.bytes;
+    all.run_bytes = std::max(all.run_bytes, each.run_bytes);
     all.at_least = all.at_least || each.at_least;
     all.at_most = all.at_most || each.at_most;
     if (all.unknown.empty()) all.unknown = each.unknown;
@@ -231,7 +242,7 @@ std::string text(const Estimate& estimate) {
   const std::string runs = fmt::format("{} run{} to simulate", estimate.runs, estimate.runs == 1 ? "" : "s");
   if (estimate.runs == 0) return runs + finished;
   if (!estimate.unknown.empty()) return fmt::format("{}; time not estimated: {}{}", runs, estimate.unknown, finished);
-  return fmt::format("{}: {} {}{} of real time, and {} of files beside the report{}", runs,
+  return fmt::format("{}: {} {}{} of real time, and {} of files in addition to the report{}", runs,
                      estimate.at_least ? "at least" : "about", outputs::duration(estimate.wall_s),
                      estimate.at_most && !estimate.at_least ? ", or less where a target loss ends runs," : "",
                      outputs::byte_count(estimate.bytes), finished);

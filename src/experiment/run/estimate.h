@@ -12,7 +12,9 @@ struct Estimate {
   int runs = 0;              ///< to simulate: runs that do the same work count once, baselines too
   int finished = 0;          ///< those whose records are there already; they are not among `runs`
   double wall_s = 0;         ///< real time of all
+  double longest_s = 0;      ///< real time of the longest run
   double bytes = 0;          ///< files of the results, the report aside
+  double run_bytes = 0;      ///< memory: of the largest process that tried a run, up to its end
   bool at_least = false;     ///< runs were tried that did not make a step
   bool at_most = false;      ///< a target loss may end runs earlier
   std::string unknown = {};  ///< the reason why time and bytes could not be estimated, or empty
@@ -26,7 +28,7 @@ struct Estimate {
 /// Errors: ScenarioError for data that do not suit, EnvironmentError.
 Estimate estimate(const Plan& plan, int jobs, int threads, double budget_s, const std::string& out, bool share_numbers);
 
-/// Of several experiments, one after the other.
+/// The estimate of several experiments, one after the other.
 Estimate sum(const std::vector<Estimate>& estimates);
 
 /// "3 runs to simulate: about 5 min of real time, and 12 MB of files beside the report; 2 more are finished".

@@ -191,14 +191,14 @@ std::optional<outputs::Run> Execution::taken(const RunPlan& plan) {
 bool Execution::has_timelines(const RunPlan& plan) const {
   const auto runs = runs_.find(plan.work);
   return runs == runs_.end() || std::ranges::all_of(runs->second, [&](const RunPlan* run) {
-           return !run->keeps_timeline || outputs::has_timeline(options_.out, run->id);
+           return !run->keeps_timeline || outputs::has_timeline(options_.out, stem_of(*run));
          });
 }
 
 bool Execution::has_models(const RunPlan& plan) const {
   const auto runs = runs_.find(plan.work);
   return runs == runs_.end() || std::ranges::all_of(runs->second, [&](const RunPlan* run) {
-           return !run->settings->save_model || has_model(options_.out, run->id);
+           return !run->settings->save_model || has_model(options_.out, stem_of(*run));
          });
 }
 

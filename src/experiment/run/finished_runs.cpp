@@ -74,7 +74,7 @@ void compare_with_alone(outputs::Run& run, const record::Record& by_itself) {
   const double beside_s = targets ? *run.record.time_to_target_s : run.record.simulated_s;
   if (!(alone_s > 0.0)) return;
   run.interference = beside_s / alone_s;
-  std::string note = fmt::format("{:.4g} s beside the other jobs, {:.4g} s by itself: interference {:.3f}", beside_s,
+  std::string note = fmt::format("{:.4g} s while the other jobs run, {:.4g} s alone: interference {:.3f}", beside_s,
                                  alone_s, *run.interference);
   // A record that is read from a file has the note already.
   if (std::ranges::find(run.record.notes, note) == run.record.notes.end()) run.record.notes.push_back(std::move(note));

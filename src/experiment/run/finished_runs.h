@@ -37,7 +37,7 @@ class FinishedRuns {
   const outputs::Run* failed(const RunPlan& plan) const;
   /// A finished run, compared as far as is possible.
   outputs::Run run(const RunPlan& plan) const;
-  /// Those of the plans that are finished, in their order.
+  /// The runs of those plans that are finished, in their order.
   std::vector<outputs::Run> runs(const std::vector<RunPlan>& plans) const;
 
  private:

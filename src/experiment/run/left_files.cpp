@@ -13,7 +13,10 @@
 #include "experiment/run/shared_numbers.h"
 #include "experiment/saved/model_file.h"
 #include "outputs/files/byte_file.h"
+#include "outputs/files/run_stem.h"
 #include "outputs/files/temporary_file.h"
+#include "outputs/pairs.h"
+#include "outputs/paper/latex.h"
 #include "outputs/result_tables.h"
 #include "outputs/timelines/events.h"
 #include "outputs/timelines/timeline.h"
@@ -27,15 +30,15 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 6> folders{"runs", "models", "timelines", "trajectories", "trace", "events"};
 
-/// A file's path, and the hash that its name begins with, or the whole name of a file beside the folders.
-using IsOurs = bool (*)(const std::string& path, const std::string& stem);
+/// A file's path, and the id or key in its name, or the whole name of a file beside the folders.
+using IsOurs = bool (*)(const std::string& path, const std::string& id);
 
 bool begins(const std::string& path, const std::string& with) {
   return outputs::beginning_of_byte_file(path, with.size()) == with;
 }
 
-bool is_record(const std::string& path, const std::string& stem) {
-  return begins(path, fmt::format(R"({{"id":"{}",)", stem));
+bool is_record(const std::string& path, const std::string& id) {
+  return begins(path, fmt::format(R"({{"id":"{}",)", id));
 }
 bool is_model(const std::string& path, const std::string&) { return begins(path, beginning_of_model()); }
 bool is_trajectory(const std::string& path, const std::string&) {
@@ -52,6 +55,7 @@ bool are_events(const std::string& path, const std::string&) { return begins(pat
 bool is_table(const std::string& path, const outputs::ResultTable& empty) {
   std::string heading;
   outputs::write_csv(empty, [&](std::string_view piece) { heading += piece; });
+  heading.pop_back();  // a grid's keys may follow
   return begins(path, heading);
 }
 bool is_report(const std::string& path, const std::string&) {
@@ -60,7 +64,7 @@ bool is_report(const std::string& path, const std::string&) {
   return head.starts_with("<!doctype html>") && head.find("<title>simgrad</title>") != std::string::npos;
 }
 
-/// A file of a folder: its name is a hash with this ending.
+/// A file of a folder: its name is that of a run or a hash, with this ending.
 struct InFolder {
   const char* folder;
   const char* ending;
@@ -80,10 +84,13 @@ struct Beside {
   const char* name;
   IsOurs is_ours;  ///< null: the file stays until it is written again
 };
-const std::array<Beside, 15> files_beside{{
+const std::array<Beside, 17> files_beside{{
     {"trials.json", [](const std::string& path, const std::string&) { return begins(path, R"({"checksum":")"); }},
     {"link_utilisation.csv",
      [](const std::string& path, const std::string&) { return is_table(path, outputs::link_utilisation_table({})); }},
+    {"pairs.csv", [](const std::string& path, const std::string&) { return is_table(path, outputs::pairs_table({})); }},
+    {"summary.tex", [](const std::string& path,
+                       const std::string&) { return begins(path, std::string(outputs::paper::beginning_of_latex)); }},
     {"report.html", is_report},
     {"results.sqlite",
      [](const std::string& path, const std::string&) { return begins(path, std::string("SQLite format 3\0", 16)); }},
@@ -113,7 +120,8 @@ void each_file(const fs::path& folder, Use use) {
 /// The kind of file that a name in a folder is; null: none of ours.
 const InFolder* kind_of(std::string_view folder, const std::string& name) {
   const std::size_t dot = std::min(name.find('.'), name.size());
-  if (!is_hash_name(std::string_view(name).substr(0, dot))) return nullptr;
+  const std::string_view stem = std::string_view(name).substr(0, dot);
+  if (!(folder == "trajectories" ? is_hash_name(stem) : outputs::is_run_stem(stem))) return nullptr;
   const auto kind = std::ranges::find_if(
       in_folders, [&](const InFolder& each) { return folder == each.folder && name.substr(dot) == each.ending; });
   return kind == in_folders.end() ? nullptr : &*kind;
@@ -161,7 +169,8 @@ std::vector<fs::path> files_of_experiment(const std::string& out, bool written_a
   for (const char* folder : folders)
     each_file(fs::path(out) / folder, [&](const std::string& path, const std::string& name) {
       const InFolder* const kind = kind_of(folder, name);
-      if (kind && kind->is_ours(path, name.substr(0, name.find('.')))) all.push_back(fs::path(folder) / name);
+      if (kind && kind->is_ours(path, outputs::id_in_stem(name.substr(0, name.find('.')))))
+        all.push_back(fs::path(folder) / name);
     });
   each_file(out, [&](const std::string& path, const std::string& name) {
     const Beside* const kind = kind_of(name);

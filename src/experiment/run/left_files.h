@@ -9,7 +9,7 @@ namespace simgrad::experiment {
 /// Refuses a link in the place of a folder of a results directory.  Errors: EnvironmentError.
 void refuse_linked_folders(const std::string& out);
 
-/// Whether a name is a hash, as the ids of runs and the keys of trajectories are.
+/// Whether a name is a hash, as the keys of trajectories are.
 bool is_hash_name(std::string_view name);
 
 /// Removes the temporary files of writers that were killed, in the directory and in the folders that are its own: those

@@ -70,8 +70,8 @@ std::string stranger(const ShardOfExperiment& first, const ShardOfExperiment& ot
   std::string different = different_options(first, other);
   for (const char* member : {"scenario", "made_by"})
     if (different.empty())
-      different =
-          differences(first.experiment.at(member), other.experiment.at(member), "in " + first.out, "in " + other.out);
+      different = differences(leaves_of(first.experiment.at(member)), leaves_of(other.experiment.at(member)),
+                              "in " + first.out, "in " + other.out);
   if (different.empty() && first.plan != other.plan)
     different = fmt::format("the contents of the data or platform files differ in {} and {}", first.out, other.out);
   return different.empty() ? "" : fmt::format("{}: is a shard of another experiment: {}", other.out, different);
@@ -96,15 +96,15 @@ std::string scenario_of(const ShardOfExperiment& shard) {
 }
 
 void bring_timelines(const ShardRecords& records, const std::string& out, bool again) {
-  for (const auto& [id, shard] : records.timelines)
-    if (again || !outputs::has_timeline(out, id))
-      outputs::link_or_copy(outputs::timeline_file(shard, id), outputs::timeline_file(out, id));
+  for (const auto& [stem, shard] : records.timelines)
+    if (again || !outputs::has_timeline(out, stem))
+      outputs::link_or_copy(outputs::timeline_file(shard, stem), outputs::timeline_file(out, stem));
 }
 
 void bring_models(const ShardRecords& records, const std::string& out, bool again) {
   if (!records.models.empty()) base::make_own_folder(fs::path(out) / "models");
-  for (const auto& [id, shard] : records.models)
-    if (again || !has_model(out, id)) outputs::link_or_copy(model_file(shard, id), model_file(out, id));
+  for (const auto& [stem, shard] : records.models)
+    if (again || !has_model(out, stem)) outputs::link_or_copy(model_file(shard, stem), model_file(out, stem));
 }
 
 /// Whether a name is that of a trajectory or a state.
@@ -178,8 +178,8 @@ Plan plan_again(const std::vector<ShardOfExperiment>& shards) {
   const std::string file = scenario_of(shard);
   Plan plan = make_plan(file, shard.origin.selection);
   if (fingerprint(plan) == shard.plan) return plan;
-  const std::string different =
-      differences(shard.experiment.at("scenario"), plan.scenario, "in " + shard.out, "in " + file);
+  const std::string different = differences(leaves_of(shard.experiment.at("scenario")), leaves_of(plan.scenario),
+                                            "in " + shard.out, "in " + file);
   throw base::ScenarioError(
       fmt::format("{}: plans other runs than the shards have: {}; expected the scenario and its files as they were",
                   file, different.empty() ? "a file that it names, or this release, has changed since" : different));

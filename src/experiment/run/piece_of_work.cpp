@@ -12,6 +12,7 @@
 #include "experiment/run/best_so_far.h"
 #include "experiment/run/effort.h"
 #include "experiment/run/finished_runs.h"
+#include "experiment/run/run_store.h"
 #include "experiment/run/shared_numbers.h"
 #include "experiment/run/simulate_proxy.h"
 #include "experiment/saved/model_file.h"
@@ -57,7 +58,7 @@ void keep_state(const StateFiles& files, const values::Contents& state, const Ru
 void write_models(const std::string& out, const std::vector<const RunPlan*>& runs, const data::Split& data,
                   const LastModel& model) {
   for (const RunPlan* run : runs)
-    write_model(model_file(out, run->id), *run, data, problem_of(data), model.record, model.w);
+    write_model(model_file(out, stem_of(*run)), *run, data, problem_of(data), model.record, model.w);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/say.h"
 #include "base/version.h"
+#include "experiment/run/run_store.h"
 #include "outputs/comparison.h"
 #include "outputs/files/byte_file.h"
 #include "outputs/results.h"
@@ -112,13 +113,13 @@ bool any_keeps_timeline(const std::vector<const RunPlan*>& runs) {
   return std::ranges::any_of(runs, &RunPlan::keeps_timeline);
 }
 
-std::string trace_file(const std::string& out, const std::string& id, const Recordings& recordings) {
+std::string trace_file(const std::string& out, const std::string& stem, const Recordings& recordings) {
   if (!recordings.trace_file.empty()) return recordings.trace_file;
-  return fmt::format("{}/trace/{}.json{}", out, id, recordings.trace_packed ? ".gz" : "");
+  return fmt::format("{}/trace/{}.json{}", out, stem, recordings.trace_packed ? ".gz" : "");
 }
 
-std::string events_file(const std::string& out, const std::string& id) {
-  return fmt::format("{}/events/{}.txt", out, id);
+std::string events_file(const std::string& out, const std::string& stem) {
+  return fmt::format("{}/events/{}.txt", out, stem);
 }
 
 void prepare(const std::string& out, const Recordings& recordings) {
@@ -138,11 +139,12 @@ void prepare(const std::string& out, const Recordings& recordings) {
 void write_recordings(const std::string& out, const std::vector<const RunPlan*>& runs, const record::Record& record,
                       const Recordings& recordings) {
   for (const RunPlan* run : runs) {
-    if (run->keeps_timeline) outputs::write_timeline(out, record.timelines.front(), run->id);
+    const std::string stem = stem_of(*run);
+    if (run->keeps_timeline) outputs::write_timeline(out, record.timelines.front(), stem);
     if (recordings.more()) tell_if_nothing_to_show(*run, record.timelines.back());
-    if (recordings.trace) write_trace_file(trace_file(out, run->id, recordings), *run, record, recordings);
+    if (recordings.trace) write_trace_file(trace_file(out, stem, recordings), *run, record, recordings);
     if (recordings.events)
-      outputs::write_file(events_file(out, run->id),
+      outputs::write_file(events_file(out, stem),
                           outputs::events_text(record.timelines.back(), static_cast<int>(run->workers)));
   }
 }

@@ -15,7 +15,7 @@ namespace simgrad::experiment {
 /// The recordings that the command line asks for, besides the timelines of beginnings that a plan keeps.
 struct Recordings {
   bool trace = false;
-  std::string trace_file;     ///< the file of the only run; empty: <out>/trace/<id>.json
+  std::string trace_file;     ///< the file of the only run; empty: <out>/trace/<stem>.json
   bool trace_packed = false;  ///< true adds ".gz" to the name
   bool events = false;
   std::string scenario;  ///< the scenario's name, for traces
@@ -32,8 +32,9 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text);
 
 /// Whether the timeline of one of these runs is kept.
 bool any_keeps_timeline(const std::vector<const RunPlan*>& runs);
-std::string trace_file(const std::string& out, const std::string& id, const Recordings& recordings);
-std::string events_file(const std::string& out, const std::string& id);
+/// The files of a run's trace and events.  stem: stem_of() in run_store.h.
+std::string trace_file(const std::string& out, const std::string& stem, const Recordings& recordings);
+std::string events_file(const std::string& out, const std::string& stem);
 
 /// Makes the folders, and tests that the trace can be written.  Errors: EnvironmentError.
 void prepare(const std::string& out, const Recordings& recordings);

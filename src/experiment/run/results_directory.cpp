@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -18,6 +17,7 @@
 #include "experiment/plan/identity.h"
 #include "experiment/run/children.h"
 #include "experiment/run/left_files.h"
+#include "experiment/run/scenario_differences.h"
 #include "outputs/results.h"
 #include "outputs/summary.h"
 
@@ -40,66 +40,11 @@ void wait_for(base::DirectoryLock& lock, const std::string& out,
   }
 }
 
-/// The leaves of a tree by their keys: "cluster.workers", "strategy.0.kind".
-void add_leaves(const Json& tree, const std::string& key, std::map<std::string, std::string>& leaves) {
-  if (!tree.is_structured() || tree.empty()) {
-    leaves[key] = outputs::compact(tree);
-    return;
-  }
-  for (const auto& [name, value] : tree.items()) add_leaves(value, key.empty() ? name : key + "." + name, leaves);
-}
-
-/// The keys whose values make another experiment: all but those that choose among runs.
-std::map<std::string, std::string> defining(Json scenario, const std::set<std::string>& varied) {
-  for (const char* choice : {"title", "seed", "save_model", "expect", "grid", "strategy", "capacity", "plan"})
-    scenario.erase(choice);
-  std::map<std::string, std::string> leaves;
-  add_leaves(scenario, "", leaves);
-  std::erase_if(leaves, [&](const auto& leaf) {
-    return std::ranges::any_of(
-        varied, [&](const std::string& key) { return leaf.first == key || leaf.first.starts_with(key + "."); });
-  });
-  return leaves;
-}
-
-std::set<std::string> varied_keys(const Json& scenario) {
-  std::set<std::string> keys;
-  const auto grid = scenario.find("grid");
-  if (grid == scenario.end() || !grid->is_object()) return keys;
-  for (const auto& [key, values] : grid->items()) {
-    if (key != "zip") keys.insert(key);
-    for (const Json& zip : key == "zip" ? values : Json::array())
-      for (const auto& [zipped, list] : zip.items()) keys.insert(zipped);
-  }
-  return keys;
-}
-
-/// The first few differences between leaves.
-std::string differing(const std::map<std::string, std::string>& first, const std::map<std::string, std::string>& second,
-                      const std::string& place_of_first, const std::string& place_of_second) {
-  std::set<std::string> keys;
-  for (const auto* leaves : {&first, &second})
-    for (const auto& [key, value] : *leaves) keys.insert(key);
-  const auto in = [](const std::map<std::string, std::string>& leaves, const std::string& key) {
-    const auto found = leaves.find(key);
-    return found == leaves.end() ? std::string("absent") : found->second;
-  };
-  std::vector<std::string> different;
-  for (const std::string& key : keys)
-    if (in(first, key) != in(second, key))
-      different.push_back(
-          fmt::format("{} is {} {} and {} {}", key, in(first, key), place_of_first, in(second, key), place_of_second));
-  constexpr std::size_t shown = 3;
-  const std::size_t more = different.size() > shown ? different.size() - shown : 0;
-  different.resize(different.size() - more);
-  return base::joined(different) + (more > 0 ? fmt::format(", and {} more", more) : "");
-}
-
 /// "cluster.bandwidth is "1Gbps" there and "2Gbps" here".
 std::string differences_of_scenarios(const Json& there, const Json& here) {
   std::set<std::string> varied = varied_keys(there);
   varied.merge(varied_keys(here));
-  return differing(defining(there, varied), defining(here, varied), "there", "here");
+  return differences(defining_leaves(there, varied), defining_leaves(here, varied), "there", "here");
 }
 
 /// The differences that make another experiment of the one in a directory; empty if there is none.
@@ -166,10 +111,10 @@ void keep_earlier(const std::string& out, const std::string& different) {
     base::say(fmt::format("simgrad: the results of an earlier version in {} are kept in {} ({})", out, typed(kept),
                           different));
   } catch (const fs::filesystem_error& fault) {
-    throw base::ScenarioError(fmt::format(
-        "{}: has the results of another experiment: {}; they cannot be kept beside it ({}); --out DIR keeps "
-        "both, --force replaces them",
-        out, different, fault.code().message()));
+    throw base::ScenarioError(
+        fmt::format("{}: has the results of another experiment: {}; they cannot be kept next to it ({}); --out DIR "
+                    "keeps both, --force replaces them",
+                    out, different, fault.code().message()));
   }
 }
 
@@ -180,14 +125,6 @@ nlohmann::ordered_json experiment_in(const std::string& out) {
   const std::string file = out + "/experiment.json";
   if (fs::is_regular_file(file, unknown)) return outputs::parse_json(outputs::read_file(file), file);
   return {};
-}
-
-std::string differences(const nlohmann::ordered_json& first, const nlohmann::ordered_json& second,
-                        const std::string& place_of_first, const std::string& place_of_second) {
-  std::map<std::string, std::string> of_first, of_second;
-  add_leaves(first, "", of_first);
-  add_leaves(second, "", of_second);
-  return differing(of_first, of_second, place_of_first, place_of_second);
 }
 
 ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, const Json& shard, bool replace,

@@ -14,7 +14,7 @@ namespace simgrad::experiment {
 ///
 /// experiment.json says whose results these are: the resolved scenario, and the number of the numerics. Another grid,
 /// other seeds or strategies are the same experiment, whose finished runs count; any other difference is another one.
-/// That of a shard has the member `shard` besides.
+/// A shard's experiment.json has the additional member `shard`.
 class ResultsDirectory {
  public:
   /// Makes the directory and its folder `runs`, waits for another command that writes to it, and removes temporary
@@ -35,10 +35,5 @@ class ResultsDirectory {
 /// Whose results a directory has, by its experiment.json; null without that file.  Errors: EnvironmentError for a file
 /// that cannot be read or is not JSON.
 nlohmann::ordered_json experiment_in(const std::string& out);
-
-/// The first few keys whose values differ in two objects, with the values, and the names of the two:
-/// `a.b is 1 there and 2 here`; empty if there are none. Dots lead into objects and lists.
-std::string differences(const nlohmann::ordered_json& first, const nlohmann::ordered_json& second,
-                        const std::string& place_of_first, const std::string& place_of_second);
 
 }  // namespace simgrad::experiment

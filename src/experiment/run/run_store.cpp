@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/memory.h"
+#include "outputs/files/run_stem.h"
 #include "outputs/files/temporary_file.h"
 #include "outputs/run_text.h"
 #include "outputs/sealed_text.h"
@@ -38,12 +39,14 @@ void write_record(const std::string& path, const outputs::Run& run) {
 
 }  // namespace
 
-std::string record_file(const std::string& out, const std::string& id) {
-  return fmt::format("{}/runs/{}.json", out, id);
+std::string stem_of(const RunPlan& run) { return outputs::run_stem(run.label, run.workers, run.seed, run.id); }
+
+std::string record_file(const std::string& out, const std::string& stem) {
+  return fmt::format("{}/runs/{}.json", out, stem);
 }
 
-RecordedRun stored_run(const std::string& out, const std::string& id) {
-  const std::string file = record_file(out, id);
+RecordedRun stored_run(const std::string& out, const std::string& stem) {
+  const std::string file = record_file(out, stem);
   std::error_code unknown;
   const auto status = std::filesystem::symlink_status(file, unknown);
   if (!std::filesystem::exists(status)) return {};
@@ -59,7 +62,7 @@ RecordedRun stored_run(const std::string& out, const std::string& id) {
     }
     std::optional<outputs::Run> run = outputs::run_from_text(*contents.object);
     if (!run) run = outputs::run_from_json(outputs::parse_json(*contents.object, file));
-    if (run->id != id) return {.fault = other_contents};
+    if (run->id != outputs::id_in_stem(stem)) return {.fault = other_contents};
     if (const std::string violated = record::violated_invariant(run->record); !violated.empty())
       return {.fault = fmt::format("is the record of no run: {}", violated)};
     return {.run = std::move(run)};
@@ -85,22 +88,22 @@ RunStore::Frame::Frame(const outputs::Run& run)
 RunStore::RunStore(std::string out, std::function<void(const std::string& text)> tell)
     : out_(std::move(out)), tell_(std::move(tell)) {}
 
-void RunStore::set_aside(const std::string& id, const std::string& fault) {
-  const std::string file = record_file(out_, id);
+void RunStore::set_aside(const std::string& stem, const std::string& fault) {
+  const std::string file = record_file(out_, stem);
   std::error_code stays;
   std::filesystem::rename(file, file + ".damaged", stays);
   if (!tell_) return;
-  const std::string place = stays ? std::string() : fmt::format("it is now {}.json.damaged, and ", id);
+  const std::string place = stays ? std::string() : fmt::format("it is now {}.json.damaged, and ", stem);
   tell_(fmt::format("{} {}; {}the run is done again", file, fault, place));
 }
 
 std::optional<outputs::Run> RunStore::take(const RunPlan& plan) {
-  const std::string& id = plan.id;
-  RecordedRun stored = stored_run(out_, id);
+  const std::string stem = stem_of(plan);
+  RecordedRun stored = stored_run(out_, stem);
   if (stored.run && !is_of(plan, *stored.run)) stored = {.fault = "is the record of another run"};
-  if (!stored.fault.empty()) set_aside(id, stored.fault);
+  if (!stored.fault.empty()) set_aside(stem, stored.fault);
   if (!stored.run || stored.run->record.status == record::Status::failed) return {};
-  known_.insert_or_assign(id, Frame(*stored.run));
+  known_.insert_or_assign(plan.id, Frame(*stored.run));
   return std::move(stored.run);
 }
 
@@ -111,7 +114,7 @@ void RunStore::offer(std::string file, const outputs::Run& run) {
 void RunStore::put(const outputs::Run& run) {
   Frame frame(run);
   if (const auto there = known_.find(run.id); there != known_.end() && there->second == frame) return;
-  const std::string file = record_file(out_, run.id);
+  const std::string file = record_file(out_, outputs::run_stem(run));
   if (const auto other = offered_.find(run.id); other != offered_.end() && other->second.second == frame)
     outputs::link_or_copy(other->second.first, file);
   else

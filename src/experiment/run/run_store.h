@@ -19,12 +19,14 @@ struct RecordedRun {
   std::string fault = {};                ///< of a damaged file: "is no whole record"
 };
 
-/// The file of a run's record: <out>/runs/<id>.json.
-std::string record_file(const std::string& out, const std::string& id);
+/// The name of a run's files, which ends in its id (outputs/files/run_stem.h).
+std::string stem_of(const RunPlan& run);
+/// The file of a run's record: <out>/runs/<stem>.json.
+std::string record_file(const std::string& out, const std::string& stem);
 /// Reads a run's record, and checks it against its checksum, its id, and what holds for every run. Changes nothing.
-RecordedRun stored_run(const std::string& out, const std::string& id);
+RecordedRun stored_run(const std::string& out, const std::string& stem);
 
-/// runs/ID.json is the run's object in results.json, with `checksum` as the last member: the hash of the file's text
+/// runs/STEM.json is the run's object in results.json, with `checksum` as the last member: the hash of the file's text
 /// without this member and without the number of wall_s, so that equal runs have equal files but for wall_s. The file
 /// is written under a temporary name and renamed, so that it is whole or not there.
 class RunStore {
@@ -32,8 +34,8 @@ class RunStore {
   /// out: the results directory.  tell: called for each damaged record.
   RunStore(std::string out, std::function<void(const std::string& text)> tell);
 
-  /// Returns the record of a run, if it is there, sound, and of that run. Another one is renamed to ID.json.damaged and
-  /// told, and a record of a failed run counts as none: its reason may have been the machine.
+  /// Returns the record of a run, if it is there, sound, and of that run. Another one is renamed to STEM.json.damaged
+  /// and told, and a record of a failed run counts as none: its reason may have been the machine.
   std::optional<outputs::Run> take(const RunPlan& plan);
   /// Takes note of a sound record in another directory, as it was read: `put` need not write a run that agrees with it.
   void offer(std::string file, const outputs::Run& run);
@@ -57,7 +59,7 @@ class RunStore {
     bool operator==(const Frame&) const = default;
   };
 
-  void set_aside(const std::string& id, const std::string& fault);
+  void set_aside(const std::string& stem, const std::string& fault);
 
   std::string out_;
   std::function<void(const std::string& text)> tell_;

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t lines_most = 10;
 
-/// The directories that have a record, by the run's id.
-std::unordered_map<std::string, std::vector<std::string>> directories_by_id(
+/// The directories that have a record, by its name without the ending.
+std::unordered_map<std::string, std::vector<std::string>> directories_by_stem(
     const std::vector<ShardOfExperiment>& shards) {
   std::unordered_map<std::string, std::vector<std::string>> directories;
   for (const ShardOfExperiment& shard : shards) {
@@ -57,7 +57,7 @@ std::string command_of_shard(const Plan& plan, const ShardOfExperiment& any, int
 class Gathering {
  public:
   Gathering(const Plan& plan, const std::vector<ShardOfExperiment>& shards, RunStore& store)
-      : plan_(plan), shards_(shards), store_(store), directories_(directories_by_id(shards)) {
+      : plan_(plan), shards_(shards), store_(store), directories_(directories_by_stem(shards)) {
     for (const RunPlan& run : plan.runs) runs_[run.work].push_back(&run);
   }
 
@@ -87,29 +87,30 @@ class Gathering {
   std::optional<outputs::Run> sound(const RunPlan& piece) {
     std::optional<outputs::Run> found;
     std::string place;
-    for (const std::string& directory : directories_[piece.id]) {
-      RecordedRun stored = stored_run(directory, piece.id);
-      if (!stored.fault.empty())
-        damaged_.push_back(fmt::format("{} {}", record_file(directory, piece.id), stored.fault));
+    const std::string stem = stem_of(piece);
+    for (const std::string& directory : directories_[stem]) {
+      RecordedRun stored = stored_run(directory, stem);
+      if (!stored.fault.empty()) damaged_.push_back(fmt::format("{} {}", record_file(directory, stem), stored.fault));
       if (!stored.run) continue;
       if (found && !is_failed(*found) && !is_failed(*stored.run) &&
           simulated_part(piece, *found) != simulated_part(piece, *stored.run))
         faults_.push_back(fmt::format("{}: differs from {}; expected equal records of one run",
-                                      record_file(directory, piece.id), record_file(place, piece.id)));
+                                      record_file(directory, stem), record_file(place, stem)));
       if (found && (!is_failed(*found) || is_failed(*stored.run))) continue;
       found = std::move(stored.run);
       place = directory;
     }
-    if (found) store_.offer(record_file(place, piece.id), *found);
+    if (found) store_.offer(record_file(place, stem), *found);
     return found;
   }
 
   /// Returns false if a timeline or a model is missing that is kept. A run that failed need not have one.
   bool add_files(const std::vector<const RunPlan*>& runs, const outputs::Run& record, ShardRecords& records) {
     const auto add = [&](const RunPlan& run, auto has, auto& files) {
-      const std::vector<std::string>& places = directories_[run.id];
-      const auto place = std::ranges::find_if(places, [&](const std::string& out) { return has(out, run.id); });
-      if (place != places.end()) files.emplace_back(run.id, *place);
+      const std::string stem = stem_of(run);
+      const std::vector<std::string>& places = directories_[stem];
+      const auto place = std::ranges::find_if(places, [&](const std::string& out) { return has(out, stem); });
+      if (place != places.end()) files.emplace_back(stem, *place);
       return place != places.end() || is_failed(record);
     };
     return std::ranges::all_of(runs, [&](const RunPlan* run) {
@@ -143,7 +144,7 @@ class Gathering {
   const Plan& plan_;
   const std::vector<ShardOfExperiment>& shards_;
   RunStore& store_;
-  std::unordered_map<std::string, std::vector<std::string>> directories_;  ///< of shards that have a record, by id
+  std::unordered_map<std::string, std::vector<std::string>> directories_;  ///< of shards that have a record, by stem
   std::unordered_map<std::string, std::vector<const RunPlan*>> runs_;      ///< by work: the plan's
   std::set<const RunPlan*> missing_;
   std::vector<std::string> damaged_, faults_;

@@ -17,7 +17,7 @@ struct ShardRecords {
   /// Every piece of work, as it was when its simulation ended, in the order of pieces_of_work.
   std::vector<std::pair<const RunPlan*, outputs::Run>> runs;
   std::set<const RunPlan*> in_table;                           ///< pieces that are runs of the plan themselves
-  std::vector<std::pair<std::string, std::string>> timelines;  ///< of the plan's runs: id, and the shard's directory
+  std::vector<std::pair<std::string, std::string>> timelines;  ///< of the plan's runs: stem, and the shard's directory
   std::vector<std::pair<std::string, std::string>> models;     ///< likewise
 };
 

@@ -65,7 +65,7 @@ std::vector<std::vector<const RunPlan*>> dealt(const std::vector<const RunPlan*>
   std::vector<std::size_t> longest_first(pieces.size());
   std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
   std::ranges::stable_sort(longest_first, std::ranges::greater(), [&](std::size_t k) { return effort_s[k]; });
-  // Of shards with equally much work the first one is next.
+  // The shard with the least work is next; among equals, the first one.
   using Load = std::pair<double, int>;
   std::priority_queue<Load, std::vector<Load>, std::greater<>> least;
   for (int shard = 0; shard < shards; ++shard) least.emplace(0.0, shard);

@@ -30,6 +30,7 @@
 #include "experiment/checks/ideal_conditions.h"
 #include "experiment/checks/tensor_balance.h"
 #include "experiment/plan/points.h"
+#include "experiment/plan/serving_section.h"
 #include "experiment/run/expert_notes.h"
 #include "experiment/run/simulate_serving.h"
 #include "outputs/text/number_text.h"
@@ -84,7 +85,7 @@ Data load_data(const RunPlan& run, std::optional<double> memory_bytes, int threa
     data = std::make_shared<const data::Split>(
         data::load(settings.data, {.task = settings.task(),
                                    .seed = run.seed,
-                                   .shuffle = settings.training.partition->shuffled(),
+                                   .shuffle = shuffles_rows(settings),
                                    .bias = settings.model.model->constant_feature(),
                                    .sparse = settings.model.model->takes_sparse_rows(),
                                    .threads = threads}));

@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/say.h"
 #include "cluster/fabric/cluster.h"
 #include "cluster/ranks/world.h"
+#include "data/new_rows.h"
 #include "experiment/checks/tensor_balance.h"
 #include "experiment/plan/serving_section.h"
 #include "experiment/saved/served_model.h"
@@ -16,13 +18,22 @@ namespace simgrad::experiment {
 
 namespace {
 
-/// Those of serving.model, else the model's initial ones.
+/// The parameters of serving.model, else the model's initial ones.
 std::vector<double> parameters_of(const RunPlan& run, const data::Split& data, const models::Problem& problem) {
   if (!run.settings->serving.model.empty()) return served_parameters(*run.settings, data);
   const models::Model& model = *run.settings->model.model;
   std::vector<double> w(static_cast<std::size_t>(model.parameters(problem)));
   model.initial_values(problem, run.seed, w);
   return w;
+}
+
+/// Tokens as a line of text; numbers with blanks between them.
+std::string text_of(const data::Encoding& encoding, const serving::Answers::Tokens& tokens) {
+  const bool numbers = encoding.form == data::Encoding::Form::tokens;
+  std::string text;
+  for (const std::int64_t token : tokens)
+    text += (numbers && !text.empty() ? " " : "") + data::token_text(encoding, static_cast<std::uint32_t>(token));
+  return base::printable(text);
 }
 
 /// The parameters, and prompts that are the beginnings of the data's rows, one after the other.
@@ -39,9 +50,10 @@ std::unique_ptr<serving::Answers> answers_of(const RunPlan& run, const data::Spl
       prompt.push_back(static_cast<std::int64_t>(rows.features[static_cast<std::size_t>(row * rows.columns + k)]));
   }
   const strategies::Parallel& parallel = run.settings->parallel;
-  return std::make_unique<serving::Answers>(model, problem, static_cast<int>(parallel.pipeline),
-                                            static_cast<int>(parallel.tensor), parameters_of(run, data, problem),
-                                            std::move(prompts));
+  return std::make_unique<serving::Answers>(
+      model, problem, static_cast<int>(parallel.pipeline), static_cast<int>(parallel.tensor),
+      parameters_of(run, data, problem), std::move(prompts),
+      [encoding = data.encoding](const auto& tokens) { return text_of(*encoding, tokens); });
 }
 
 }  // namespace

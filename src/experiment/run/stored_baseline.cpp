@@ -75,6 +75,7 @@ void StoredScenario::describe(base::Describer& d) {
   d.text("name", name, "the scenario's name");
   d.text("version", version, "the release that made the runs");
   d.integer("results_number", results_number, "raised by every release that changes results");
+  d.pairs("keys", keys, "the keys that decide on the runs");
 }
 
 StoredRun::StoredRun() : metrics(all_metrics.size()) {}

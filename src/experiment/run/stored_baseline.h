@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/describe.h"
@@ -43,6 +44,9 @@ struct StoredScenario : base::Described {
   std::string name;  ///< the stem of the scenario's file
   std::string version;
   std::int64_t results_number = 0;
+  /// The keys that decide on the runs, with their values as TOML writes them, so that an error can name a changed one.
+  /// Files of older releases lack them.
+  std::vector<std::pair<std::string, std::string>> keys;
 
   void describe(base::Describer& d) override;
 };

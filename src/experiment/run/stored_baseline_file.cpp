@@ -64,7 +64,7 @@ std::vector<Position> table_places(const scenario::Table& table, std::string_vie
   return places;
 }
 
-/// What is wrong although every value by itself is right.
+/// Finds faults of the file as a whole, although every value by itself is right.
 class WholeFile {
  public:
   WholeFile(const StoredFile& stored, const scenario::Table& table, const std::string& file, Faults& faults)
@@ -121,6 +121,15 @@ std::string metric_text(const StoredMetric& metric, double value) {
              : scenario::float_text(value);
 }
 
+std::string scenario_text(const StoredScenario& scenario) {
+  std::string all = "\n[[scenario]]\n" + key_line("name", scenario::toml_string(scenario.name)) +
+                    key_line("version", scenario::toml_string(scenario.version)) +
+                    key_line("results_number", fmt::to_string(scenario.results_number));
+  if (!scenario.keys.empty()) all += "\n[scenario.keys]\n";
+  for (const auto& [key, value] : scenario.keys) all += key_line(scenario::toml_string(key), value);
+  return all;
+}
+
 std::string run_text(const StoredRun& run) {
   std::string all = "\n[[run]]\n";
   all += key_line("scenario", scenario::toml_string(run.scenario));
@@ -173,10 +182,7 @@ std::string text(const StoredBaseline& baseline) {
   for (std::size_t k = 0; k < stored_metrics().size(); ++k)
     if (const auto tolerance = baseline.tolerances.values[k])
       all += key_line(stored_metrics()[k].name, scenario::float_text(*tolerance));
-  for (const StoredScenario& each : baseline.scenarios)
-    all += "\n[[scenario]]\n" + key_line("name", scenario::toml_string(each.name)) +
-           key_line("version", scenario::toml_string(each.version)) +
-           key_line("results_number", fmt::to_string(each.results_number));
+  for (const StoredScenario& each : baseline.scenarios) all += scenario_text(each);
   for (const StoredRun& run : baseline.runs) all += run_text(run);
   return all + "\n[end]\n" + key_line("runs", fmt::to_string(baseline.runs.size()));
 }

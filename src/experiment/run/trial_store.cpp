@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 
 /// Whether a trial can have left these numbers.
 bool is_observed(const Observed& seen) {
-  return std::isfinite(seen.simulated_s) && seen.simulated_s >= 0.0 && seen.samples >= 0 && seen.crashes >= 0;
+  return std::isfinite(seen.simulated_s) && seen.simulated_s >= 0.0 && seen.samples >= 0 && seen.crashes >= 0 &&
+         std::isfinite(seen.samples_per_s());
 }
 
 std::map<std::string, Observed> read_trials(const std::string& file) {

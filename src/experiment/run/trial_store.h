@@ -1,4 +1,4 @@
-/// What the trials of an experiment have shown (counterfactuals.h), kept in its directory for the next command.
+/// The outcomes of an experiment's trials (counterfactuals.h), kept in its directory for the next command.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ struct Simulations {
   std::function<nlohmann::ordered_json(const RunPlan& run, const record::Record& record)> answer;
   /// Called in the parent, in the order in which runs end.  real_s: the real time of the simulation.
   std::function<void(std::size_t run, const nlohmann::ordered_json& answer, double real_s)> take;
-  /// Likewise, for a run whose process has died or whose data cannot be read any more.
+  /// Called in the parent for a run whose process has died or whose data cannot be read any more.
   std::function<void(std::size_t run, const std::string& fault)> failed;
   /// Asked between events. If not, runs under way are given up.
   std::function<bool()> goes_on;

@@ -128,6 +128,10 @@ Encoding whole_of(const Reader& json) {
   const std::string separator = text_in(json, "separator");
   if (separator.size() != 1) json.refuse("separator", json.at("separator"), "one byte");
   encoding.separator = separator[0];
+  // Files of older releases lack it.
+  const std::string decimal = json.text_or("decimal", ".");
+  if (decimal != "." && decimal != ",") json.refuse("decimal", json.at("decimal"), "a point or a comma");
+  encoding.decimal = decimal[0];
   encoding.missing = static_cast<Encoding::Gap>(place_in(gaps, json, "missing"));
   encoding.file_columns = json.integer<std::int64_t>("file_columns");
   for (const Json& column : json.array("columns")) encoding.columns.push_back(column_of(column));
@@ -176,6 +180,7 @@ Json json_of(const Encoding& encoding) {
             {"class_names", json_texts(encoding.class_names)},
             {"scaling", json_scaling(encoding.scaling)},
             {"target_scaling", json_scaling(encoding.target_scaling)}};
+  if (encoding.decimal != '.') json["decimal"] = std::string(1, encoding.decimal);
   if (encoding.parts.empty()) return json;
   json["part_names"] = json_texts(encoding.part_names);
   json["parts"] = Json::array();

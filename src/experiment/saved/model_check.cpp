@@ -83,8 +83,8 @@ bool has_room_for_embeddings(const models::Model& model, const models::Problem& 
   return !wide || (problem.fields > 0 ? problem.fields : problem.features) <= parameters / wide->embedding;
 }
 
-/// What a prediction of one row takes: of text the probabilities of all its tokens, attention among them, and what each
-/// part of a block makes of them.
+/// The memory that a prediction of one row takes. For text it holds the probabilities of all tokens, attention among
+/// them, and what each part of a block makes of the tokens.
 double bytes_of_row(const models::Model& model, const models::Problem& problem) {
   auto numbers = static_cast<double>(model.prediction_size(problem));
   if (const auto* const transformer = dynamic_cast<const models::Transformer*>(&model)) {

@@ -1,4 +1,4 @@
-/// What the file of a model says, held against the model's own kind.
+/// Checks the contents of a model's file against the model's own kind.
 ///
 /// The checksum of such a file has no key, so that a file with any contents can be made. Models and the readers of
 /// further rows take lengths and places as they are written: whatever they rely on is checked here, once.

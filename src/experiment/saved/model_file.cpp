@@ -102,12 +102,12 @@ std::vector<models::Layer> layers_in(const Json& json) {
   std::vector<models::Layer> all;
   for (const Json& each : json) {
     const Reader layer(each, "layers", all.size());
-    models::Layer& its = all.emplace_back();
-    its.name = layer.text("name");
-    its.first = layer.integer<std::int64_t>("first");
-    its.count = layer.integer<std::int64_t>("count");
-    its.rows = layer.integer<std::int64_t>("rows");
-    its.columns = layer.integer<std::int64_t>("columns");
+    models::Layer& read_layer = all.emplace_back();
+    read_layer.name = layer.text("name");
+    read_layer.first = layer.integer<std::int64_t>("first");
+    read_layer.count = layer.integer<std::int64_t>("count");
+    read_layer.rows = layer.integer<std::int64_t>("rows");
+    read_layer.columns = layer.integer<std::int64_t>("columns");
   }
   return all;
 }
@@ -248,14 +248,14 @@ SavedModel model_in(const std::string& file, Json json, std::string_view paramet
 
 }  // namespace
 
-std::string model_file(const std::string& out, const std::string& id) {
-  return fmt::format("{}/models/{}.model", out, id);
+std::string model_file(const std::string& out, const std::string& stem) {
+  return fmt::format("{}/models/{}.model", out, stem);
 }
 
-bool has_model(const std::string& out, const std::string& id) {
+bool has_model(const std::string& out, const std::string& stem) {
   try {
     const std::string bytes = base::read_file(
-        model_file(out, id),
+        model_file(out, stem),
         {.bytes_most = base::as_memory_allows, .contents = base::Contents::bytes, .links = base::Links::refuse});
     return bytes.starts_with(beginning_of_model()) && parameters_end(bytes).has_value();
   } catch (const base::TooMuchMemory&) {

@@ -33,9 +33,9 @@ struct SavedModel {
 };
 
 /// The file of a run's model: <out>/models/<id>.model.
-std::string model_file(const std::string& out, const std::string& id);
+std::string model_file(const std::string& out, const std::string& stem);
 /// Whether it is there, and is whole by its checksum. Follows no link.
-bool has_model(const std::string& out, const std::string& id);
+bool has_model(const std::string& out, const std::string& stem);
 /// The first bytes of every file of a model.
 std::string beginning_of_model();
 

@@ -64,9 +64,9 @@ void check_served_model(const Settings& settings, const scenario::Document& docu
   if (file.empty()) return;
   const scenario::Position position = place(document, key);
   if (!settings.training.numbers)
-    return faults.add(position,
-                      "serving.model beside training.numbers = false, with which no answer is computed; leave one of "
-                      "them out");
+    return faults.add(
+        position,
+        "serving.model with training.numbers = false, under which no answer is computed; leave one of them out");
   const SavedModel saved = read_model(file);
   const auto* const trained = dynamic_cast<const models::Transformer*>(saved.model.get());
   if (!trained)

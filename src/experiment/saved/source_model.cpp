@@ -22,15 +22,15 @@ SavedModel model_of_source(const SavedModel& whole, const std::string& source) {
                                           source.empty() ? "" : fmt::format("--part {}: ", source), names.size(),
                                           fmt::join(names, ", --part ")));
   const auto place = static_cast<std::size_t>(found - names.begin());
-  SavedModel its;
-  its.run = whole.run;
-  its.kind = whole.kind;
-  its.model = model->network(whole.problem, place);
-  its.problem = models::MultimodalPerceptron::problem_of(whole.problem, place);
-  its.precision = whole.precision;
-  its.encoding = whole.encoding.parts.at(place);
-  its.w = model->parameters_of(whole.problem, place, whole.w);
-  return its;
+  SavedModel source_model;
+  source_model.run = whole.run;
+  source_model.kind = whole.kind;
+  source_model.model = model->network(whole.problem, place);
+  source_model.problem = models::MultimodalPerceptron::problem_of(whole.problem, place);
+  source_model.precision = whole.precision;
+  source_model.encoding = whole.encoding.parts.at(place);
+  source_model.w = model->parameters_of(whole.problem, place, whole.w);
+  return source_model;
 }
 
 }  // namespace simgrad::experiment

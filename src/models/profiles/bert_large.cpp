@@ -40,7 +40,7 @@ Layer bert_head(const TransformerShape& shape, bool heads) {
 void BertLarge::describe(base::Describer& d) {
   d.integer("sequence", sequence, "tokens of a sample", base::Bounds::between(1, bert_places));
   d.flag("heads", heads, "whether the heads of the pretraining (masked tokens, next sentence) are part of it");
-  d.flag("dropout", dropout, "whether dropout's masks are made and kept, a byte a number");
+  d.flag("dropout", dropout, "whether dropout's masks are made and kept, with one byte per number");
   d.flag("fused_attention", fused_attention,
          "attention keeps no scores and makes them again in the backward pass (T. Dao et al., FlashAttention, 2022)");
 }

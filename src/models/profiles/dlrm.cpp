@@ -30,12 +30,13 @@ Layer dense(std::string name, std::int64_t inputs, std::int64_t outputs, bool in
 
 void Dlrm::describe(base::Describer& d) {
   const base::Bounds widths = base::Bounds::between(1.0, 1e6);
-  d.integer("dense_features", dense_features, "numbers of a sample beside its look-ups", base::Bounds::between(1, 1e6));
+  d.integer("dense_features", dense_features, "the number of dense features of a sample",
+            base::Bounds::between(1, 1e6));
   d.integer("tables", tables, "embedding tables, one for each categorical feature", base::Bounds::between(1, 1e4));
   d.numbers("rows", rows, "rows of each table; one number stands for all tables", base::Bounds::between(1.0, 1e10));
   d.integer("embedding", embedding, "numbers of a table's row, and outputs of the bottom perceptron",
             base::Bounds::between(1, 1e4));
-  d.integer("look_ups", look_ups, "rows of each table that a sample looks up, and adds up",
+  d.integer("look_ups", look_ups, "the number of rows of each table that a sample looks up and sums",
             base::Bounds::between(1, 1e5));
   d.numbers("bottom", bottom, "units of each hidden layer of the bottom perceptron; relu", widths);
   d.numbers("top", top, "units of each hidden layer of the top perceptron; relu", widths);
@@ -100,7 +101,7 @@ std::vector<Layer> Dlrm::profile() const {
 
 std::string Dlrm::refusal(const Problem&, const Shares& shares) const {
   if (shares.tensor > 1)
-    return "dlrm's dense layers are not shared among ranks; set tensor = 1, and deal its tables by expert";
+    return "dlrm's dense layers are not shared among ranks; set tensor = 1, and divide its tables by expert";
   if (shares.context > 1) return "dlrm's samples have no sequence that could be divided; set context = 1";
   if (shares.sequence_parallel)
     return "dlrm's samples have no sequence that could be divided; set sequence_parallel = false";

@@ -32,7 +32,7 @@ class InceptionBlock {
     for (const Convolution& shape : convolutions) convolve(shape);
     return joined();
   }
-  /// Likewise; then two beside each other, a row's and a column's, whose channels are joined.
+  /// Adds a branch that ends in two convolutions side by side, a row's and a column's, whose channels are joined.
   InceptionBlock& fork(std::initializer_list<Convolution> convolutions, const Convolution& shape) {
     begin_branch();
     for (const Convolution& one : convolutions) convolve(one);

@@ -5,10 +5,11 @@
 namespace simgrad::models {
 
 void LayerProfile::describe(base::Describer& d) {
-  d.path("path", path,
-         "a CSV file, a line a layer: name, parameters, forward_flops and backward_flops or forward_s and backward_s, "
-         "of a sample; if wanted weights_s (of backward_s, for the gradients of the parameters), activation_bytes, "
-         "entrance_bytes (that a hop of a pipeline carries), unit and times (so many such layers)");
+  d.path(
+      "path", path,
+      "a CSV file with a line for each layer: name, parameters, forward_flops and backward_flops or forward_s and "
+      "backward_s, of a sample; optionally weights_s (the part of backward_s for the gradients of the parameters), "
+      "activation_bytes, entrance_bytes (carried by a hop of a pipeline), unit and times (the number of such layers)");
   if (path.empty()) return d.refuse("path", "kind = \"profile\" reads layers from a file; give path = \"...\"");
   if (path == path_read_) return;
   try {

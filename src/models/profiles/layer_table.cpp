@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "models/profiles/amounts.h"
 
 namespace simgrad::models {
 
@@ -34,8 +35,24 @@ constexpr std::array<std::string_view, 11> column_names{
     "name",      "parameters",       "forward_flops",  "backward_flops", "forward_s", "backward_s",
     "weights_s", "activation_bytes", "entrance_bytes", "unit",           "times"};
 constexpr double layers_most = 1e5;
-/// A double counts whole numbers up to here one by one.
-constexpr double whole_most = 9e15;
+
+/// The most of a cell of a column.
+double most_of(Column column) {
+  switch (column) {
+    case Column::forward_flops:
+    case Column::backward_flops:
+      return flops_most;
+    case Column::forward_s:
+    case Column::backward_s:
+    case Column::weights_s:
+      return seconds_most;
+    case Column::activation_bytes:
+    case Column::entrance_bytes:
+      return bytes_most;
+    default:
+      return parameters_most;
+  }
+}
 
 class TableReader {
   using enum Column;
@@ -54,10 +71,10 @@ class TableReader {
       places_.empty() ? read_header() : read_layer();
     }
     if (table_.layers.empty())
-      throw base::ScenarioError(fmt::format(
-          "{}:{}:1: no layer; expected a line of columns, name,parameters,forward_flops,backward_flops or the "
-          "like, and a line a layer",
-          path_, std::max(line_, 1)));
+      throw base::ScenarioError(
+          fmt::format("{}:{}:1: no layer; expected a line of columns, name,parameters,forward_flops,backward_flops or "
+                      "the like, and a line for each layer",
+                      path_, std::max(line_, 1)));
     return std::move(table_);
   }
 
@@ -103,9 +120,9 @@ class TableReader {
           1,
           "no times and no flops; expected the columns forward_flops and backward_flops, or forward_s and backward_s");
     if (has(forward_flops) || has(backward_flops))
-      for (const Column column : {forward_flops, backward_flops}) require(column, " beside the other pass's");
+      for (const Column column : {forward_flops, backward_flops}) require(column, " in addition to the other pass's");
     if (has(forward_s) || has(backward_s))
-      for (const Column column : {forward_s, backward_s}) require(column, " beside the other pass's");
+      for (const Column column : {forward_s, backward_s}) require(column, " in addition to the other pass's");
     if (has(weights_s)) require(backward_s, ", of which weights_s is a part");
   }
   bool has(Column column) const { return std::ranges::find(places_, column) != places_.end(); }
@@ -129,9 +146,12 @@ class TableReader {
              fmt::format("{} must be a number of at least 0, found {}", column_names[static_cast<std::size_t>(column)],
                          cell.text.empty() ? "an empty cell" : fmt::format("\"{}\"", cell.text)));
     const bool counts = column == parameters || column == unit || column == times;
-    if (counts && (value != std::floor(value) || value > whole_most))
+    if (counts && value != std::floor(value))
       refuse(cell.column, fmt::format("{} must be a whole number, found \"{}\"",
                                       column_names[static_cast<std::size_t>(column)], cell.text));
+    if (value > most_of(column))
+      refuse(cell.column, fmt::format("{} must be at most {:.0e}, found \"{}\"",
+                                      column_names[static_cast<std::size_t>(column)], most_of(column), cell.text));
     return value;
   }
 
@@ -172,8 +192,8 @@ class TableReader {
   void add(Layer layer) {
     const auto number_of_layers = static_cast<std::int64_t>(table_.layers.size());
     layer.first = table_.layers.empty() ? 0 : table_.layers.back().first + table_.layers.back().count;
-    if (static_cast<double>(layer.first) + static_cast<double>(layer.count) > whole_most)
-      refuse(1, fmt::format("more than {:.0e} parameters in all", whole_most));
+    if (static_cast<double>(layer.first) + static_cast<double>(layer.count) > parameters_most)
+      refuse(1, fmt::format("more than {:.0e} parameters in all", parameters_most));
     layer.unit = has(unit) ? static_cast<std::int64_t>(number(unit)) : number_of_layers;
     const std::int64_t before = table_.layers.empty() ? 0 : table_.layers.back().unit;
     if (layer.unit != before && layer.unit != before + 1)

@@ -20,7 +20,8 @@ struct LayerTable {
 /// line is a layer, in forward order; numbers are those of a sample. Without `unit` each layer is a unit of its own.
 /// Errors: EnvironmentError for a file that cannot be read. ScenarioError `file:line:column: what was found, what was
 /// expected` for columns that are missing, unknown or there twice, for cells that are missing or no numbers of at least
-/// 0, for weights_s that backward_s does not hold, and for units that do not follow each other.
+/// 0 and at most as amounts.h has it, for weights_s that backward_s does not hold, and for units that do not follow
+/// each other.
 LayerTable read_layers(const std::string& path);
 
 }  // namespace simgrad::models

@@ -14,10 +14,10 @@ bool of_tables(const std::string& path) { return path.ends_with(".toml"); }
 }  // namespace
 
 void OperatorGraph::describe(base::Describer& d) {
-  d.path(
-      "path", path,
-      "a TOML file of [[operator]] tables; or a CSV file, a line an operator: name, inputs (names with spaces between "
-      "them), flops, output_bytes, and if wanted backward_flops, parameters, activation_bytes; numbers of a sample");
+  d.path("path", path,
+         "a TOML file of [[operator]] tables; or a CSV file with a line for each operator: name, inputs (names with "
+         "spaces between them), flops, output_bytes, and optionally backward_flops, parameters, activation_bytes; the "
+         "numbers are per sample");
   d.list("operator", tables, "the operators, in place of a file");
   if (path.empty() == tables.empty())
     return d.refuse(path.empty() ? "kind" : "path",
@@ -57,15 +57,16 @@ std::vector<Layer> OperatorGraph::profile() const {
   std::vector<Layer> layers;
   std::int64_t first = 0;
   for (const std::size_t number : graph_.order) {
-    const GraphOperator& its = table()[number];
+    const GraphOperator& graph_operator = table()[number];
     Layer& layer = layers.emplace_back();
     layer.first = first;
-    layer.count = its.parameters;
-    layer.forward_flops = its.flops;
-    layer.backward_flops = its.backward_flops.value_or((its.inputs.empty() ? 1.0 : 2.0) * its.flops);
-    layer.name = its.name;
+    layer.count = graph_operator.parameters;
+    layer.forward_flops = graph_operator.flops;
+    layer.backward_flops =
+        graph_operator.backward_flops.value_or((graph_operator.inputs.empty() ? 1.0 : 2.0) * graph_operator.flops);
+    layer.name = graph_operator.name;
     layer.unit = static_cast<std::int64_t>(layers.size()) - 1;
-    layer.kept.bytes = its.activation_bytes.value_or(its.output_bytes);
+    layer.kept.bytes = graph_operator.activation_bytes.value_or(graph_operator.output_bytes);
     first += layer.count;
   }
   return layers;
@@ -74,12 +75,12 @@ std::vector<Layer> OperatorGraph::profile() const {
 std::vector<ModelOperator> OperatorGraph::operators(const Problem&) const {
   std::vector<ModelOperator> all;
   for (std::size_t i = 0; i < graph_.order.size(); ++i) {
-    const GraphOperator& its = table()[graph_.order[i]];
-    all.push_back({.name = its.name,
+    const GraphOperator& graph_operator = table()[graph_.order[i]];
+    all.push_back({.name = graph_operator.name,
                    .first_layer = i,
                    .layers = 1,
                    .inputs = graph_.inputs[i],
-                   .output_bytes = its.output_bytes});
+                   .output_bytes = graph_operator.output_bytes});
   }
   return all;
 }

@@ -13,13 +13,13 @@
 #include "base/errors.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "models/profiles/amounts.h"
 
 namespace simgrad::models {
 
 namespace {
 
 constexpr double operators_most = 5e3;
-constexpr double whole_numbers_most = 9e15;  // a double counts them one by one up to here
 
 /// The names on a cycle among operators that wait for each other, from one of them back to it.
 std::string cycle_of(const std::vector<GraphOperator>& table, const std::vector<std::vector<std::size_t>>& inputs,
@@ -39,25 +39,30 @@ std::string cycle_of(const std::vector<GraphOperator>& table, const std::vector<
 }  // namespace
 
 void GraphOperator::describe(base::Describer& d) {
-  d.text("name", name, "by which other operators name it");
+  d.text("name", name, "the name by which other operators refer to it");
   d.names_or_indices("inputs", inputs, "the operators whose outputs it reads; none: it reads the samples");
-  d.number("flops", flops, "of its forward pass, a sample", base::Bounds::at_least(0));
+  d.number("flops", flops, "flops of its forward pass, per sample", base::Bounds::between(0, flops_most));
   d.number("backward_flops", backward_flops,
-           "of its backward pass, a sample; default twice its flops, and as many as these if it has no inputs",
-           base::Bounds::at_least(0));
-  d.integer("parameters", parameters, "that live where the operator is, and are updated there",
-            base::Bounds::between(0, whole_numbers_most));
-  d.number("output_bytes", output_bytes, "of a sample, sent to each device that reads the output",
-           base::Bounds::at_least(0));
+           "flops of its backward pass, per sample; default: twice its flops, or as many as these if it has no inputs",
+           base::Bounds::between(0, flops_most));
+  d.integer("parameters", parameters, "the number of parameters, which are on the operator's device and updated there",
+            base::Bounds::between(0, parameters_most));
+  d.number("output_bytes", output_bytes,
+           "bytes of its output, per sample, which are sent to each device that reads the output",
+           base::Bounds::between(0, bytes_most));
   d.number("activation_bytes", activation_bytes,
-           "of a sample, kept until the operator's backward pass; default output_bytes", base::Bounds::at_least(0));
+           "bytes per sample that are kept until the operator's backward pass; default: output_bytes",
+           base::Bounds::between(0, bytes_most));
   if (name.empty()) d.refuse("name", "an operator without a name; give it one that the inputs of others can have");
 }
 
 OrderedGraph ordered(const std::vector<GraphOperator>& table) {
   std::map<std::string, std::size_t> numbers;
   std::vector<std::string> names;
+  double parameters = 0.0;
   for (std::size_t i = 0; i < table.size(); ++i) {
+    if (parameters += static_cast<double>(table[i].parameters); parameters > parameters_most)
+      return {.fault = GraphFault{i, false, fmt::format("more than {:.0e} parameters in all", parameters_most)}};
     if (!numbers.emplace(table[i].name, i).second)
       return {.fault =
                   GraphFault{i, false, fmt::format("a second operator \"{}\"; give it another name", table[i].name)}};
@@ -95,8 +100,8 @@ OrderedGraph ordered(const std::vector<GraphOperator>& table) {
     placed[next] = true;
     places[next] = graph.order.size();
     graph.order.push_back(next);
-    std::vector<std::size_t>& its = graph.inputs.emplace_back();
-    for (const std::size_t input : inputs[next]) its.push_back(places[input]);
+    std::vector<std::size_t>& input_places = graph.inputs.emplace_back();
+    for (const std::size_t input : inputs[next]) input_places.push_back(places[input]);
   }
   return graph;
 }
@@ -132,8 +137,8 @@ class OperatorReader {
     }
     if (table_.empty())
       refuse(std::max(line_, 1), 1,
-             "no operator; expected a line of columns, name,inputs,flops,output_bytes or the "
-             "like, and a line an operator");
+             "no operator; expected a line of columns, name,inputs,flops,output_bytes or the like, and a line for each "
+             "operator");
     if (const auto fault = ordered(table_).fault) {
       const Place& place = places_[fault->at];
       refuse(place.line, fault->in_its_inputs ? place.inputs : place.name, fault->text);
@@ -194,17 +199,25 @@ class OperatorReader {
   bool written(OperatorColumn column) const { return has(column) && !cell(column).text.empty(); }
 
   double number(OperatorColumn column) const {
-    const Cell& its = cell(column);
-    const char *const first = its.text.data(), *const last = first + its.text.size();
+    const Cell& number_cell = cell(column);
+    const char *const first = number_cell.text.data(), *const last = first + number_cell.text.size();
     double value = 0.0;
     const auto [end, error] = std::from_chars(first, last, value);
     if (error != std::errc() || end != last || !std::isfinite(value) || value < 0.0)
       refuse(
-          line_, its.column,
+          line_, number_cell.column,
           fmt::format("{} must be a number of at least 0, found {}", operator_columns[static_cast<std::size_t>(column)],
-                      its.text.empty() ? "an empty cell" : fmt::format("\"{}\"", its.text)));
-    if (column == parameters && (value != std::floor(value) || value > whole_numbers_most))
-      refuse(line_, its.column, fmt::format("parameters must be a whole number, found \"{}\"", its.text));
+                      number_cell.text.empty() ? "an empty cell" : fmt::format("\"{}\"", number_cell.text)));
+    const double most = column == parameters                          ? parameters_most
+                        : column == flops || column == backward_flops ? flops_most
+                                                                      : bytes_most;
+    if (value > most)
+      refuse(line_, number_cell.column,
+             fmt::format("{} must be at most {:.0e}, found \"{}\"", operator_columns[static_cast<std::size_t>(column)],
+                         most, number_cell.text));
+    if (column == parameters && value != std::floor(value))
+      refuse(line_, number_cell.column,
+             fmt::format("parameters must be a whole number, found \"{}\"", number_cell.text));
     return value;
   }
 
@@ -215,20 +228,20 @@ class OperatorReader {
                          header_.size()));
     if (static_cast<double>(table_.size()) >= operators_most)
       refuse(line_, 1, fmt::format("more than {:.0e} operators", operators_most));
-    GraphOperator its;
-    its.name = cell(name).text;
-    if (its.name.empty()) refuse(line_, cell(name).column, "an operator without a name; expected one");
-    if (its.name.find(' ') != std::string::npos)
+    GraphOperator graph_operator;
+    graph_operator.name = cell(name).text;
+    if (graph_operator.name.empty()) refuse(line_, cell(name).column, "an operator without a name; expected one");
+    if (graph_operator.name.find(' ') != std::string::npos)
       refuse(line_, cell(name).column,
-             fmt::format("a space in \"{}\"; names in inputs have spaces between them", its.name));
-    if (has(inputs)) its.inputs = words_of(cell(inputs).text);
-    its.flops = number(flops);
-    its.output_bytes = number(output_bytes);
-    if (written(backward_flops)) its.backward_flops = number(backward_flops);
-    if (written(parameters)) its.parameters = static_cast<std::int64_t>(number(parameters));
-    if (written(activation_bytes)) its.activation_bytes = number(activation_bytes);
+             fmt::format("a space in \"{}\"; names in inputs have spaces between them", graph_operator.name));
+    if (has(inputs)) graph_operator.inputs = words_of(cell(inputs).text);
+    graph_operator.flops = number(flops);
+    graph_operator.output_bytes = number(output_bytes);
+    if (written(backward_flops)) graph_operator.backward_flops = number(backward_flops);
+    if (written(parameters)) graph_operator.parameters = static_cast<std::int64_t>(number(parameters));
+    if (written(activation_bytes)) graph_operator.activation_bytes = number(activation_bytes);
     places_.push_back({line_, cell(name).column, has(inputs) ? cell(inputs).column : cell(name).column});
-    table_.push_back(std::move(its));
+    table_.push_back(std::move(graph_operator));
   }
 
   const std::string& path_;

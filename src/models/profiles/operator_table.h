@@ -36,7 +36,7 @@ struct GraphFault {
 struct OrderedGraph {
   std::vector<std::size_t> order = {};                ///< numbers in the table
   std::vector<std::vector<std::size_t>> inputs = {};  ///< by place in `order`: places of the operators that it reads
-  std::optional<GraphFault> fault = {};               ///< an unknown or repeated name, or a cycle
+  std::optional<GraphFault> fault = {};               ///< too many parameters, an unknown or repeated name, or a cycle
 };
 OrderedGraph ordered(const std::vector<GraphOperator>& table);
 

@@ -1,4 +1,5 @@
-/// What `check` has found, for every form in which it is told: lines, JUnit, TAP, GitHub's annotations and summary.
+/// The findings of `check`, for every form in which they are reported: lines, JUnit, TAP, GitHub's annotations and
+/// summary.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "outputs/files/run_stem.h"
 #include "outputs/report/charts/plan.h"
 #include "outputs/results_reading.h"
 #include "outputs/timelines/timeline.h"
@@ -40,14 +41,14 @@ Results read_results(const std::string& directory) {
 }
 
 TimelineOf timelines_in(const std::string& directory) {
-  return [directory](const std::string& id) { return read_timeline(directory, id); };
+  return [directory](const std::string& stem) { return read_timeline(directory, stem); };
 }
 
 std::string state_of_timelines(const std::string& directory, const Results& results) {
   std::vector<std::uint64_t> state;
   for (const Run& run : results.runs) {
     struct stat file = {};
-    if (stat(timeline_file(directory, run.id).c_str(), &file) != 0) file = {};
+    if (stat(timeline_file(directory, run_stem(run)).c_str(), &file) != 0) file = {};
     for (const auto number : {file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec})
       state.push_back(static_cast<std::uint64_t>(number));
   }

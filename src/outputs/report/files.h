@@ -12,7 +12,7 @@ namespace simgrad::outputs::report {
 /// the file's name, and line and column where it is not JSON.
 Results read_results(const std::string& directory);
 
-/// Returns a function that reads timelines/<id>.json.gz of the directory when it is called. Errors of the call: as of
+/// Returns a function that reads timelines/<stem>.json.gz of the directory when it is called. Errors of the call: as of
 /// read_results.
 TimelineOf timelines_in(const std::string& directory);
 

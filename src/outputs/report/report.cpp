@@ -12,6 +12,7 @@
 #include "outputs/report/charts/memory.h"
 #include "outputs/report/charts/mesh.h"
 #include "outputs/report/charts/overview.h"
+#include "outputs/report/charts/pairs.h"
 #include "outputs/report/charts/pareto.h"
 #include "outputs/report/charts/plan.h"
 #include "outputs/report/charts/points_table.h"
@@ -81,6 +82,7 @@ void write_charts(Writer& writer, const ReportModel& model, const std::optional<
                   const TimelineOf& timeline_of, const std::string& command) {
   write_view(writer, model);
   writer.member("points_table", table);
+  if (const std::optional<Pairs> compared = pairs(model)) writer.member("pairs", *compared);
   if (const std::optional<Answers> answered = answers(model)) writer.member("answers", *answered);
   writer.member("curves", curves(model));
   write_consensus(writer, consensus(model));

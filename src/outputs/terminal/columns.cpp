@@ -27,6 +27,18 @@ Cells number_cells(const std::vector<Row>& rows, std::optional<double> Row::*num
   return cells_of(rows, [&](const Row& row) { return row.*number ? std::string(text(*(row.*number))) : "-"; });
 }
 
+/// Returns a number of all rows; NaN for rows without it.
+std::vector<double> numbers_of(const std::vector<Row>& rows, std::optional<double> Row::*number) {
+  std::vector<double> numbers;
+  for (const Row& row : rows) numbers.push_back((row.*number).value_or(nan));
+  return numbers;
+}
+
+/// Returns the cells of a number in one unit; "-" for rows without it.
+Cells number_cells(const std::vector<Row>& rows, std::optional<double> Row::*number, Quantity quantity) {
+  return column_texts(quantity, numbers_of(rows, number));
+}
+
 std::string steps_done(double steps) {
   return steps == 1.0 ? tr("{} step done", count(steps)) : tr("{} steps done", count(steps));
 }
@@ -38,9 +50,11 @@ Column titled(Column::Kind kind, const std::string& title, Cells cells) {
   return {kind, title.substr(0, bar), title.substr(bar + 1), std::move(cells)};
 }
 
-std::string outcome_text(const Row& row, bool has_target) {
+/// unit: of the times to the target.
+std::string outcome_text(const Row& row, bool has_target, const ColumnUnit& unit) {
   if (row.reached > 0) {
-    const std::string text = with_margin(*row.time_to_target_s, row.time_to_target_margin_s.value_or(nan), duration);
+    const std::string text = with_margin(*row.time_to_target_s, row.time_to_target_margin_s.value_or(nan),
+                                         [&](double seconds) { return unit.text(seconds); });
     // A mean over some of the seeds must not pass for one over all.
     return row.all_reached() ? text : tr("{}, {} of {}", text, row.reached, row.seeds);
   }
@@ -60,8 +74,9 @@ std::string_view outcome_colour(const Row& row, const std::vector<const Row*>& b
 }
 
 Column outcome_column(const Comparison& c) {
+  const ColumnUnit unit(Quantity::time, numbers_of(c.rows, &Row::time_to_target_s));
   Column column = titled(Column::outcome, c.has_target ? tr("time to|target") : tr("outcome"),
-                         cells_of(c.rows, [&](const Row& row) { return outcome_text(row, c.has_target); }));
+                         cells_of(c.rows, [&](const Row& row) { return outcome_text(row, c.has_target, unit); }));
   const std::vector<const Row*> to_target = ranked(c, by_time_to_target);
   std::vector<const Row*> best;
   for (const std::size_t i : leaders(to_target, by_time_to_target).all) best.push_back(to_target[i]);
@@ -110,11 +125,13 @@ namespace {
 
 void add_answer_columns(std::vector<Column>& columns, const std::vector<Row>& rows) {
   columns.push_back(
-      titled(Column::ttft_median, tr("first token|median"), number_cells(rows, &Row::ttft_s_median, duration)));
-  columns.push_back(titled(Column::ttft_tail, tr("first token|99 %"), number_cells(rows, &Row::ttft_s_p99, duration)));
+      titled(Column::ttft_median, tr("first token|median"), number_cells(rows, &Row::ttft_s_median, Quantity::time)));
   columns.push_back(
-      titled(Column::tpot_median, tr("each token|median"), number_cells(rows, &Row::tpot_s_median, duration)));
-  columns.push_back(titled(Column::tpot_tail, tr("each token|99 %"), number_cells(rows, &Row::tpot_s_p99, duration)));
+      titled(Column::ttft_tail, tr("first token|99 %"), number_cells(rows, &Row::ttft_s_p99, Quantity::time)));
+  columns.push_back(
+      titled(Column::tpot_median, tr("each token|median"), number_cells(rows, &Row::tpot_s_median, Quantity::time)));
+  columns.push_back(
+      titled(Column::tpot_tail, tr("each token|99 %"), number_cells(rows, &Row::tpot_s_p99, Quantity::time)));
   columns.push_back(
       titled(Column::million_tokens, tr("1 M|tokens"), number_cells(rows, &Row::dollars_per_million_tokens, dollars)));
 }
@@ -123,35 +140,36 @@ void add_answer_columns(std::vector<Column>& columns, const std::vector<Row>& ro
 
 std::vector<Column> all_columns(const Comparison& c) {
   const std::vector<Row>& rows = c.rows;
-  const auto percent = [](double x) { return fmt::format("{:.0f}%", 100.0 * x); };
+  const auto percent = [](double x) { return whole(100.0 * x) + "%"; };
   const auto tenths_of_percent = [](double x) { return fmt::format("{:.1f}%", 100.0 * x); };
-  const auto plain = [](double x) { return fmt::format("{:.4g}", x); };
+  const auto plain = [](double x) { return number_text(x, 4); };
 
   std::vector<Column> columns;
   columns.push_back(titled(Column::label, tr("strategy"), label_cells(rows, std::string::npos)));
   add_grid_columns(columns, c);
   columns.push_back(titled(Column::workers, tr("workers"),
-                           cells_of(rows, [](const Row& row) { return std::to_string(row.workers); })));
+                           cells_of(rows, [](const Row& row) { return whole(static_cast<double>(row.workers)); })));
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.seeds > 1; })) {
     columns.push_back(
         titled(Column::seeds, tr("seeds"), cells_of(rows, [](const Row& row) { return std::to_string(row.seeds); })));
   }
-  columns.push_back(titled(Column::simulated, tr("simulated|time"), number_cells(rows, &Row::simulated_s, duration)));
+  columns.push_back(
+      titled(Column::simulated, tr("simulated|time"), number_cells(rows, &Row::simulated_s, Quantity::time)));
   columns.push_back(outcome_column(c));
   columns.push_back(
       titled(Column::throughput, tr("speed-up|samples/s"), number_cells(rows, &Row::speedup_throughput, speedup_text)));
   columns.push_back(
       titled(Column::to_target, tr("speed-up|target"), number_cells(rows, &Row::speedup_time_to_target, speedup_text)));
   columns.push_back(titled(Column::efficiency, tr("efficiency"), number_cells(rows, &Row::efficiency, percent)));
-  columns.push_back(titled(Column::tokens, tr("tokens/s"), number_cells(rows, &Row::tokens_per_s, count)));
+  columns.push_back(titled(Column::tokens, tr("tokens/s"), number_cells(rows, &Row::tokens_per_s, Quantity::count)));
   add_answer_columns(columns, rows);
   columns.push_back(titled(Column::mfu, tr("MFU"), number_cells(rows, &Row::mfu, tenths_of_percent)));
-  columns.push_back(titled(Column::memory, tr("peak|memory"), number_cells(rows, &Row::memory_bytes, byte_count)));
+  columns.push_back(titled(Column::memory, tr("peak|memory"), number_cells(rows, &Row::memory_bytes, Quantity::bytes)));
   columns.push_back(titled(Column::bar, tr("time|went to"), bar_cells(rows, bar_cells_most)));
   columns.push_back(titled(Column::cost, tr("cost"), number_cells(rows, &Row::cost_usd, dollars)));
-  columns.push_back(titled(Column::energy, tr("energy"), number_cells(rows, &Row::energy_j, joules)));
-  columns.push_back(titled(Column::bytes, tr("bytes|sent"), number_cells(rows, &Row::bytes, byte_count)));
-  columns.push_back(titled(Column::messages, tr("messages"), number_cells(rows, &Row::messages, count)));
+  columns.push_back(titled(Column::energy, tr("energy"), number_cells(rows, &Row::energy_j, Quantity::energy)));
+  columns.push_back(titled(Column::bytes, tr("bytes|sent"), number_cells(rows, &Row::bytes, Quantity::bytes)));
+  columns.push_back(titled(Column::messages, tr("messages"), number_cells(rows, &Row::messages, Quantity::count)));
   columns.push_back(titled(Column::loss, tr("final|loss"), number_cells(rows, &Row::final_loss, plain)));
   columns.push_back(titled(Column::metric, tr("final|metric"), number_cells(rows, &Row::final_metric, plain)));
   if (!c.metric_name.empty()) columns.back().header = printable(c.metric_name);

@@ -18,6 +18,7 @@
 #include "outputs/terminal/axis.h"
 #include "outputs/terminal/canvas.h"
 #include "outputs/text/language.h"
+#include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs {
@@ -111,7 +112,7 @@ std::pair<std::string_view, double> time_unit(double longest_s) {
   return unit;
 }
 
-std::string tick_text(double value) { return fmt::format("{:.4g}", value); }
+std::string tick_text(double value) { return number_text(value, 4); }
 
 /// Draws a curve. Times before the beginning of a logarithmic axis are drawn at its beginning; a single point is a dot.
 void draw(Canvas& canvas, std::size_t i, const std::vector<CurvePoint>& points, const Axis& time, const Axis& loss) {

@@ -112,8 +112,8 @@ std::string fastest_sentence(const Comparison& c, const std::vector<const Row*>&
     if (*speedup < 1.0) text += tr(", so one worker alone is faster");
   }
   text += (equals.size() > 1 ? "" : shares(best)) + tr(".") + cheapest_sentence(c, &best);
-  if (const std::string most = throughput_sentence(c, &best); !most.empty()) text += tr(" ") + most;
-  if (top.lead == Lead::one_seed) text += tr(" ") + one_seed_remark(c);
+  if (const std::string most = throughput_sentence(c, &best); !most.empty()) text += between_sentences() + most;
+  if (top.lead == Lead::one_seed) text += between_sentences() + one_seed_remark(c);
   return text;
 }
 
@@ -183,10 +183,10 @@ std::string unreached_sentence(const Comparison& c) {
   }
   if (!closest) return tr("No run reached the target.");
   if (closest->levelled_off)
-    return tr("No run reached the target; {} came closest: its loss levelled off at {:.4g}, after {}{}.",
-              named(*closest), *closest->final_loss, duration(closest->simulated_s.value_or(0.0)), shares(*closest));
-  return tr("No run reached the target; the closest is {} with loss {:.4g} after {}{}.", named(*closest),
-            *closest->final_loss, duration(closest->simulated_s.value_or(0.0)), shares(*closest));
+    return tr("No run reached the target; {} came closest: its loss levelled off at {}, after {}{}.", named(*closest),
+              number_text(*closest->final_loss, 4), duration(closest->simulated_s.value_or(0.0)), shares(*closest));
+  return tr("No run reached the target; the closest is {} with loss {} after {}{}.", named(*closest),
+            number_text(*closest->final_loss, 4), duration(closest->simulated_s.value_or(0.0)), shares(*closest));
 }
 
 /// Returns the report's sentence on the winner of each question, if the grid asks several.
@@ -221,7 +221,7 @@ std::string sentence(const Results& results, const Comparison& c) {
   if (most.empty()) return without_throughput(c);
   const bool by_chance =
       c.speed_by_chance && leaders(ranked(c, by_time_per_sample), by_time_per_sample).lead == Lead::one_seed;
-  return by_chance ? most + tr(" ") + one_seed_remark(c) : most;
+  return by_chance ? most + between_sentences() + one_seed_remark(c) : most;
 }
 
 }  // namespace simgrad::outputs

@@ -10,8 +10,8 @@
 #include "outputs/finding.h"
 #include "outputs/terminal/summary_sentence.h"
 #include "outputs/text/language.h"
-#include "outputs/text/notes.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/recognised.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs {
@@ -84,7 +84,7 @@ std::string error_lines(const std::vector<Run>& runs, std::size_t width) {
     if (run.record.status != record::Status::failed) continue;
     const std::string point = point_text(run.parameters);
     text += wrapped(tr("Failed: {}{}, seed {}: {}", run.label, point.empty() ? "" : tr(", ") + point, run.seed,
-                       run.record.error.empty() ? tr("no reason was recorded") : run.record.error),
+                       run.record.error.empty() ? tr("no reason was recorded") : translated(run.record.error)),
                     width);
   }
   return text;
@@ -95,10 +95,9 @@ std::string spectral_gap_lines(const std::vector<Run>& runs, std::size_t width) 
   std::vector<std::string> known;
   for (const Run& run : runs) {
     if (!run.record.spectral_gap) continue;
-    const double of_graph = *run.record.spectral_gap;
-    std::string text = run.workers == 1
-                           ? tr("{:.4g} for {} with {} worker", of_graph, printable(run.label), run.workers)
-                           : tr("{:.4g} for {} with {} workers", of_graph, printable(run.label), run.workers);
+    const std::string of_graph = number_text(*run.record.spectral_gap, 4);
+    std::string text = run.workers == 1 ? tr("{} for {} with {} worker", of_graph, printable(run.label), run.workers)
+                                        : tr("{} for {} with {} workers", of_graph, printable(run.label), run.workers);
     if (std::find(known.begin(), known.end(), text) == known.end()) known.push_back(std::move(text));
   }
   if (known.empty()) return "";
@@ -143,7 +142,7 @@ std::string note_lines(const std::vector<Run>& runs, std::size_t width) {
   constexpr std::size_t shown = 8;
   std::string lines;
   for (const Note& note : std::span(notes).first(std::min(shown, notes.size()))) {
-    lines += wrapped(tr("Note ({}): {}", owners(note), note_text(note.text)), width);
+    lines += wrapped(tr("Note ({}): {}", owners(note), translated(note.text)), width);
   }
   if (notes.size() > shown) lines += tr("{} more notes are in results.json.\n", notes.size() - shown);
   return lines;
@@ -180,7 +179,7 @@ std::string binding_line(const Results& results, std::size_t width) {
 
 std::string table_footer(const Results& results, const Comparison& c, std::size_t width, bool bars_shown) {
   std::string text = bars_shown ? wrapped(legend(c), width) : "";
-  if (c.target) text += wrapped(tr("Target: loss {:.6g} or less.", *c.target), width);
+  if (c.target) text += wrapped(tr("Target: loss {} or less.", number_text(*c.target, 6)), width);
   text += baseline_lines(c, width);
   text += margin_line(c, width);
   text += wrapped(sentence(results, c), width);

@@ -26,38 +26,68 @@ std::string tr(std::string_view english) {
   if (present == Language::english) return std::string(english);
   static const auto catalogue = [] {
     std::unordered_map<std::string_view, std::string_view> by_english;
-    for (const Translation& each : translations()) by_english.emplace(each.english, each.chinese);
+    for (const Translation& each : translations())
+      if (each.context.empty() && !each.chinese.empty()) by_english.emplace(each.english, each.chinese);
     return by_english;
   }();
   const auto found = catalogue.find(english);
   return std::string(found == catalogue.end() ? english : found->second);
 }
 
+std::string between_sentences() { return present == Language::english ? " " : ""; }
+
 namespace {
 
-/// Whether the byte begins a Chinese character: U+4000 to U+9FFF in UTF-8.
-bool begins_character(char byte) {
-  const auto code = static_cast<unsigned char>(byte);
-  return code >= 0xE4 && code <= 0xE9;
+/// Whether a Chinese character, or a sign of Chinese punctuation, ends or begins the text: U+3000 to U+9FFF, and the
+/// full-width forms, in UTF-8.
+bool is_wide(std::string_view text, bool at_end) {
+  if (text.size() < 3) return false;
+  const auto first = static_cast<unsigned char>(at_end ? text[text.size() - 3] : text[0]);
+  return (first >= 0xE3 && first <= 0xE9) || first == 0xEF;
 }
 
-/// Removes the spaces between two Chinese characters.
-void close_up_characters(std::string& text) {
-  for (std::size_t at = 3; at + 1 < text.size(); ++at)
-    if (text[at] == ' ' && begins_character(text[at - 3]) && begins_character(text[at + 1])) text.erase(at, 1);
+bool has_sign(std::string_view text, bool at_end) {
+  for (const std::string_view sign : {"，", "。", "：", "；", "、", "（", "）"})
+    if (at_end ? text.ends_with(sign) : text.starts_with(sign)) return true;
+  return false;
 }
 
 }  // namespace
 
-std::string closed_up(std::string text) {
-  if (present == Language::english) return text;
-  close_up_characters(text);
-  for (const std::string_view sign : {"，", "。", "：", "；", "、", "（", "）"})
-    for (std::size_t at = 0; (at = text.find(sign, at)) != std::string::npos; at += sign.size()) {
-      if (text.compare(at + sign.size(), 1, " ") == 0) text.erase(at + sign.size(), 1);
-      if (at > 0 && text[at - 1] == ' ') text.erase(--at, 1);
+void add_part(std::string& text, std::string_view part) {
+  const std::string_view before = std::string_view(text).substr(0, text.size() - (text.ends_with(' ') ? 1 : 0));
+  const std::string_view after = part.substr(part.starts_with(' ') ? 1 : 0);
+  const bool closes =
+      has_sign(before, true) || has_sign(after, false) || (is_wide(before, true) && is_wide(after, false));
+  if (closes && present != Language::english && !after.empty()) {
+    text.resize(before.size());
+    part = after;
+  }
+  text += part;
+}
+
+std::string formatted(std::string_view english, fmt::format_args arguments) {
+  const std::string text = tr(english);
+  if (present == Language::english) return fmt::vformat(text, arguments);
+  std::string all, words;
+  int next = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '{' && text[at] != '}') {
+      words += text[at];
+    } else if (text.compare(at, 2, "{{") == 0 || text.compare(at, 2, "}}") == 0) {
+      words += text[at++];
+    } else {
+      const std::size_t end = text.find('}', at), colon = std::min(text.find(':', at), end);
+      std::string place = text.substr(at + 1, colon - at - 1);
+      if (place.empty()) place = std::to_string(next++);
+      add_part(all, words);
+      words.clear();
+      add_part(all, fmt::vformat("{" + place + text.substr(colon, end - colon) + "}", arguments));
+      at = end;
     }
-  return text;
+  }
+  add_part(all, words);
+  return all;
 }
 
 }  // namespace simgrad::outputs

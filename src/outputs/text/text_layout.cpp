@@ -155,9 +155,10 @@ std::string listed(const std::vector<std::string>& items, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
     const bool last = i + 1 == items.size();
-    text += (i == 0 ? "" : last ? tr(" and ") : comma) + items[i];
+    add_part(text, i == 0 ? "" : last ? tr(" and ") : comma);
+    add_part(text, items[i]);
   }
-  if (items.size() > shown) text += tr(" and {} more", items.size() - shown);
+  if (items.size() > shown) add_part(text, tr(" and {} more", items.size() - shown));
   return text;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/errors.h"
 #include "outputs/files/byte_file.h"
+#include "outputs/files/run_stem.h"
 #include "outputs/results_reading.h"
 #include "record/time_part.h"
 
@@ -119,12 +120,12 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
   return text + "  }\n}\n";
 }
 
-std::string timeline_file(const std::string& directory, const std::string& run) {
-  return (std::filesystem::path(directory) / "timelines" / (run + ".json.gz")).string();
+std::string timeline_file(const std::string& directory, const std::string& stem) {
+  return (std::filesystem::path(directory) / "timelines" / (stem + ".json.gz")).string();
 }
 
-void write_timeline(const std::string& directory, const record::Timeline& timeline, const std::string& run) {
-  const std::string path = timeline_file(directory, run), text = timeline_json(timeline, run);
+void write_timeline(const std::string& directory, const record::Timeline& timeline, const std::string& stem) {
+  const std::string path = timeline_file(directory, stem), text = timeline_json(timeline, id_in_stem(stem));
   if (text.size() > timeline_bytes_most)
     throw base::EnvironmentError(
         fmt::format("{}: is not written: the timeline has {} bytes, and is not read again if it has more than {}", path,
@@ -134,10 +135,10 @@ void write_timeline(const std::string& directory, const record::Timeline& timeli
   file.close();
 }
 
-bool has_timeline(const std::string& directory, const std::string& run) {
+bool has_timeline(const std::string& directory, const std::string& stem) {
   try {
-    const std::string text = read_byte_file(timeline_file(directory, run), timeline_bytes_most, base::Links::refuse);
-    return text.starts_with(beginning(run)) && text.ends_with(timeline_ending);
+    const std::string text = read_byte_file(timeline_file(directory, stem), timeline_bytes_most, base::Links::refuse);
+    return text.starts_with(beginning(id_in_stem(stem))) && text.ends_with(timeline_ending);
   } catch (const base::EnvironmentError&) {
     return false;
   } catch (const base::ScenarioError&) {
@@ -150,12 +151,12 @@ bool begins_as_timeline(const std::string& file, const std::string& run) {
   return beginning_of_byte_file(file, expected.size()) == expected;
 }
 
-std::optional<record::Timeline> read_timeline(const std::string& directory, const std::string& run) {
-  const std::string path = timeline_file(directory, run);
+std::optional<record::Timeline> read_timeline(const std::string& directory, const std::string& stem) {
+  const std::string path = timeline_file(directory, stem);
   std::error_code fault;
   if (!std::filesystem::exists(path, fault)) return std::nullopt;
   return parsed_text(path, read_byte_file(path, timeline_bytes_most),
-                     [&](const Json& json) { return timeline_from_json(json, run); });
+                     [&](const Json& json) { return timeline_from_json(json, id_in_stem(stem)); });
 }
 
 record::Timeline timeline_from_json(const Json& json, const std::string& run) {

@@ -21,18 +21,18 @@ std::string timeline_json(const record::Timeline& timeline, const std::string& r
 /// messages (cluster::TimelineLimits), of 250 bytes at most: two million bytes. The rest is for the names of its ranks.
 inline constexpr std::size_t timeline_bytes_most = std::size_t{16} << 20;
 
-/// The file of a run's timeline: <directory>/timelines/<run>.json.gz.
-std::string timeline_file(const std::string& directory, const std::string& run);
+/// The file of a run's timeline: <directory>/timelines/<stem>.json.gz.  stem: as of outputs/files/run_stem.h.
+std::string timeline_file(const std::string& directory, const std::string& stem);
 /// Errors: base::EnvironmentError for a file that cannot be written, and for a timeline of more bytes than that.
-void write_timeline(const std::string& directory, const record::Timeline& timeline, const std::string& run);
+void write_timeline(const std::string& directory, const record::Timeline& timeline, const std::string& stem);
 /// Whether the run's timeline is in the directory, and is whole: a file that a machine's death has left empty, full of
 /// zeros or cut off is not, and nor is one that unpacks to more bytes than a timeline has, or a link.
-bool has_timeline(const std::string& directory, const std::string& run);
-/// Whether the file begins as a run's timeline does. Follows no link.
+bool has_timeline(const std::string& directory, const std::string& stem);
+/// Whether the file begins as the timeline of the run with the id does. Follows no link.
 bool begins_as_timeline(const std::string& file, const std::string& run);
 /// Reads the run's timeline; nothing without its file.  Errors: base::EnvironmentError for a file that cannot be
 /// opened; base::ScenarioError, with the file's name, for one that is damaged and for contents that are wrong.
-std::optional<record::Timeline> read_timeline(const std::string& directory, const std::string& run);
+std::optional<record::Timeline> read_timeline(const std::string& directory, const std::string& stem);
 /// Reads the timeline of a run.  run: the id that the file must have.
 /// Errors: base::EnvironmentError for a member that is missing, of another type, of another length or out of bounds,
 /// and for another run.

@@ -22,12 +22,12 @@ MessageCost ConcurrentMessages::slowest(std::span<const std::pair<int, int>> mes
     }
   MessageCost slowest;
   for (const auto& [from, to] : messages) {
-    const cluster::MemberRoute& its = route(from, to);
-    double bytes_per_s = its.alone_bytes_per_s();
-    for (const int link : its.links)
-      bytes_per_s =
-          std::min(bytes_per_s, its.payload_part * numbers_.bandwidth(link) / on_link_[static_cast<std::size_t>(link)]);
-    slowest.latency_s = std::max(slowest.latency_s, its.latency_s);
+    const cluster::MemberRoute& member_route = route(from, to);
+    double bytes_per_s = member_route.alone_bytes_per_s();
+    for (const int link : member_route.links)
+      bytes_per_s = std::min(
+          bytes_per_s, member_route.payload_part * numbers_.bandwidth(link) / on_link_[static_cast<std::size_t>(link)]);
+    slowest.latency_s = std::max(slowest.latency_s, member_route.latency_s);
     slowest.s_per_byte = std::max(slowest.s_per_byte, 1.0 / bytes_per_s);
   }
   std::ranges::fill(on_link_, 0);

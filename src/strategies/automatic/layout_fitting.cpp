@@ -65,9 +65,9 @@ PredictedLayout LayoutPredictor::improved(PredictedLayout layout, const LayoutTi
         if (moved <= firsts[border - 1] || moved >= firsts[border + 1]) continue;
         Firsts other = firsts;
         other[border] = moved;
-        PredictedLayout its = timed_with(times, other);
-        if (its.step_s >= layout.step_s * (1.0 - 1e-9) || !too_full(its, times).empty()) continue;
-        layout = std::move(its);
+        PredictedLayout other_layout = timed_with(times, other);
+        if (other_layout.step_s >= layout.step_s * (1.0 - 1e-9) || !too_full(other_layout, times).empty()) continue;
+        layout = std::move(other_layout);
         shorter = true;
         break;
       }

@@ -45,8 +45,9 @@ LayoutPredictor::Firsts LayoutPredictor::programmed(const LayoutTimes& times,
   const PipelineShape shape = times.shape();
   const auto stages = static_cast<std::size_t>(shape.stages);
   const auto holds = [&](std::size_t stage, std::int64_t first, std::int64_t end) {
-    return std::ranges::none_of(
-        too_much, [&](const TooMuch& its) { return its.stage == stage && first <= its.first && its.end <= end; });
+    return std::ranges::none_of(too_much, [&](const TooMuch& excess) {
+      return excess.stage == stage && first <= excess.first && excess.end <= end;
+    });
   };
   return program_stages(static_cast<std::int64_t>(times.units().size()), static_cast<std::size_t>(shape.pieces()),
                         shape.micro_batches,
@@ -59,12 +60,11 @@ LayoutPredictor::Firsts LayoutPredictor::programmed(const LayoutTimes& times,
 }
 
 PredictedLayout LayoutPredictor::timed_with(const LayoutTimes& times, const Firsts& firsts) const {
-  PredictedLayout its{.parallel = times.parallel(), .data = times.data()};
-  if (its.parallel.pipeline > 1) its.parallel.stages = counts_of(firsts);
-  const TimedTable table = timed(table_of(its.parallel), times.shape(), times.pieces(firsts));
-  const auto stages = static_cast<std::size_t>(its.parallel.pipeline);
-  const auto micro_batches =
-      static_cast<double>(times.shape().micro_batches) * static_cast<double>(times.own_micro_batches());
+  PredictedLayout layout{.parallel = times.parallel(), .data = times.data()};
+  if (layout.parallel.pipeline > 1) layout.parallel.stages = counts_of(firsts);
+  const TimedTable table = timed(table_of(layout.parallel), times.shape(), times.pieces(firsts));
+  const auto stages = static_cast<std::size_t>(layout.parallel.pipeline);
+  const auto micro_batches = static_cast<double>(times.shape().micro_batches);
   double passes_s = 0.0;
   for (std::size_t stage = 0; stage < stages; ++stage) {
     UnitTimes sum;
@@ -72,16 +72,16 @@ PredictedLayout LayoutPredictor::timed_with(const LayoutTimes& times, const Firs
       sum += times.of(stage, firsts[piece], firsts[piece + 1]);
     if (micro_batches * sum.passes_s() <= passes_s) continue;
     passes_s = micro_batches * sum.passes_s();
-    its.exchanges_s = micro_batches * sum.exchanges_s;
-    its.computing_s = passes_s - its.exchanges_s;
+    layout.exchanges_s = micro_batches * sum.exchanges_s;
+    layout.computing_s = passes_s - layout.exchanges_s;
   }
   const StepEnd end = end_of_step(strategy_, times, table, firsts);
   constexpr double rounding = 1e-12;
-  its.waiting_s = end.passes_s - passes_s > rounding * end.passes_s ? end.passes_s - passes_s : 0.0;
-  its.sums_s = end.sums_s;
-  its.update_s = end.update_s;
-  its.step_s = end.passes_s + end.sums_s + end.update_s;
-  return its;
+  layout.waiting_s = end.passes_s - passes_s > rounding * end.passes_s ? end.passes_s - passes_s : 0.0;
+  layout.sums_s = end.sums_s;
+  layout.update_s = end.update_s;
+  layout.step_s = end.passes_s + end.sums_s + end.update_s;
+  return layout;
 }
 
 PredictedLayout LayoutPredictor::predict(const Parallel& parallel, bool programs) {

@@ -28,7 +28,7 @@ struct PredictedLayout {
   double waiting_s = 0.0;    ///< for other stages, hops included
   double sums_s = 0.0;       ///< of gradients, behind the passes
   double update_s = 0.0;
-  /// Of the rank that needs the largest part of its device; 0: not looked at.
+  /// The need of the rank that needs the largest part of its device's memory; 0: memory was not looked at.
   double memory_bytes = 0.0;
 };
 
@@ -40,9 +40,9 @@ class LayoutPredictor {
   /// programs: whether stages are dealt by dynamic programming (stage_program.h), in place of `stages` or `balance`.
   /// Memory is not looked at.
   PredictedLayout predict(const Parallel& parallel, bool programs);
-  /// That layout if its stages fit into memory, or the fastest one found with the same sizes whose stages do; sets
-  /// `memory_bytes`. Where stages are dealt, units then go to the stage beside theirs as long as that makes the step
-  /// shorter.  Nothing: none is found.
+  /// Returns the layout itself if its stages fit into memory, or the fastest one found with the same sizes whose stages
+  /// do; sets `memory_bytes`. Where stages are divided by the program, units then go to the neighbouring stage as long
+  /// as that makes the step shorter.  Nothing: none is found.
   std::optional<PredictedLayout> fitting(PredictedLayout layout, bool programs);
 
  private:

@@ -42,9 +42,9 @@ class Search {
     found_.predicted = static_cast<std::int64_t>(predicted_.size());
     double least_s = std::numeric_limits<double>::infinity();
     for (const PredictedLayout& layout : predicted_) least_s = std::min(least_s, layout.step_s);
-    const auto order = [least_s](const PredictedLayout& its) {
-      return std::tuple(std::round(its.step_s / least_s * 1e9), its.parallel.ranks_a_replica(),
-                        its.parallel.micro_batch_count());
+    const auto order = [least_s](const PredictedLayout& layout) {
+      return std::tuple(std::round(layout.step_s / least_s * 1e9), layout.parallel.ranks_a_replica(),
+                        layout.parallel.micro_batch_count());
     };
     const auto before = [&](const PredictedLayout& a, const PredictedLayout& b) { return order(a) < order(b); };
     std::ranges::stable_sort(predicted_, before);
@@ -79,44 +79,44 @@ class Search {
   }
 
   void with_shares(std::int64_t tensor, std::int64_t context, std::int64_t expert, std::int64_t most) {
-    Parallel its = given_;
-    its.tensor = tensor;
-    its.context = context;
-    its.expert = expert;
+    Parallel parallel = given_;
+    parallel.tensor = tensor;
+    parallel.context = context;
+    parallel.expert = expert;
     const bool shares = tensor * context * expert > 1;
-    if (shares && !models::cut_into_operators(*whole_.model)->refusal(*whole_.problem, its.shares()).empty())
+    if (shares && !models::cut_into_operators(*whole_.model)->refusal(*whole_.problem, parallel.shares()).empty())
       return refuse("heads, widths, tokens or experts that do not divide");
     for (const std::int64_t pipeline :
-         values(free_.pipeline, given_.pipeline, most / its.tensor / its.context / its.expert)) {
-      its.pipeline = pipeline;
-      const std::int64_t replica = its.ranks_a_replica();
+         values(free_.pipeline, given_.pipeline, most / parallel.tensor / parallel.context / parallel.expert)) {
+      parallel.pipeline = pipeline;
+      const std::int64_t replica = parallel.ranks_a_replica();
       if (whole_.workers % replica == 0 && (!given_.data || *given_.data * replica == whole_.workers))
-        with_replicas(its, whole_.workers / replica);
+        with_replicas(parallel, whole_.workers / replica);
     }
   }
 
-  void with_replicas(Parallel its, std::int64_t data) {
-    if (!given_.stages.empty() && static_cast<std::int64_t>(given_.stages.size()) != its.pipeline * its.chunks)
+  void with_replicas(Parallel parallel, std::int64_t data) {
+    if (!given_.stages.empty() &&
+        static_cast<std::int64_t>(given_.stages.size()) != parallel.pipeline * parallel.chunks)
       return refuse("other stages than those that are written");
-    if (its.pipeline == 1 && its.chunks > 1) return refuse("chunks of one stage");
-    if (!stages_refusal(its, units_).empty()) return refuse("more pieces than units");
+    if (parallel.pipeline == 1 && parallel.chunks > 1) return refuse("chunks of one stage");
+    if (!stages_refusal(parallel, units_).empty()) return refuse("more pieces than units");
     const training::Traits traits = strategy_.traits(static_cast<int>(data));
     if (traits.workers.value_or(data) != data) return refuse("more replicas than the strategy has");
-    const std::int64_t own = traits.micro_batches;
-    const std::int64_t shares = data * its.expert * own;
+    const std::int64_t shares = data * parallel.expert;
     if (whole_.batch % shares != 0) return refuse("a batch that does not divide");
     for (const std::int64_t micro_batches :
-         values(free_.micro_batches, given_.micro_batches.value_or(its.pipeline), whole_.batch / shares)) {
-      its.micro_batches = micro_batches;
-      if (!uneven_batch(whole_.batch, data, own, its).empty()) {
+         values(free_.micro_batches, given_.micro_batches.value_or(parallel.pipeline), whole_.batch / shares)) {
+      parallel.micro_batches = micro_batches;
+      if (!uneven_batch(whole_.batch, data, parallel).empty()) {
         refuse("a batch that does not divide");
         continue;
       }
-      if (its.pipeline > 1 && !its.schedule->refusal(its.shape()).empty()) {
+      if (parallel.pipeline > 1 && !parallel.schedule->refusal(parallel.shape()).empty()) {
         refuse("a schedule that does not take as many micro-batches");
         continue;
       }
-      predicted_.push_back(predictor_.predict(its, free_.stages));
+      predicted_.push_back(predictor_.predict(parallel, free_.stages));
     }
   }
 

@@ -17,7 +17,7 @@ training::ParameterPasses passes_of(const Parallel& parallel, const training::Tr
   const auto count = static_cast<double>(parallel.micro_batch_count());
   training::ParameterPasses passes = training::parameter_passes(bytes, traits.main_gradients, !traits.gathers_units);
   if (!passes.in_products) passes.sum_bytes *= (count - 1.0) / count;
-  passes.casts = traits.gathers_units ? 1.0 : 1.0 / (count * static_cast<double>(traits.micro_batches));
+  passes.casts = traits.gathers_units ? 1.0 : 1.0 / count;
   passes.casts_again = traits.gathers_units ? 1.0 : 0.0;
   return passes;
 }
@@ -28,12 +28,11 @@ LayoutTimes::LayoutTimes(const Parallel& parallel, const training::Traits& trait
                          const training::MemoryTerms& whole, ConcurrentMessages& messages)
     : parallel_(parallel),
       data_(whole.workers / parallel.ranks_a_replica()),
-      own_(traits.micro_batches),
       passes_(passes_of(parallel, traits, whole.bytes)),
       units_(&units),
       whole_(&whole),
       of_rank_(whole) {
-  const std::int64_t micro_batches = data_ * parallel.micro_batch_count() * parallel.expert * own_;
+  const std::int64_t micro_batches = data_ * parallel.micro_batch_count() * parallel.expert;
   of_rank_.rows = (whole.batch + micro_batches - 1) / micro_batches;
   stages_ = devices_of_stages(*whole.cluster, messages, parallel.mesh(whole.workers), parallel, traits);
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
@@ -63,9 +62,9 @@ LayoutTimes::LayoutTimes(const Parallel& parallel, const training::Traits& trait
 
 UnitTimes LayoutTimes::of(std::size_t stage, std::int64_t first, std::int64_t end) const {
   const std::vector<UnitTimes>& until = until_[kind_of_stage_[stage]];
-  UnitTimes its = until[static_cast<std::size_t>(end)];
-  its -= until[static_cast<std::size_t>(first)];
-  return its;
+  UnitTimes stage_times = until[static_cast<std::size_t>(end)];
+  stage_times -= until[static_cast<std::size_t>(first)];
+  return stage_times;
 }
 
 double LayoutTimes::parameters(std::int64_t first, std::int64_t end) const {
@@ -84,20 +83,21 @@ double LayoutTimes::hop_s(std::size_t stage, std::int64_t end) const {
   const auto tensor = static_cast<double>(parallel_.tensor);
   const bool in_parts = parallel_.scatter_gather && !parallel_.sequence_parallel && tensor > 1.0 &&
                         std::fmod(std::round(bytes / number), tensor) == 0.0;
-  const StageDevices& its = stages_[stage];
-  if (!in_parts) return its.hop.seconds(bytes);
-  return its.hop.seconds(bytes / tensor) + its.collective_s(Step::Then::gather, Among::tensor, bytes / number / tensor,
-                                                            static_cast<int>(parallel_.tensor), number);
+  const StageDevices& stage_devices = stages_[stage];
+  if (!in_parts) return stage_devices.hop.seconds(bytes);
+  return stage_devices.hop.seconds(bytes / tensor) +
+         stage_devices.collective_s(Step::Then::gather, Among::tensor, bytes / number / tensor,
+                                    static_cast<int>(parallel_.tensor), number);
 }
 
 std::vector<PieceTimes> LayoutTimes::pieces(const std::vector<std::int64_t>& firsts) const {
   std::vector<PieceTimes> all;
   for (std::size_t piece = 0; piece + 1 < firsts.size(); ++piece) {
     const std::size_t stage = piece % stages_.size();
-    const UnitTimes its = of(stage, firsts[piece], firsts[piece + 1]);
-    all.push_back({.forward = its.forward_s,
-                   .input_backward = its.input_backward_s,
-                   .weight_backward = its.weight_backward_s,
+    const UnitTimes piece_times = of(stage, firsts[piece], firsts[piece + 1]);
+    all.push_back({.forward = piece_times.forward_s,
+                   .input_backward = piece_times.input_backward_s,
+                   .weight_backward = piece_times.weight_backward_s,
                    .hop = hop_s(stage, firsts[piece + 1])});
   }
   return all;

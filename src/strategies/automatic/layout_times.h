@@ -13,19 +13,13 @@ namespace simgrad::strategies {
 
 class LayoutTimes {
  public:
-  /// traits: the strategy's, of whose micro-batches the mesh cuts each further.  units: outlive this object, as `whole`
-  /// does: the terms of the whole model and all ranks.
+  /// units: outlive this object, as `whole` does: the terms of the whole model and all ranks.
   LayoutTimes(const Parallel& parallel, const training::Traits& traits, const std::vector<SharedUnit>& units,
               const training::MemoryTerms& whole, ConcurrentMessages& messages);
 
   const Parallel& parallel() const { return parallel_; }
   PipelineShape shape() const { return parallel_.shape(); }
   std::int64_t data() const { return data_; }
-  std::int64_t own_micro_batches() const { return own_; }
-  /// Whether a rank's passes add their gradients to a buffer, in the time of the passes.
-  bool passes_add_up() const {
-    return passes_.in_products && stages_.front().kinds.front().device && !training::any_measured(whole_->layers);
-  }
   const std::vector<SharedUnit>& units() const { return *units_; }
   const training::MemoryTerms& whole() const { return *whole_; }
   const StageDevices& devices(std::size_t stage) const { return stages_[stage]; }
@@ -33,7 +27,7 @@ class LayoutTimes {
   /// The times of the units first .. end - 1 on that stage.
   UnitTimes of(std::size_t stage, std::int64_t first, std::int64_t end) const;
   double parameters(std::int64_t first, std::int64_t end) const;
-  /// Those of them that expert ranks have not in common, where sums along `expert` follow the passes.
+  /// The parameters that expert ranks do not have in common, where sums along `expert` follow the passes.
   double of_experts(std::int64_t first, std::int64_t end) const;
   /// The time of the hop behind a piece of that stage whose last unit is end - 1, tensor ranks' gathering of parts
   /// included.
@@ -45,7 +39,7 @@ class LayoutTimes {
 
  private:
   Parallel parallel_;
-  std::int64_t data_, own_;
+  std::int64_t data_;
   training::ParameterPasses passes_;  ///< of the mean micro-batch
   const std::vector<SharedUnit>* units_;
   const training::MemoryTerms* whole_;

@@ -43,28 +43,28 @@ std::vector<SharedUnit> units_shared(const models::Model& model, const models::P
   std::vector<SharedUnit> units;
   for (std::int64_t unit = 0; unit < count; ++unit) {
     const models::Chunk chunk = chunk_of(unit, shares);
-    SharedUnit& its = units.emplace_back(
+    SharedUnit& shared_unit = units.emplace_back(
         SharedUnit{.layers = cut->layers(problem, chunk), .segments = cut->segments(problem, chunk), .partial = {}});
-    its.passes_on = unit + 1 < count;
+    shared_unit.passes_on = unit + 1 < count;
     const models::ParameterStretch copy =
         whole && unit + 1 == count ? cut->tied(problem, chunk) : models::ParameterStretch();
-    for (const models::Layer& layer : its.layers) its.parameters += layer.count;
-    its.parameters -= copy.count;
+    for (const models::Layer& layer : shared_unit.layers) shared_unit.parameters += layer.count;
+    shared_unit.parameters -= copy.count;
     if (shares.expert > 1 && std::ranges::count(sums_along, training::Dimension::expert) > 0) {
-      its.of_experts = its.parameters;
+      shared_unit.of_experts = shared_unit.parameters;
       for (const models::ParameterStretch& stretch : cut->partial(problem, chunk, Among::expert))
-        its.of_experts -= stretch.count - common(stretch, copy).count;
+        shared_unit.of_experts -= stretch.count - common(stretch, copy).count;
     }
     for (std::size_t k = 0; k < models::kinds_of_shares; ++k) {
       const auto among = static_cast<Among>(k);
       if (ranks_among(shares, among) == 1 || std::ranges::count(sums_along, dimension_of(among)) > 0) continue;
-      for (const models::Segment& segment : its.segments) {
+      for (const models::Segment& segment : shared_unit.segments) {
         std::int64_t numbers = 0;
         for (const models::ParameterStretch& partial : cut->partial(problem, chunk, among)) {
           const models::ParameterStretch own = common({segment.first, segment.count}, partial);
           numbers += own.count - common(own, copy).count;
         }
-        if (numbers > 0) its.partial[k].push_back(static_cast<double>(numbers));
+        if (numbers > 0) shared_unit.partial[k].push_back(static_cast<double>(numbers));
       }
     }
   }

@@ -41,13 +41,13 @@ double memory_of(const cluster::Cluster& cluster, int rank) {
 
 StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& messages, const Mesh& mesh,
                         const std::vector<int>& ranks, const Parallel& parallel, const training::Traits& traits) {
-  StageDevices its;
-  its.charges_additions = cluster.options().charge_reductions;
-  its.memory_bytes = std::numeric_limits<double>::infinity();
+  StageDevices stage_devices;
+  stage_devices.charges_additions = cluster.options().charge_reductions;
+  stage_devices.memory_bytes = std::numeric_limits<double>::infinity();
   for (const int rank : ranks) {
-    its.memory_bytes = std::min(its.memory_bytes, memory_of(cluster, rank));
+    stage_devices.memory_bytes = std::min(stage_devices.memory_bytes, memory_of(cluster, rank));
     const DeviceKind kind = kind_of(cluster, rank);
-    if (std::ranges::find(its.kinds, kind) == its.kinds.end()) its.kinds.push_back(kind);
+    if (std::ranges::find(stage_devices.kinds, kind) == stage_devices.kinds.end()) stage_devices.kinds.push_back(kind);
   }
   const auto shift = [&](std::span<const Dimension> along, int places) {
     return messages.slowest(shifted(mesh, ranks, along, places));
@@ -56,11 +56,11 @@ StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& mes
     const Dimension along = dimension_of(static_cast<Among>(k));
     const int n = mesh.size(along);
     if (n == 1) continue;
-    its.rings[k] = around_rings(cluster, messages, mesh, ranks, {&along, 1}, std::nullopt);
+    stage_devices.rings[k] = around_rings(cluster, messages, mesh, ranks, {&along, 1}, std::nullopt);
     for (int places = 1; places < n && along == Dimension::expert; ++places) {
       const MessageCost cost = shift({&along, 1}, places);
-      its.exchanges[k].latency_s += cost.latency_s / (n - 1);
-      its.exchanges[k].s_per_byte += cost.s_per_byte / (n - 1);
+      stage_devices.exchanges[k].latency_s += cost.latency_s / (n - 1);
+      stage_devices.exchanges[k].s_per_byte += cost.s_per_byte / (n - 1);
     }
   }
   const auto group = [&](const std::vector<Dimension>& along, std::optional<std::int64_t> rings) -> SumGroup {
@@ -69,18 +69,18 @@ StageDevices devices_of(const cluster::Cluster& cluster, ConcurrentMessages& mes
     const MessageCost ring = around_rings(cluster, messages, mesh, ranks, along, rings);
     return {.members = members, .ring = ring, .pairs = slower(ring, shift(along, members / 2))};
   };
-  its.workers = group(parallel.workers_along(traits), traits.rings);
-  its.sharers = group(parallel.sums_along(traits), traits.rings);
-  its.replica = group({Dimension::context, Dimension::expert}, std::nullopt);
-  its.context = group({Dimension::context}, std::nullopt);
+  stage_devices.workers = group(parallel.workers_along(traits), traits.rings);
+  stage_devices.sharers = group(parallel.sums_along(traits), traits.rings);
+  stage_devices.replica = group({Dimension::context, Dimension::expert}, std::nullopt);
+  stage_devices.context = group({Dimension::context}, std::nullopt);
   if (mesh.size(Dimension::pipeline) > 1) {
     constexpr std::array pipeline{Dimension::pipeline};
     Messages back = shifted(mesh, ranks, pipeline, 1);
-    its.hop = messages.slowest(back);
+    stage_devices.hop = messages.slowest(back);
     for (auto& [from, to] : back) std::swap(from, to);
-    its.hop = slower(its.hop, messages.slowest(back));
+    stage_devices.hop = slower(stage_devices.hop, messages.slowest(back));
   }
-  return its;
+  return stage_devices;
 }
 
 }  // namespace
@@ -141,7 +141,8 @@ std::vector<StageDevices> devices_of_stages(const cluster::Cluster& cluster, Con
   for (int rank = 0; rank < mesh.ranks(); ++rank)
     ranks[static_cast<std::size_t>(mesh.place(rank)[Dimension::pipeline])].push_back(rank);
   std::vector<StageDevices> all;
-  for (const std::vector<int>& its : ranks) all.push_back(devices_of(cluster, messages, mesh, its, parallel, traits));
+  for (const std::vector<int>& stage_ranks : ranks)
+    all.push_back(devices_of(cluster, messages, mesh, stage_ranks, parallel, traits));
   return all;
 }
 

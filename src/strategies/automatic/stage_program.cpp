@@ -33,7 +33,8 @@ class Costs {
     for (std::size_t stage = 0; stage < stages; ++stage)
       for (std::size_t first = stage; first + stages - stage <= units_; ++first)
         for (std::size_t end = first + 1; end + stages - stage - 1 <= units_; ++end)
-          if (const double its = of(stage, first, end).passes_s; its > above_s && its < below_s) times.push_back(its);
+          if (const double passes_s = of(stage, first, end).passes_s; passes_s > above_s && passes_s < below_s)
+            times.push_back(passes_s);
     std::ranges::sort(times);
     const auto repeated = std::ranges::unique(times);
     times.erase(repeated.begin(), repeated.end());
@@ -67,9 +68,9 @@ LeastSum least_sum(std::size_t units, std::size_t stages, const Costs& costs, do
     for (std::size_t first = stage; first + stages - stage <= units; ++first) {
       if (before[first] == StageCost::impossible) continue;
       for (std::size_t end = first + 1; end + stages - stage - 1 <= units; ++end) {
-        const StageCost& its = costs.of(stage, first, end);
-        if (its.passes_s > longest_s) continue;
-        const double sum = before[first] + its.passes_s + its.hops_s;
+        const StageCost& stage_cost = costs.of(stage, first, end);
+        if (stage_cost.passes_s > longest_s) continue;
+        const double sum = before[first] + stage_cost.passes_s + stage_cost.hops_s;
         if (sum >= sums[end]) continue;
         sums[end] = sum;
         begins[stage][end] = first;

@@ -19,26 +19,21 @@ struct Sums {
   /// The sums overlap with the last backward pass in buckets of so many bytes on the wire; 0: unit by unit; none: they
   /// do not.
   std::optional<double> bucket_bytes;
-  bool last_alone = false;  ///< whether only the last of the strategy's own micro-batches ends with a sum
-  bool shards = false;      ///< whether a rank updates a d-th of its part
-  bool fastest = false;     ///< whether each sum takes the fastest algorithm
-  bool by_layers = true;    ///< whether it takes gradients layer by layer
+  bool shards = false;    ///< whether a rank updates a d-th of its part
+  bool fastest = false;   ///< whether each sum takes the fastest algorithm
+  bool by_layers = true;  ///< whether it takes gradients layer by layer
 };
 
 Sums sums_of(const Strategy& strategy) {
   constexpr double by_units = 1.5;  // gathered forward and back, and reduced: 3 (d - 1) / d
-  if (const auto* const its = dynamic_cast<const Allreduce*>(&strategy))
-    return {.bucket_bytes = its->bucket_bytes, .last_alone = its->no_sync, .fastest = its->algorithm.kind() == "auto"};
-  if (const auto* const its = dynamic_cast<const Zero*>(&strategy))
-    return {.rings = its->stage == 3 ? by_units : 1.0,
-            .bucket_bytes = its->stage > 1 ? its->bucket_bytes.value_or(0.0) : its->bucket_bytes,
-            .last_alone = its->no_sync,
+  if (const auto* const allreduce = dynamic_cast<const Allreduce*>(&strategy))
+    return {.bucket_bytes = allreduce->bucket_bytes, .fastest = allreduce->algorithm.kind() == "auto"};
+  if (const auto* const zero = dynamic_cast<const Zero*>(&strategy))
+    return {.rings = zero->stage == 3 ? by_units : 1.0,
+            .bucket_bytes = zero->stage > 1 ? zero->bucket_bytes.value_or(0.0) : zero->bucket_bytes,
             .shards = true};
-  if (const auto* const its = dynamic_cast<const Fsdp*>(&strategy))
-    return {.rings = by_units,
-            .bucket_bytes = its->prefetch ? std::optional(0.0) : std::nullopt,
-            .last_alone = its->no_sync,
-            .shards = true};
+  if (const auto* const fsdp = dynamic_cast<const Fsdp*>(&strategy))
+    return {.rings = by_units, .bucket_bytes = fsdp->prefetch ? std::optional(0.0) : std::nullopt, .shards = true};
   return {.bucket_bytes = {}, .by_layers = false};
 }
 
@@ -83,20 +78,18 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
   const Sums sums = sums_of(strategy);
   const std::size_t stages = table.tasks.size();
   const double tied_s = times.tied_sum_s();
-  // From the begin of the last of the strategy's own micro-batches, and of one before it. Each is taken to begin when
-  // the one before has ended on all stages.
-  double summed_s = 0.0, updated_s = 0.0, one_before_s = 0.0;
+  double summed_s = 0.0, updated_s = 0.0;
   // Ranks that share units add up gradients in the last backward pass, for which the stages before wait.
   double shared_s = 0.0;
   for (std::size_t stage = stages; stage-- > 0;) {
-    UnitTimes its;
+    UnitTimes stage_times;
     double parameters = 0.0, of_experts = 0.0;
     for (std::size_t piece = stage; piece + 1 < firsts.size(); piece += stages) {
-      its += times.of(stage, firsts[piece], firsts[piece + 1]);
+      stage_times += times.of(stage, firsts[piece], firsts[piece + 1]);
       parameters += times.parameters(firsts[piece], firsts[piece + 1]);
       of_experts += times.of_experts(firsts[piece], firsts[piece + 1]);
     }
-    shared_s += its.sums_s;
+    shared_s += stage_times.sums_s;
     const StageDevices& devices = times.devices(stage);
     const double bytes = times.whole().bytes.wire, pass_s = last_task_s(table.tasks[stage]);
     const auto in_group = [&](const SumGroup& group, double numbers) {
@@ -114,22 +107,17 @@ StepEnd end_of_step(const Strategy& strategy, const LayoutTimes& times, const Ti
       const double buckets = std::max(1.0, std::floor(bytes * parameters / *sums.bucket_bytes));
       sum_s = behind_pass_s(buckets, of(1.0 / buckets), pass_s);
     }
-    const bool adds = times.own_micro_batches() > 1 && !(sums.last_alone && times.passes_add_up());
-    const double added_s = adds ? devices.additions_s(parameters, times.whole().bytes.gradient) : 0.0;
     const double replica_s = sums.by_layers ? 0.0 : sum_in_replica_s(devices, parameters, of_experts, bytes);
-    const double made_s = table.tasks[stage].back().end + shared_s + replica_s +
-                          (stage == 0 || stage + 1 == stages ? tied_s : 0.0) + added_s;
+    const double made_s =
+        table.tasks[stage].back().end + shared_s + replica_s + (stage == 0 || stage + 1 == stages ? tied_s : 0.0);
     const double shards = sums.shards ? static_cast<double>(devices.workers.members) : 1.0;
-    one_before_s = std::max(one_before_s, made_s + (sums.last_alone ? 0.0 : sum_s) - added_s);
     summed_s = std::max(summed_s, made_s + sum_s);
     updated_s = std::max(updated_s, made_s + sum_s + update_s(devices, times.whole(), parameters / shards));
   }
-  const auto own = static_cast<double>(times.own_micro_batches());
   StepEnd end;
-  end.passes_s = own * table.makespan;
-  const double before_s = (own - 1.0) * one_before_s;
-  end.sums_s = std::max(before_s + summed_s - end.passes_s, 0.0);
-  end.update_s = before_s + updated_s - end.passes_s - end.sums_s;
+  end.passes_s = table.makespan;
+  end.sums_s = std::max(summed_s - end.passes_s, 0.0);
+  end.update_s = updated_s - end.passes_s - end.sums_s;
   return end;
 }
 

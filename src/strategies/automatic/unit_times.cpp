@@ -26,7 +26,7 @@ class Passes {
         flops_per_s_(kind.flops_per_s) {}
 
   UnitTimes all() {
-    for (const Segment& its : unit_.segments) go({its, its.forward});
+    for (const Segment& segment : unit_.segments) go({segment, segment.forward});
     times_.forward_s = now_s_;
     now_s_ = 0.0;
     for (std::size_t s = unit_.segments.size(); s-- > 0;) backward(unit_.segments[s]);
@@ -66,14 +66,14 @@ class Passes {
 
   /// The work of one pass through a segment, without what is computed again.
   struct Pass {
-    const Segment& its;
+    const Segment& segment;
     const std::vector<Step>& steps;
     bool backward = false, again = false;
     double gathered_s = 0.0;   ///< the end of what is gathered beside the work
     std::size_t computed = 0;  ///< layers, in the order of the pass
   };
   double layer_s(const Pass& pass, std::size_t in_segment) const {
-    const std::size_t layer = pass.its.first_layer + in_segment;
+    const std::size_t layer = pass.segment.first_layer + in_segment;
     if (pass.backward)
       return sum(&training::RankWork::backward, layer, 1) - sum(&training::RankWork::recomputed, layer, 1);
     return pass.again ? sum(&training::RankWork::again, layer, 1) : sum(&training::RankWork::forward, layer, 1);
@@ -83,8 +83,8 @@ class Passes {
     if (layers <= pass.computed) return;
     double less = 0.0;  // of the segment's first layer
     for (const Step& step : pass.steps) less += beside(step) ? step.beside : 0.0;
-    for (; pass.computed < std::min(layers, pass.its.layers); ++pass.computed) {
-      const std::size_t layer = pass.backward ? pass.its.layers - 1 - pass.computed : pass.computed;
+    for (; pass.computed < std::min(layers, pass.segment.layers); ++pass.computed) {
+      const std::size_t layer = pass.backward ? pass.segment.layers - 1 - pass.computed : pass.computed;
       compute((layer == 0 ? 1.0 - less : 1.0) * layer_s(pass, layer));
     }
     pass.computed = layers;
@@ -94,33 +94,33 @@ class Passes {
     for (std::size_t k = 0; k < pass.steps.size(); ++k) {
       const Step& step = pass.steps[k];
       if ((shared(step) && step.then != Step::Then::nothing) || pass.gathered_s > 0.0) compute_until(pass, step.layers);
-      const double takes_s = exchange_s(pass.steps, k, pass.backward ? pass.its.entrance_bytes : pass.its.exit_bytes);
+      const double time_s =
+          exchange_s(pass.steps, k, pass.backward ? pass.segment.entrance_bytes : pass.segment.exit_bytes);
       if (beside(step))
-        compute_beside(step, layer_s(pass, 0), takes_s);
+        compute_beside(step, layer_s(pass, 0), time_s);
       else if (step.again && shared(step))
-        pass.gathered_s = now_s_ + takes_s;
+        pass.gathered_s = now_s_ + time_s;
       else
-        wait_until(now_s_ + takes_s);
+        wait_until(now_s_ + time_s);
     }
     compute_until(pass, Step::all_layers);
   }
-
   /// The forward pass through the unit a second time; a look-up, which computes nothing, is not exchanged again.
   void repeat_forward() {
-    for (const Segment& its : unit_.segments) {
+    for (const Segment& segment : unit_.segments) {
       double flops = 0.0;
-      for (std::size_t i = 0; i < its.layers; ++i) flops += unit_.layers[its.first_layer + i].forward_flops;
-      flops > 0.0 ? go({.its = its, .steps = its.forward, .again = true})
-                  : compute(sum(&training::RankWork::again, its.first_layer, its.layers));
+      for (std::size_t i = 0; i < segment.layers; ++i) flops += unit_.layers[segment.first_layer + i].forward_flops;
+      flops > 0.0 ? go({.segment = segment, .steps = segment.forward, .again = true})
+                  : compute(sum(&training::RankWork::again, segment.first_layer, segment.layers));
     }
   }
 
-  void backward(const Segment& its) {
+  void backward(const Segment& segment) {
     const bool repeats =
-        terms_.recompute == training::Recompute::full && its.layers > 0 &&
-        training::recomputed_as_a_whole(unit_.layers, its.first_layer + its.layers - 1, unit_.passes_on);
-    repeats ? repeat_forward() : compute(sum(&training::RankWork::recomputed, its.first_layer, its.layers));
-    go({its, its.backward, true});
+        terms_.recompute == training::Recompute::full && segment.layers > 0 &&
+        training::recomputed_as_a_whole(unit_.layers, segment.first_layer + segment.layers - 1, unit_.passes_on);
+    repeats ? repeat_forward() : compute(sum(&training::RankWork::recomputed, segment.first_layer, segment.layers));
+    go({segment, segment.backward, true});
   }
 
   const SharedUnit& unit_;

@@ -11,14 +11,13 @@ namespace simgrad::strategies {
 
 void BucketOptions::describe_bucket_options(base::Describer& d, std::string_view meaning) {
   describe_bucket_size(d, bucket_bytes, meaning);
-  d.integer(
-      "credits", credits,
-      "buckets of a rank that are under way at a time; of those that wait, the first layers' goes first; a receiver "
-      "takes a sender's buckets in the order in which they began",
-      base::Bounds::between(1, 10'000));
+  d.integer("credits", credits,
+            "the most buckets of a rank that are under way at a time; of the waiting ones, the bucket of the earliest "
+            "layers goes first, and a receiver takes a sender's buckets in the order in which they began",
+            base::Bounds::between(1, 10'000));
   d.flag("split_layers", split_layers,
-         "whether a bucket of more bytes than bucket_size, which a large layer makes, is cut into equal buckets of at "
-         "most so many, as ByteScheduler and BytePS cut tensors; else a layer travels whole");
+         "whether a large layer, whose bucket would have more bytes than bucket_size, is cut into equal buckets of at "
+         "most bucket_size, as ByteScheduler and BytePS cut tensors; false: a layer travels whole");
   if (bucket_bytes) return;
   if (credits != default_credits)
     d.refuse("credits",

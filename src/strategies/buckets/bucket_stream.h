@@ -24,8 +24,8 @@ class BucketStream {
   /// credits: buckets under way at a time. The communicator must outlive the stream.
   BucketStream(const cluster::Communicator& comm, std::int64_t credits);
 
-  /// That bucket can be sent. Returns at once. It begins when a credit is free and no bucket with a smaller number
-  /// waits.
+  /// Says that the bucket can be sent, and returns at once. Its sending begins when a credit is free and no bucket with
+  /// a smaller number waits.
   void ready(std::size_t bucket, Begin begin);
 
  private:

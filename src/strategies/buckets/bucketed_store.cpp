@@ -14,8 +14,8 @@ using record::MemoryPart;
 
 BucketHolders BucketHolders::servers(const Worker& worker) {
   return {.first = worker.server(), .count = worker.servers(), .stretch = [&worker](int server, std::size_t bucket) {
-            const training::Shards::Stretch its = worker.shards().stretch(server, bucket);
-            return Stretch{its.first, its.count};
+            const training::Shards::Stretch shard_stretch = worker.shards().stretch(server, bucket);
+            return Stretch{shard_stretch.first, shard_stretch.count};
           }};
 }
 

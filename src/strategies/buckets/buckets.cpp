@@ -100,10 +100,10 @@ UnitBuckets::UnitBuckets(const std::vector<training::ModelUnit>& units, double b
     const Stretch unit{units[u].first, units[u].count};
     const std::size_t bucket = whole.size() - 1 - place[u];
     const Run& all = pieces[bucket];
-    Run its = all;
-    while (its.first + 1 < its.end && stretches_[its.first].end() <= unit.first) ++its.first;
-    while (its.first + 1 < its.end && stretches_[its.end - 1].first >= unit.end()) --its.end;
-    of_unit_.push_back(its);
+    Run unit_run = all;
+    while (unit_run.first + 1 < unit_run.end && stretches_[unit_run.first].end() <= unit.first) ++unit_run.first;
+    while (unit_run.first + 1 < unit_run.end && stretches_[unit_run.end - 1].first >= unit.end()) --unit_run.end;
+    of_unit_.push_back(unit_run);
     // Units without parameters, in front of all others, complete nothing.
     const bool last = unit.first == whole[bucket].first && (unit.count > 0 || (whole[bucket].count == 0 && u == 0));
     completed_by_.push_back(last ? all : Run{});
@@ -112,11 +112,11 @@ UnitBuckets::UnitBuckets(const std::vector<training::ModelUnit>& units, double b
 
 Tensor UnitBuckets::parameters(const training::ModelUnit& unit, std::size_t number,
                                const std::function<Tensor(std::size_t bucket)>& of_bucket) const {
-  const Run its = of_unit_[number];
+  const Run unit_run = of_unit_[number];
   std::vector<Tensor> parts;
-  for (std::size_t b = its.first; b < its.end; ++b) parts.push_back(of_bucket(b));
+  for (std::size_t b = unit_run.first; b < unit_run.end; ++b) parts.push_back(of_bucket(b));
   return values::slice(parts.size() == 1 ? parts.front() : values::concatenate(parts),
-                       unit.first - stretches_[its.first].first, unit.count);
+                       unit.first - stretches_[unit_run.first].first, unit.count);
 }
 
 }  // namespace simgrad::strategies

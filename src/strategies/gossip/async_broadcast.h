@@ -23,7 +23,7 @@ struct AsyncBroadcast : Strategy {
       .summary = "every rank sends its updates to all others, which add them on arrival; no server, nobody waits",
       .cost =
           "max(t_c + t_update, alpha + (P - 1) M beta) an update of its own, P of them a step; others' are added "
-          "beside",
+          "meanwhile",
       .source =
           "J. Tsitsiklis, D. Bertsekas, M. Athans, Distributed Asynchronous Gradient Optimization Algorithms, 1986"};
 

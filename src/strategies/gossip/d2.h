@@ -16,7 +16,8 @@ namespace simgrad::strategies {
 struct D2 : Mixes {
   static constexpr base::About about{
       .kind = "d2",
-      .summary = "gossip that corrects each step by the last one, so that ranks with other data agree on the optimum",
+      .summary =
+          "gossip that corrects each step by the last one, so that ranks with different data agree on the optimum",
       .cost = "t_c + alpha + degree M beta + (2 degree + 3) d / speed + t_update a step",
       .source = "H. Tang, X. Lian, M. Yan, C. Zhang, J. Liu, D2: Decentralized Training over Decentralized Data, 2018"};
 

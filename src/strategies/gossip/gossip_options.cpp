@@ -18,17 +18,16 @@ namespace {
 
 constexpr std::array gossip_updates{
     Choice{"combine_then_adapt",
-           "average the neighbours' parameters, then step with the gradient at the old ones (D-PSGD)"},
-    Choice{"adapt_then_combine", "step first, then average"},
-    Choice{"gradient_exchange", "average the neighbours' gradients, then step"}};
+           "ranks average their neighbours' parameters, then step with the gradient at the old ones (D-PSGD)"},
+    Choice{"adapt_then_combine", "ranks step first, then average"},
+    Choice{"gradient_exchange", "ranks average their neighbours' gradients, then step"}};
 
 }  // namespace
 
 void Gossip::describe_one_peer(base::Describer& d) {
-  d.flag(
-      "one_peer", one_peer,
-      "whether a rank sends to one of its neighbours a step, to each in turn, and averages half and half with the one "
-      "that sends to it; else with all neighbours");
+  d.flag("one_peer", one_peer,
+         "whether a rank sends to one neighbour per step, to each in turn, and averages half and half with the one "
+         "that sends to it; false: it averages with all neighbours");
   if (!one_peer) return;
   if (mixing.kind() != "metropolis" || lazy)
     d.refuse(lazy ? "lazy" : "mixing",
@@ -53,15 +52,14 @@ void Gossip::describe(base::Describer& d) {
   d.component("compression", compression,
               "how gradients, or parameters, are compressed before they are sent; a kind that would leave out most of "
               "the parameters is applied to their differences to copies that neighbours hold (CHOCO-SGD)");
-  d.number(
-      "consensus_step", consensus_step,
-      "gamma: how far parameters move towards the average of the copies; default 0.4, and less the more is left out",
-      base::Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  d.number("consensus_step", consensus_step,
+           "gamma: how far parameters move towards the average of the copies; default: 0.4, and less if the "
+           "compression leaves out more",
+           base::Bounds{.least = 0.0, .most = 1.0, .positive = true});
   describe_one_peer(d);
-  describe_bucket_size(
-      d, bucket_bytes,
-      "neighbours exchange buckets of layers, of at least so many bytes on the wire, as the backward pass "
-      "goes through them, beside the rest of it; \"none\": all at once");
+  describe_bucket_size(d, bucket_bytes,
+                       "smallest bucket, in bytes on the wire; neighbours exchange buckets of layers while the "
+                       "backward pass continues; \"none\": one exchange of everything");
   if (bucket_bytes) refuse_buckets(d);
   const bool of_differences = payload() == CodedExchange::Payload::differences;
   if (consensus_step && !of_differences)

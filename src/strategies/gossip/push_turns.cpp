@@ -28,8 +28,8 @@ MixingMatrix PushTurns::shares(std::int64_t step) const {
   MixingMatrix W;
   const auto share = [&](int rank) { return 1.0 / (1.0 + static_cast<double>(peers(rank, step).targets.size())); };
   for (int rank = 0; rank < static_cast<int>(to_->size()); ++rank) {
-    PushPeers its = peers(rank, step);
-    MixingRow row{.neighbours = std::move(its.sources), .weights = {}, .targets = std::move(its.targets)};
+    PushPeers push_peers = peers(rank, step);
+    MixingRow row{.neighbours = std::move(push_peers.sources), .weights = {}, .targets = std::move(push_peers.targets)};
     const auto own = std::ranges::lower_bound(row.neighbours, rank) - row.neighbours.begin();
     for (const int j : row.neighbours) row.weights.push_back(share(j));
     row.weights.insert(row.weights.begin() + own, share(rank));

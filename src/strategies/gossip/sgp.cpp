@@ -22,15 +22,14 @@ Sgp::Sgp() {
 
 void Sgp::describe(base::Describer& d) {
   describe_graph(d);
-  d.flag("one_peer", one_peer, "whether a rank sends to one of its neighbours a step, to each in turn; else to all");
-  d.flag("overlap", overlap, "whether a share travels while the next gradient is computed, and counts a step later");
+  d.flag("one_peer", one_peer, "whether a rank sends to one neighbour per step, to each in turn; false: to all");
+  d.flag("overlap", overlap, "whether a share travels while the next gradient is computed, and is added a step later");
   describe_parameter_compression(
       d, "compression", compression,
       "how shares of parameters are compressed before they are sent; what is left out stays with the sender");
   describe_bucket_size(d, bucket_bytes,
-                       "ranks push buckets of layers, of at least so many bytes on the wire, as soon as the backward "
-                       "pass has gone through "
-                       "them and they are updated, beside the rest of it; \"none\": all at once");
+                       "smallest bucket, in bytes on the wire; ranks update and push buckets of layers while the "
+                       "backward pass continues; \"none\": one push of everything");
   if (bucket_bytes && overlap)
     d.refuse("overlap",
              "overlap = true sends a whole share while the next gradient is computed, but bucket_size sends buckets "
@@ -63,8 +62,8 @@ std::shared_ptr<const PushTurns> Sgp::turns(const Worker& worker) const {
 
 void Sgp::operator()(Worker& worker) const {
   if (bucket_bytes) return step_in_buckets(worker);
-  const std::shared_ptr<const PushTurns> its = turns(worker);
-  PushSum pushes(worker, *its, *compression, overlap);
+  const std::shared_ptr<const PushTurns> push_turns = turns(worker);
+  PushSum pushes(worker, *push_turns, *compression, overlap);
   State state = pushes.start();
   Mass mass = pushes.mass(state);  // x and omega; state.w is z = x / omega
   while (worker.continues(state)) {

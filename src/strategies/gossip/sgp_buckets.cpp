@@ -16,8 +16,8 @@
 namespace simgrad::strategies {
 
 void Sgp::step_in_buckets(Worker& worker) const {
-  const std::shared_ptr<const PushTurns> its = turns(worker);
-  PushSum pushes(worker, *its, *compression, false);
+  const std::shared_ptr<const PushTurns> push_turns = turns(worker);
+  PushSum pushes(worker, *push_turns, *compression, false);
   cluster::SideStream beside(worker.comm());
   State state = pushes.start();
   Mass mass = pushes.mass(state);

@@ -46,11 +46,12 @@ Tensor with_stretches(const Tensor& w, const Tensor& numbers, const std::vector<
 }  // namespace
 
 Tensor make_task_gradient(Worker& first, const Communicator& devices, const Tensor& w, const TaskTurn& turn) {
-  const TurnStretches its(first.learning(), turn);
-  const Tensor needed = gathered(w, its.shown);
+  const TurnStretches stretches(first.learning(), turn);
+  const Tensor needed = gathered(w, stretches.shown);
   around_host(first, devices, needed, needed.size());
   const Tensor g = first.device_task_gradient(w, of_device(turn, 0, devices.size()));
-  return with_stretches(g, sum_on_first(devices, gathered(g, its.summed), first.number_bytes().wire), its.summed);
+  return with_stretches(g, sum_on_first(devices, gathered(g, stretches.summed), first.number_bytes().wire),
+                        stretches.summed);
 }
 
 void assist_with_tasks(Worker& device, const std::vector<TaskTurn>& turns) {
@@ -67,13 +68,13 @@ void assist_with_tasks(Worker& device, const std::vector<TaskTurn>& turns) {
   device.memory().raise(MemoryPart::parameters, device.number_bytes().parameter * static_cast<double>(parameters));
   for (;;) {
     Tensor of_shared;
-    for (const auto& [its, turn] : own) {
-      const Tensor shown = around_host(device, devices, {}, length(its.shown)).tensor;
-      w = with_stretches(w, values::decoded(shown), its.shown);
+    for (const auto& [stretches, turn] : own) {
+      const Tensor shown = around_host(device, devices, {}, length(stretches.shown)).tensor;
+      w = with_stretches(w, values::decoded(shown), stretches.shown);
       Tensor g = device.device_task_gradient(w, turn);
       accumulate(device, of_shared, values::slice(g, shared.first, shared.count));
       if (turn.last) g = with_stretches(g, of_shared, {shared});
-      sum_on_first(devices, gathered(g, its.summed), device.number_bytes().wire);
+      sum_on_first(devices, gathered(g, stretches.summed), device.number_bytes().wire);
     }
     device.memory().set(MemoryPart::gradients, 0.0);
   }

@@ -11,8 +11,8 @@ namespace simgrad::strategies {
 void MapReduce::describe_buckets(base::Describer& d) {
   describe_bucket_options(
       d,
-      "sums are sent in buckets of layers, of at least so many bytes on the wire, as the backward pass "
-      "gets them, and each is reduced and broadcast by itself; \"none\": all at once");
+      "smallest bucket, in bytes on the wire; sums are sent in buckets of layers while the backward pass continues, "
+      "and each bucket is reduced and broadcast by itself; \"none\": one sum after it");
   if (!bucket_bytes) return;
   const auto refuse = [&](const char* option, const std::string& written) {
     d.refuse(option, fmt::format("bucket_size sends a worker's sum while the backward pass makes it, which {} does not "

@@ -12,24 +12,23 @@ void MapReduce::describe(base::Describer& d) {
   d.choice("job", job, jobs, "the work on the rows: the function that is mapped and reduced");
   d.component("broadcast", broadcast, "how the parameters reach the workers");
   d.flag("combiner", combiner, "whether a worker adds its rows' gradients itself; false: each row's gradient travels");
-  d.integer("reducers", reducers, "servers, each with a stretch of the parameters, which it reduces and broadcasts",
+  d.integer("reducers", reducers,
+            "the number of servers, each of which reduces and broadcasts a stretch of the parameters",
             Bounds::between(1, 10'000));
-  d.integer(
-      "splits", splits,
-      "pieces a worker that a step's batch is cut into; more than one: a worker that is through with one asks for "
-      "the next (every worker can read all rows, as from a replicated file system)",
-      Bounds::between(1, 1000));
+  d.integer("splits", splits,
+            "the pieces per worker into which a step's batch is cut; with more than one, a worker that has finished "
+            "one asks for the next (every worker can read all rows, as from a replicated file system)",
+            Bounds::between(1, 1000));
   d.flag("speculative", speculative,
          "whether workers without a split map copies of slow ones, longest first; the first result counts");
-  d.number(
-      "slow_factor", slow_factor,
-      "speculative: a split is slow once it is mapped for longer than so many times the median of the round's splits "
-      "that are done (default 1.5)",
-      Bounds::between(1, 1000));
+  d.number("slow_factor", slow_factor,
+           "speculative: a split is slow once its mapping takes longer than this multiple of the median of the round's "
+           "finished splits (default 1.5)",
+           Bounds::between(1, 1000));
   d.component("storage", storage, "where rows and sums are kept from round to round");
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "the code that reducers send instead of parameters");
+                                 "how parameters are compressed before reducers send them");
   describe_buckets(d);
   describe_reductions(d);
   describe_hosts_first(d);
@@ -94,7 +93,7 @@ void MapReduce::refuse_hosts_first(base::Describer& d) const {
                                         written, instead));
   };
   if (!combiner) refuse("combiner = false", "sends the gradient of each row");
-  if (splits > 1) refuse(fmt::format("splits = {}", splits), "deals a batch to workers as they become free");
+  if (splits > 1) refuse(fmt::format("splits = {}", splits), "assigns a batch to workers as they become free");
 }
 
 std::optional<Refusal> MapReduce::refusal(const Circumstances& circumstances) const {

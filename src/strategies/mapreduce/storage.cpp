@@ -23,9 +23,10 @@ std::optional<training::RowsOnDisk> MemoryStorage::disk() const {
 }
 
 void IntermediateStorage::describe_rows(base::Describer& d) {
-  d.quantity("bytes_per_sample", bytes_per_sample, Unit::bytes,
-             "bytes of a row on disk; default: 8 bytes a feature, a byte a colour of an image, 2 bytes a token",
-             Bounds::above_zero());
+  d.quantity(
+      "bytes_per_sample", bytes_per_sample, Unit::bytes,
+      "bytes of a row on disk; default: 8 bytes per feature, 1 per colour of an image's pixel, 2 per token of text",
+      Bounds::above_zero());
   d.number("flops_per_sample", flops_per_sample, "flops of parsing and scaling a row, each time after it is read",
            Bounds::at_least(0));
 }

@@ -36,11 +36,11 @@ double ClusterDevices::pass_s(int device, std::size_t layer, std::int64_t rows, 
 double ClusterDevices::update_s(int device, double parameters) const {
   const cluster::Cluster& cluster = *terms_.cluster;
   if (!cluster.options().charge_reductions) return 0.0;
-  const cluster::Device* const its = cluster.device(device);
-  if (!its) return terms_.update_flops * parameters / speed(device);
+  const cluster::Device* const known_device = cluster.device(device);
+  if (!known_device) return terms_.update_flops * parameters / speed(device);
   const double bytes =
       training::update_bytes(terms_.precision, static_cast<std::size_t>(terms_.optimizer_vectors)) * parameters;
-  return its->memory_s(bytes) * cluster.speed(device) / speed(device);
+  return known_device->memory_s(bytes) * cluster.speed(device) / speed(device);
 }
 
 Devices ClusterDevices::devices(bool limits_memory) const {

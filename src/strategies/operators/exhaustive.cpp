@@ -28,10 +28,10 @@ class ExhaustiveSearch {
         way_(count_, 0.0),
         twins_(twins_of(problem)) {
     for (std::size_t op = count_; op-- > 0;) {
-      const OperatorCost& its = problem.operators[op];
-      least_[op] = *std::ranges::min_element(its.seconds);
+      const OperatorCost& cost = problem.operators[op];
+      least_[op] = *std::ranges::min_element(cost.seconds);
       way_[op] += least_[op];
-      for (const OperatorCost::Input& input : its.inputs) way_[input.from] = std::max(way_[input.from], way_[op]);
+      for (const OperatorCost::Input& input : cost.inputs) way_[input.from] = std::max(way_[input.from], way_[op]);
       left_s_ += least_[op];
     }
   }
@@ -77,33 +77,33 @@ class ExhaustiveSearch {
     if (++looked_at_ > most_schedules || bound(std::max(last.first, 0.0)) >= best_s()) return;
     if (placed == count_) return know(timed(problem_, device_, order_));
     for (std::size_t op = 0; op < count_; ++op) {
-      const OperatorCost& its = problem_.operators[op];
-      const bool ready = device_[op] < 0 && (!its.with || device_[*its.with] >= 0) &&
-                         std::ranges::all_of(its.inputs, [&](const auto& input) { return device_[input.from] >= 0; });
+      const OperatorCost& cost = problem_.operators[op];
+      const bool ready = device_[op] < 0 && (!cost.with || device_[*cost.with] >= 0) &&
+                         std::ranges::all_of(cost.inputs, [&](const auto& input) { return device_[input.from] >= 0; });
       if (!ready) continue;
       for (std::size_t d = 0; d < order_.size(); ++d)
         if (may_have(op, d)) put(op, d, placed, last);
     }
   }
   bool may_have(std::size_t op, std::size_t d) const {
-    const OperatorCost& its = problem_.operators[op];
-    if (its.with) return std::cmp_equal(device_[*its.with], d);
+    const OperatorCost& cost = problem_.operators[op];
+    if (cost.with) return std::cmp_equal(device_[*cost.with], d);
     const auto unused = [&](std::size_t device) { return order_[device].empty(); };
-    return its.memory_bytes <= room_[d] && !(unused(d) && std::ranges::any_of(twins_[d], unused));
+    return cost.memory_bytes <= room_[d] && !(unused(d) && std::ranges::any_of(twins_[d], unused));
   }
 
   void put(std::size_t op, std::size_t d, std::size_t placed, Start last) {
-    const OperatorCost& its = problem_.operators[op];
+    const OperatorCost& cost = problem_.operators[op];
     double start = free_[d];
-    for (const OperatorCost::Input& input : its.inputs)
+    for (const OperatorCost::Input& input : cost.inputs)
       start = std::max(
           start, end_[input.from] + problem_.devices.message_s(device_[input.from], static_cast<int>(d), input.bytes));
     if (Start(start, op) < last) return;
     const double free_before = free_[d], updates_before = updates_[d], left_before = left_s_, room_before = room_[d];
     device_[op] = static_cast<int>(d);
-    free_[d] = end_[op] = start + its.seconds[d];
-    if (!its.update_s.empty()) updates_[d] += its.update_s[d];
-    if (!its.with) room_[d] -= its.memory_bytes;
+    free_[d] = end_[op] = start + cost.seconds[d];
+    if (!cost.update_s.empty()) updates_[d] += cost.update_s[d];
+    if (!cost.with) room_[d] -= cost.memory_bytes;
     left_s_ -= least_[op];
     order_[d].push_back(op);
     extend(placed + 1, {start, op});

@@ -22,7 +22,7 @@ void OperatorPasses::post_receives() {
       coming_.emplace(value, everyone_.start_receive(from));
 }
 
-/// What comes into a forward operator; nothing where samples come in, or lengths alone are seen.
+/// The input of a forward operator; nothing where it reads samples, or where only lengths are known.
 Tensor OperatorPasses::input_of(const StepOperator& op) {
   Tensor x;
   for (const std::size_t input : plan_.units()[op.unit].inputs)
@@ -34,8 +34,8 @@ Tensor OperatorPasses::input_of(const StepOperator& op) {
 Tensor OperatorPasses::derivatives_of(const StepOperator& op) {
   Tensor d;
   for (const std::size_t reader : plan_.readers(op.unit)) {
-    const Tensor its = received({plan_.numbers().of({reader, op.micro, true}), op.unit});
-    d = d && segments_.followed() ? d + its : its;
+    const Tensor derivatives = received({plan_.numbers().of({reader, op.micro, true}), op.unit});
+    d = d && segments_.followed() ? d + derivatives : derivatives;
   }
   return d;
 }

@@ -22,12 +22,12 @@ void OperatorPasses::find_places() {
   const std::vector<models::Layer>& layers = worker_.learning().layers();
   const std::vector<models::PlacedChunk>& chunks = worker_.part().chunks();
   for (std::size_t c = 0; c < chunks.size(); ++c) {
-    const models::PlacedChunk& its = chunks[c];
-    units_left_.push_back(static_cast<int>(its.chunk.end_unit - its.chunk.first_unit));
-    for (std::size_t s = 0; s < its.segments.size(); ++s) {
-      const std::int64_t first = layers[its.first_layer].unit;
-      const std::int64_t unit =
-          its.chunk.first_unit + layers[its.first_layer + its.segments[s].first_layer].unit - first;
+    const models::PlacedChunk& placed_chunk = chunks[c];
+    units_left_.push_back(static_cast<int>(placed_chunk.chunk.end_unit - placed_chunk.chunk.first_unit));
+    for (std::size_t s = 0; s < placed_chunk.segments.size(); ++s) {
+      const std::int64_t first = layers[placed_chunk.first_layer].unit;
+      const std::int64_t unit = placed_chunk.chunk.first_unit +
+                                layers[placed_chunk.first_layer + placed_chunk.segments[s].first_layer].unit - first;
       Place& place =
           places_.try_emplace(static_cast<std::size_t>(unit), Place{static_cast<int>(c), s, 0}).first->second;
       ++place.segments;

@@ -63,7 +63,7 @@ class OperatorPasses final : public training::GradientMaker {
   std::map<std::size_t, Place> places_;  ///< by unit
   std::vector<int> units_left_;          ///< by chunk
 
-  // Of the present step.
+  // The state of the present step.
   values::Tensor w_;
   std::int64_t step_ = 0;
   double step_work_ = 0.0;

@@ -16,23 +16,26 @@ namespace simgrad::strategies {
 namespace {
 
 constexpr std::array placings{
-    base::Choice{"greedy", "from the sources on, each operator to the device that ends it first"},
-    base::Choice{"heft", "by upward rank, each to the device that ends it first, between others if it can"},
-    base::Choice{"balanced", "contiguous stretches with as equal flops as can be, on devices 0, 1, ..."},
+    base::Choice{"greedy", "from the sources on, each operator goes to the device that finishes it first"},
+    base::Choice{
+        "heft",
+        "by upward rank, each operator goes to the device that finishes it first, in a gap between others if it fits"},
+    base::Choice{"balanced",
+                 "contiguous stretches of operators, with flops as equal as possible, on devices 0, 1, ..."},
     base::Choice{"by_hand", "as `devices` says"},
     base::Choice{"exhaustive", "the least makespan of all placements and orders; for small graphs"}};
 
 }  // namespace
 
 void Operators::describe(base::Describer& d) {
-  d.choice("placement", placement, placings, "how operators are given to devices");
+  d.choice("placement", placement, placings, "how operators are assigned to devices");
   d.numbers("devices", devices,
             "placement = \"by_hand\": the worker of each operator, in the order of units (`simgrad explain layers "
             "SCENARIO` shows them; of a multitask_perceptron the shared layers, then the tasks)",
             base::Bounds::at_least(0));
   d.integer("micro_batches", micro_batches,
-            "parts of a step's batch that go through the graph one by one, so that devices work at one time; their "
-            "gradients are added up",
+            "the number of parts of a step's batch that go through the graph one after the other, so that devices work "
+            "at the same time; their gradients are added up",
             base::Bounds::between(1, 1e4));
   if (placement != Placing::by_hand && !devices.empty())
     d.refuse("devices", "devices places operators by hand; set placement = \"by_hand\", or leave devices out");
@@ -86,17 +89,17 @@ Traits Operators::traits(int P) const {
 void Operators::operator()(Worker& worker) const {
   OperatorPasses passes(worker, made_->plan);
   worker.make_gradients_with(passes);
-  const PlacedSchedule& its = made_->plan.placement();
+  const PlacedSchedule& schedule = made_->plan.placement();
   const SharedStep& step = made_->predicted;
   worker.report_predicted_step(step.duration_s);
   constexpr double worth_telling = 1.01;
-  if (step.duration_s > worth_telling * its.makespan_s && worker.everyone().rank() == 0)
+  if (step.duration_s > worth_telling * schedule.makespan_s && worker.everyone().rank() == 0)
     worker.note(
         fmt::format("{} of {} messages of a step share links with others; the placement's cost model gives each its "
                     "whole path, and "
                     "has a step of {:.4g} s in place of {:.4g} s",
-                    step.slowed, step.messages, its.makespan_s, step.duration_s));
-  if (!its.proven && worker.everyone().rank() == 0)
+                    step.slowed, step.messages, schedule.makespan_s, step.duration_s));
+  if (!schedule.proven && worker.everyone().rank() == 0)
     worker.note("the exhaustive search ended before it was complete; the placement is the best one that it found");
   State state = worker.start();
   while (worker.continues(state)) worker.update(state, worker.gradient(state.w));

@@ -26,9 +26,9 @@ std::vector<int> stages_of_units(const training::MemoryTerms& terms, const std::
       models::cut_into_operators(*terms.model)->layers(*terms.problem, {.first_unit = 0, .end_unit = count});
   std::vector<double> flops;
   for (const models::ModelOperator& unit : units) {
-    double& its = flops.emplace_back(0.0);
+    double& unit_flops = flops.emplace_back(0.0);
     for (std::size_t l = unit.first_layer; l < unit.first_layer + unit.layers; ++l)
-      its += layers[l].forward_flops + layers[l].backward_flops;
+      unit_flops += layers[l].forward_flops + layers[l].backward_flops;
   }
   if (joined) {
     flops.front() += flops.back();
@@ -83,9 +83,9 @@ std::string Operators::memory_refusal(const training::MemoryTerms& terms, const 
   std::vector<double> bytes = memory_of_units(terms, units, static_cast<int>(micro_batches));
   std::vector<double> rooms;
   for (int worker = 0; worker < terms.workers; ++worker) {
-    const std::optional<double> its = memory_of(cluster, worker);
-    if (!its) return {};
-    rooms.push_back(*its);
+    const std::optional<double> room = memory_of(cluster, worker);
+    if (!room) return {};
+    rooms.push_back(*room);
   }
   const double largest = std::ranges::max(rooms), all = std::accumulate(rooms.begin(), rooms.end(), 0.0);
   double sum = 0.0;

@@ -60,8 +60,8 @@ std::optional<Refusal> Operators::refusal(const Circumstances& of) const {
         "\"bfloat16\""};
   if (of.cluster.failures.any())
     return Refusal{"kind",
-                   "cluster.failures beside operators: the operators of a rank would be lost with it; leave failures "
-                   "out, or give them to `simgrad capacity`, which simulates long trainings with failures"};
+                   "cluster.failures with the strategy operators: the operators of a rank would be lost with it; leave "
+                   "failures out, or give them to `simgrad capacity`, which simulates long trainings with failures"};
   return placement_refusal(of);
 }
 

@@ -51,9 +51,9 @@ PlacedSchedule placed_by(const PlacementProblem& problem,
     double least = 0.0;
     for (auto it = waiting.begin(); it != waiting.end(); ++it) {
       if (!schedule.ready(*it)) continue;
-      const double its = value(schedule, *it);
-      if (next != waiting.end() && its >= least) continue;
-      least = its;
+      const double op_value = value(schedule, *it);
+      if (next != waiting.end() && op_value >= least) continue;
+      least = op_value;
       next = it;
     }
     schedule.place(*next, device(schedule, *next), insertion);
@@ -105,10 +105,10 @@ std::vector<double> upward_ranks(const PlacementProblem& problem) {
   const std::size_t count = problem.operators.size();
   std::vector<double> behind(count, 0.0), ranks(count, 0.0);
   for (std::size_t op = count; op-- > 0;) {
-    const OperatorCost& its = problem.operators[op];
-    ranks[op] = std::accumulate(its.seconds.begin(), its.seconds.end(), 0.0) / P + behind[op];
-    for (const OperatorCost::Input& input : its.inputs) {
-      const bool together = its.with == input.from || (its.with && its.with == problem.operators[input.from].with);
+    const OperatorCost& cost = problem.operators[op];
+    ranks[op] = std::accumulate(cost.seconds.begin(), cost.seconds.end(), 0.0) / P + behind[op];
+    for (const OperatorCost::Input& input : cost.inputs) {
+      const bool together = cost.with == input.from || (cost.with && cost.with == problem.operators[input.from].with);
       behind[input.from] = std::max(behind[input.from], (together ? 0.0 : mean_message_s(input.bytes)) + ranks[op]);
     }
   }

@@ -40,11 +40,11 @@ PlacedSchedule timed(const PlacementProblem& problem, std::vector<int> device,
     for (std::size_t d = 0; d < placement.order.size(); ++d) {
       for (; next[d] < placement.order[d].size(); ++next[d], --left) {
         const std::size_t op = placement.order[d][next[d]];
-        const OperatorCost& its = problem.operators[op];
-        if (!std::ranges::all_of(its.inputs, [&](const auto& input) { return done[input.from]; })) break;
+        const OperatorCost& cost = problem.operators[op];
+        if (!std::ranges::all_of(cost.inputs, [&](const auto& input) { return done[input.from]; })) break;
         placement.start_s[op] =
             std::max(free_s[d], arrival_s(problem, op, static_cast<int>(d), placement.device, placement.end_s));
-        free_s[d] = placement.end_s[op] = placement.start_s[op] + its.seconds[d];
+        free_s[d] = placement.end_s[op] = placement.start_s[op] + cost.seconds[d];
         done[op] = true;
       }
     }
@@ -67,9 +67,9 @@ ListSchedule::ListSchedule(const PlacementProblem& problem)
       room_(problem.devices.memory_bytes) {}
 
 bool ListSchedule::ready(std::size_t op) const {
-  const OperatorCost& its = problem_.operators[op];
-  return std::ranges::all_of(its.inputs, [&](const auto& input) { return placed(input.from); }) &&
-         (!its.with || placed(*its.with));
+  const OperatorCost& cost = problem_.operators[op];
+  return std::ranges::all_of(cost.inputs, [&](const auto& input) { return placed(input.from); }) &&
+         (!cost.with || placed(*cost.with));
 }
 
 double ListSchedule::inputs_end_s(std::size_t op) const {
@@ -92,22 +92,22 @@ double ListSchedule::start_s(std::size_t op, int device, bool insertion) const {
 }
 
 std::vector<int> ListSchedule::devices_for(std::size_t op) const {
-  const OperatorCost& its = problem_.operators[op];
-  if (its.with) return {device_[*its.with]};
+  const OperatorCost& cost = problem_.operators[op];
+  if (cost.with) return {device_[*cost.with]};
   std::vector<int> all;
   for (int d = 0; d < problem_.devices.count(); ++d)
-    if (its.memory_bytes <= room(d)) all.push_back(d);
+    if (cost.memory_bytes <= room(d)) all.push_back(d);
   return all;
 }
 
 void ListSchedule::place(std::size_t op, int device, bool insertion) {
   const auto d = static_cast<std::size_t>(device);
-  const OperatorCost& its = problem_.operators[op];
+  const OperatorCost& cost = problem_.operators[op];
   const double start = start_s(op, device, insertion);
   device_[op] = device;
   start_[op] = start;
-  end_[op] = start + its.seconds[d];
-  if (!its.with) room_[d] -= its.memory_bytes;
+  end_[op] = start + cost.seconds[d];
+  if (!cost.with) room_[d] -= cost.memory_bytes;
   // An operator of no time comes before one that starts at the same moment, but behind others of no time: they may be
   // its inputs.
   const auto behind = std::ranges::find_if(order_[d], [&](std::size_t other) {

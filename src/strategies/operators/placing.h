@@ -16,10 +16,11 @@ namespace simgrad::strategies {
 /// The devices of a graph, by number.
 struct Devices {
   std::vector<double> memory_bytes;  ///< infinite: anything fits
-  /// Of the path from one device (first index) to another: seconds, and bytes a second of its narrowest link.
+  /// The path from one device (first index) to another: its latency in seconds, and bytes a second of its narrowest
+  /// link.
   std::vector<std::vector<double>> latency_s, bytes_per_s;
-  /// Likewise, the links of the path that messages share, by their numbers in `link_bytes_per_s`. A placement does not
-  /// look at them.
+  /// The links of that path that messages share, by their numbers in `link_bytes_per_s`. A placement does not look at
+  /// them.
   std::vector<std::vector<std::vector<int>>> links = {};
   std::vector<double> link_bytes_per_s = {};
 

@@ -72,7 +72,7 @@ class StepCosts {
 
   OperatorCost costs(const StepOperator& op) const {
     const ModelOperator& unit = units_[op.unit];
-    OperatorCost its{.name = unit.name + (op.backward ? ", backward" : ""), .seconds = {}};
+    OperatorCost cost{.name = unit.name + (op.backward ? ", backward" : ""), .seconds = {}};
     const bool updates = !op.backward && op.micro == 0, joins = tied_ && op.unit + 1 == units_.size();
     double parameters = 0.0;
     for (std::size_t l = unit.first_layer; l < unit.first_layer + unit.layers; ++l)
@@ -81,22 +81,22 @@ class StepCosts {
       double seconds = 0.0;
       for (std::size_t l = unit.first_layer; l < unit.first_layer + unit.layers; ++l)
         seconds += devices_.pass_s(d, l, rows(op), op.backward);
-      its.seconds.push_back(seconds);
-      if (updates) its.update_s.push_back(devices_.update_s(d, parameters));
+      cost.seconds.push_back(seconds);
+      if (updates) cost.update_s.push_back(devices_.update_s(d, parameters));
     }
     if (!updates || joins)
-      its.with = numbers_.of({updates ? 0 : op.unit, 0, false});
+      cost.with = numbers_.of({updates ? 0 : op.unit, 0, false});
     else
-      add_unit(its, op.unit);
-    if (updates && !joins && tied_ && op.unit == 0) add_unit(its, units_.size() - 1);
-    its.inputs = inputs(op);
-    return its;
+      add_unit(cost, op.unit);
+    if (updates && !joins && tied_ && op.unit == 0) add_unit(cost, units_.size() - 1);
+    cost.inputs = inputs(op);
+    return cost;
   }
-  /// What the device of an operator must have for a unit.
-  void add_unit(OperatorCost& its, std::size_t unit) const {
-    its.memory_bytes += memory_[unit];
+  /// Adds the memory and the flops that a unit asks of the operator's device.
+  void add_unit(OperatorCost& cost, std::size_t unit) const {
+    cost.memory_bytes += memory_[unit];
     for (std::size_t l = units_[unit].first_layer; l < units_[unit].first_layer + units_[unit].layers; ++l)
-      its.flops += layers_[l].forward_flops + layers_[l].backward_flops;
+      cost.flops += layers_[l].forward_flops + layers_[l].backward_flops;
   }
   std::vector<OperatorCost::Input> inputs(const StepOperator& op) const {
     std::vector<OperatorCost::Input> all;

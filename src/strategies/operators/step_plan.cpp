@@ -41,12 +41,12 @@ std::vector<std::pair<int, StepValue>> StepPlan::sent_by(std::size_t number) con
 std::vector<std::vector<models::Chunk>> StepPlan::chunks() const {
   std::vector<std::vector<models::Chunk>> all(placement_.order.size());
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    std::vector<models::Chunk>& its = all[static_cast<std::size_t>(rank_of(unit))];
+    std::vector<models::Chunk>& rank_chunks = all[static_cast<std::size_t>(rank_of(unit))];
     const auto number = static_cast<std::int64_t>(unit);
-    if (!its.empty() && its.back().end_unit == number)
-      its.back().end_unit = number + 1;
+    if (!rank_chunks.empty() && rank_chunks.back().end_unit == number)
+      rank_chunks.back().end_unit = number + 1;
     else
-      its.push_back({.first_unit = number, .end_unit = number + 1});
+      rank_chunks.push_back({.first_unit = number, .end_unit = number + 1});
   }
   return all;
 }

@@ -25,8 +25,8 @@ class ExpertTokens {
   bool arrived() const { return static_cast<bool>(arrived_); }
   /// How many they are. Waits for numbers, in real time.
   double here() const;
-  /// What the step's `then` makes of its numbers, of which those of tokens travel (models::Step::places). The counts
-  /// travel with the copies of tokens, and add no bytes.  Virtual time: of the collective.
+  /// Does the step's `then` to its numbers, of which those of tokens travel (models::Step::places). The counts travel
+  /// with the copies of tokens, and add no bytes.  Virtual time: of the collective.
   values::Tensor exchanged(const models::Step& step, const cluster::Communicator& comm, const values::Tensor& numbers);
 
  private:

@@ -56,8 +56,8 @@ Traits OnMesh::traits(int P) const {
 /// A mesh needs all of its ranks. From memory it recovers where a lost rank's state is in another memory.
 std::vector<cluster::Recovery> OnMesh::recoveries(const Traits& traits) const {
   std::vector<cluster::Recovery> all{cluster::Recovery::restart};
-  const auto& its = traits.recoveries;
-  if (copies_next_stage(parallel_) || std::ranges::find(its, cluster::Recovery::wait) != its.end())
+  const auto& of_strategy = traits.recoveries;
+  if (copies_next_stage(parallel_) || std::ranges::find(of_strategy, cluster::Recovery::wait) != of_strategy.end())
     all.push_back(cluster::Recovery::wait);
   return all;
 }

@@ -36,7 +36,7 @@ class OnMesh final : public Strategy {
   std::vector<std::vector<record::MemoryParts>> memory_of_tensor_ranks(const training::MemoryTerms& terms) const;
   /// The strategy among the ranks with one part.
   const std::shared_ptr<const Strategy>& strategy() const { return strategy_; }
-  /// Of the model, on so many ranks, as far as each has rows of its own.
+  /// The replicas of the model on so many ranks, as far as each has rows of its own.
   std::int64_t replicas(std::int64_t P) const { return parallel_.shares_of_batch(P); }
 
  private:

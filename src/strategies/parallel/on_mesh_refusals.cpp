@@ -42,11 +42,11 @@ std::optional<Refusal> tied_norm_refusal(const Parallel& parallel, const models:
   if (of.optimizer.elementwise() || parallel.pipeline == 1) return {};
   const std::int64_t tied = cut.tied(*of.problem, {.first_unit = units - 1, .end_unit = units}).count;
   if (tied == 0 || tied == of.layers().front().count) return {};
-  return Refusal{"kind", fmt::format("optimizer = \"{}\" scales an update by the norm of its whole layer, but the last "
-                                     "stage has the tied embedding without the learned positions beside it; set "
-                                     "model.tied = false, or take model.positions = \"rotary\", pipeline = 1, or an "
-                                     "optimizer that works element by element",
-                                     of.optimizer_kind)};
+  return Refusal{
+      "kind", fmt::format("optimizer = \"{}\" scales an update by the norm of its whole layer, but the last stage has "
+                          "the tied embedding without the learned positions; set model.tied = false, or take "
+                          "model.positions = \"rotary\", pipeline = 1, or an optimizer that works element by element",
+                          of.optimizer_kind)};
 }
 
 }  // namespace
@@ -76,10 +76,9 @@ std::optional<Refusal> OnMesh::model_refusal(const Circumstances& of) const {
         fmt::format("the partition leaves to chance how many rows a replica has, which the {} ranks of expert "
                     "share in equal parts; take partition = \"iid\", \"contiguous\" or \"by_label\"",
                     parallel_.expert)};
-  const std::int64_t accumulated = traits_on_mesh(*strategy_, parallel_, of.workers).micro_batches;
   // Shares by speed are dealt in whole micro-batches, whatever the replicas.
   const std::int64_t alike = of.shares_by_speed ? 1 : replicas(of.workers);
-  if (const std::string why = uneven_batch(of.batch, alike, accumulated, parallel_); !why.empty())
+  if (const std::string why = uneven_batch(of.batch, alike, parallel_); !why.empty())
     return Refusal{"parallel.micro_batches", why};
   return {};
 }
@@ -100,6 +99,8 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
         "kind",
         "strategy operators gives the model's units to ranks by itself, and so does [parallel]; leave one of "
         "them out"};
+  if (traits.micro_batches > 1)
+    return Refusal{"micro_batches", "on a mesh, micro_batches is set in [parallel]; leave it out here"};
   if (traits.gathers_units && parallel_.pipeline > 1 && parallel_.schedule->asynchronous())
     return Refusal{
         "kind", fmt::format("schedule = \"{}\" keeps several versions of a stage's weights, but the strategy gathers "
@@ -107,8 +108,8 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
                             "or 2, or allreduce",
                             parallel_.schedule.kind())};
   if (!of.optimizer.elementwise() && parallel_.tensor * parallel_.expert > 1)
-    return Refusal{"kind", fmt::format("optimizer = \"{}\" needs whole matrices, but {} deals them to ranks; "
-                                       "take an optimizer that works element by element",
+    return Refusal{"kind", fmt::format("optimizer = \"{}\" needs whole matrices, but {} divides them among ranks; take "
+                                       "an optimizer that works element by element",
                                        of.optimizer_kind,
                                        parallel_.tensor > 1 ? fmt::format("tensor = {}", parallel_.tensor)
                                                             : fmt::format("expert = {}", parallel_.expert))};
@@ -117,21 +118,15 @@ std::optional<Refusal> OnMesh::strategy_refusal(const Circumstances& of) const {
         "kind",
         "precision = \"float16\" scales the loss, but the passes of a cut model have no scale; take precision = "
         "\"bfloat16\""};
-  if (parallel_.pipeline > 1 && parallel_.schedule->asynchronous() && traits.micro_batches > 1)
-    return Refusal{"micro_batches",
-                   fmt::format("schedule = \"{}\" has an update behind its own micro-batches; leave the "
-                               "strategy's micro_batches out",
-                               parallel_.schedule.kind())};
   if (of.cluster.failures.hosts_fail() && parallel_.pipeline > 1 && parallel_.schedule->asynchronous())
     return Refusal{"kind",
-                   fmt::format("cluster.failures beside schedule = \"{}\": a checkpoint has one version of a stage's "
+                   fmt::format("cluster.failures with schedule = \"{}\": a checkpoint has one version of a stage's "
                                "weights, and micro-batches under way see others; take a synchronous schedule",
                                parallel_.schedule.kind())};
   if (of.cluster.failures.hosts_fail() && parallel_.slices().active())
-    return Refusal{
-        "kind",
-        "cluster.failures beside refresh_every and staleness: the numbers that a rank keeps of the others are "
-        "in no checkpoint; set refresh_every = 1 and leave staleness out"};
+    return Refusal{"kind",
+                   "cluster.failures with refresh_every and staleness: the numbers that a rank keeps of the others are "
+                   "in no checkpoint; set refresh_every = 1 and leave staleness out"};
   return {};
 }
 

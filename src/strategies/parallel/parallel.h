@@ -109,7 +109,7 @@ struct Parallel : base::Described {
   std::int64_t ranks_a_replica() const { return tensor * pipeline * context * expert; }
   /// The dimensions along which ranks are workers of a strategy with these traits: they train the same parameters.
   std::vector<training::Dimension> workers_along(const training::Traits& traits) const;
-  /// Those along which it sums gradients: experts have workers of their own.
+  /// The dimensions along which such a strategy sums gradients: experts have workers of their own.
   std::vector<training::Dimension> sums_along(const training::Traits& traits) const;
   /// The number of its workers on the mesh of so many ranks.
   std::int64_t workers(std::int64_t ranks, const training::Traits& traits) const;

@@ -26,8 +26,9 @@ std::string order_fault(const Parallel& parallel) {
     if (!training::dimension_named(text)) return fmt::format("\"{}\" is no dimension of the mesh", text);
     if (std::ranges::count(order, text) > 1) return fmt::format("\"{}\" is there more than once", text);
   }
-  for (const Dimension its : needed(parallel))
-    if (std::ranges::find(order, name(its)) == order.end()) return fmt::format("\"{}\" is missing", name(its));
+  for (const Dimension dimension : needed(parallel))
+    if (std::ranges::find(order, name(dimension)) == order.end())
+      return fmt::format("\"{}\" is missing", name(dimension));
   return {};
 }
 
@@ -52,8 +53,8 @@ void Parallel::refuse_slices(base::Describer& d) const {
         "step; set pipeline, context and expert to 1");
   else if (sequence_parallel)
     refuse(
-        "numbers that each tensor rank has of all tokens, but sequence_parallel deals the tokens to the ranks; leave "
-        "one of them out");
+        "numbers that each tensor rank has of all tokens, but sequence_parallel divides the tokens among the ranks; "
+        "leave one of them out");
 }
 
 /// The searches of layouts and stages compare ranks with equal shares.
@@ -79,8 +80,8 @@ void Parallel::refuse_tensor_shares(base::Describer& d) const {
         "these; leave one of them out");
   else if (copies == Copies::next_stage)
     refuse(
-        "gives counterparts in two stages parts of unlike sizes, but copies = \"next_stage\" keeps one beside the "
-        "other; leave one of them out");
+        "gives counterparts in two stages parts of unlike sizes, but copies = \"next_stage\" keeps a copy of one next "
+        "to the other; leave one of them out");
 }
 
 void Parallel::refuse_contradictions(base::Describer& d) const {
@@ -93,8 +94,8 @@ void Parallel::refuse_contradictions(base::Describer& d) const {
                           "\"data\", \"pipeline\"; context and expert may be left out where they are 1");
   if (sequence_parallel && tensor == 1 && !automatic)
     d.refuse("sequence_parallel",
-             "sequence_parallel deals a sequence's tokens to tensor ranks, but tensor = 1; set tensor "
-             "to 2 or more, or leave sequence_parallel out");
+             "sequence_parallel divides a sequence's tokens among tensor ranks, but tensor = 1; set tensor to 2 or "
+             "more, or leave sequence_parallel out");
   if (!stages.empty() && static_cast<std::int64_t>(stages.size()) != pipeline * chunks && !automatic)
     d.refuse("stages", fmt::format("{} numbers in stages, but pipeline x chunks = {}; expected one a piece",
                                    stages.size(), pipeline * chunks));

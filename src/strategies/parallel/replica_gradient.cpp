@@ -55,15 +55,15 @@ Tensor ReplicaGradient::finish() {
 void ReplicaGradient::add(std::size_t chunk, std::size_t segment, const Tensor& g, bool completes) {
   if (g) gradient_->add(chunk, segment, g);
   if (!completes) return;
-  const models::PlacedChunk& its = worker_.part().chunks()[chunk];
+  const models::PlacedChunk& placed_chunk = worker_.part().chunks()[chunk];
   for (const Among among : summed_here_)
     if (ready_ || among == Among::tensor) sum_partial(chunk, segment, among);
   if (cache_) agree(chunk, segment);
   if (!ready_) return;
   const std::vector<models::Layer>& layers = worker_.learning().layers();
-  const std::size_t first_layer = its.first_layer + its.segments[segment].first_layer;
+  const std::size_t first_layer = placed_chunk.first_layer + placed_chunk.segments[segment].first_layer;
   const Tensor so_far = gradient_->whole();
-  for (std::size_t i = first_layer + its.segments[segment].layers; i-- > first_layer;)
+  for (std::size_t i = first_layer + placed_chunk.segments[segment].layers; i-- > first_layer;)
     if (!tied_ || !overlaps(worker_.part().tied(), layers[i])) (*ready_)(so_far, layers[i]);
 }
 

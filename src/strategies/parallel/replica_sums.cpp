@@ -19,17 +19,17 @@ using training::Dimension;
 
 namespace {
 
-/// What some stretches, each a part of one of them, leave of all.
+/// Removes stretches, each of which is a part of one of `all`, and returns the rest.
 std::vector<ParameterStretch> without(const std::vector<ParameterStretch>& all, std::vector<ParameterStretch> taken) {
   std::ranges::sort(taken, {}, &ParameterStretch::first);
   std::vector<ParameterStretch> left;
   for (const ParameterStretch& stretch : all) {
     std::int64_t at = stretch.first;
     const std::int64_t end = stretch.first + stretch.count;
-    for (const ParameterStretch& its : taken) {
-      if (its.first < at || its.first >= end) continue;
-      if (its.first > at) left.push_back({at, its.first - at});
-      at = its.first + its.count;
+    for (const ParameterStretch& removed : taken) {
+      if (removed.first < at || removed.first >= end) continue;
+      if (removed.first > at) left.push_back({at, removed.first - at});
+      at = removed.first + removed.count;
     }
     if (at < end) left.push_back({at, end - at});
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "cluster/ranks/block_work_scope.h"
 #include "strategies/parallel/part_gradient.h"
 #include "strategies/parallel/segment_passes.h"
 #include "training/learning/learning.h"
@@ -52,23 +53,28 @@ void SegmentPasses::count_tokens(const At& at, const Tensor& counts) const {
       at.segment, ExpertTokens(worker_.learning(), counts, rows, sharing ? sharing->size() : 1, std::llround(even)));
 }
 
-/// Likewise, beside work: that on the numbers of n - 1 ranks, then that on the last ones.
+/// Exchanges while work goes on, block by block: a ring brings the numbers of one rank after the other, and the work on
+/// the last ones stands behind the ring; or the ring takes the sums for one rank after the other away.
+/// collectives/block_work.h says what waits for what within the ring.
 Tensor SegmentPasses::beside(const At& at, const Step& step, const Tensor& numbers) {
   const Communicator& comm = *sharing_.among(step.among);
   cluster::SideStream& stream = *streams_[static_cast<std::size_t>(step.among)];
   const Exchange exchange(step, at.micro.passes.rows());
   const int members = comm.size();
+  const double block_s = at.micro.passes.more_s(at.chunk, at.segment, at.work, step.beside) / members;
   const int task =
-      stream.start_collective([exchange, sent = exchange.sent(numbers, members)](const Communicator& of_side) {
+      stream.start_collective([exchange, block_s, sent = exchange.sent(numbers, members)](const Communicator& of_side) {
+        const cluster::BlockWorkScope working(of_side, block_s);
         return exchange.collective(of_side, sent);
       });
-  at.micro.passes.more(at.chunk, at.segment, at.work, step.beside * (members - 1) / members);
+  const int behind = step.then == Step::Then::gather ? 1 : 0;  // blocks
+  at.micro.passes.more(at.chunk, at.segment, at.work, step.beside * (members - behind) / members);
   Tensor all;
   {
     const AlongScope timed(worker_.mesh_time(), comm, dimension_of(step.among));
     all = exchange.received(stream.wait(task), members);
   }
-  at.micro.passes.more(at.chunk, at.segment, at.work, step.beside / members);
+  if (behind > 0) at.micro.passes.more(at.chunk, at.segment, at.work, step.beside * behind / members);
   return all;
 }
 
@@ -79,15 +85,17 @@ void SegmentPasses::repeat_forward(const At& here) {
   if (!here.micro.passes.repeats_forward(here.chunk, here.segment)) return;
   const models::PlacedChunk& chunk = worker_.part().chunks()[here.chunk];
   const std::span<const models::Layer> layers = std::span(worker_.learning().layers()).subspan(chunk.first_layer);
-  const auto layers_of = [&](const models::Segment& its) { return layers.subspan(its.first_layer, its.layers); };
+  const auto layers_of = [&](const models::Segment& model_segment) {
+    return layers.subspan(model_segment.first_layer, model_segment.layers);
+  };
   const auto unit_of = [&](std::size_t segment) { return layers_of(chunk.segments[segment]).front().unit; };
   std::size_t first = here.segment;
   while (first > 0 && unit_of(first - 1) == unit_of(here.segment)) --first;
   for (std::size_t segment = first; segment <= here.segment; ++segment) {
     At again = at(here.chunk, segment, here.micro, record::Work::recompute);
     const std::vector<Step>& steps = again.steps();
-    const bool computes =
-        std::ranges::any_of(layers_of(again.its), [](const models::Layer& layer) { return layer.forward_flops > 0.0; });
+    const bool computes = std::ranges::any_of(layers_of(again.model_segment),
+                                              [](const models::Layer& layer) { return layer.forward_flops > 0.0; });
     for (std::size_t k = 0; computes && k < steps.size(); ++k) {
       compute_before(again, k);
       const Tensor numbers = lengths_of(again, k);
@@ -103,7 +111,7 @@ void SegmentPasses::repeat_forward(const At& here) {
 /// Waits for what a step gathers beside the segment's work.
 void SegmentPasses::finish_gathering(At& at) {
   if (!at.gathering) return;
-  const Step& step = at.its.backward[at.gathered];
+  const Step& step = at.model_segment.backward[at.gathered];
   const Communicator& comm = *sharing_.among(step.among);
   const AlongScope timed(worker_.mesh_time(), comm, dimension_of(step.among));
   at.made[at.gathered] =

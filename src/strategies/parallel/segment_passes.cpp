@@ -75,9 +75,9 @@ Tensor SegmentPasses::backward(int chunk, std::size_t segment, MicroBatchPass& m
 
 /// Computes the layers that precede the step's exchange, or what is gathered beside them.
 void SegmentPasses::compute_before(At& at, std::size_t step) {
-  const Step& its = at.steps()[step];
-  const bool meets = its.then != Step::Then::nothing && sharing_.among(its.among);
-  if (meets || at.gathering) compute_until(at, its.layers);
+  const Step& model_step = at.steps()[step];
+  const bool meets = model_step.then != Step::Then::nothing && sharing_.among(model_step.among);
+  if (meets || at.gathering) compute_until(at, model_step.layers);
 }
 
 /// Computes the layers up to there, and waits for what is gathered beside them.
@@ -120,7 +120,7 @@ Tensor SegmentPasses::lengths_of(const At& at, std::size_t step) const {
   if (assumes(steps[step])) return assumed_lengths(at, steps[step]);
   const auto rows = static_cast<double>(at.micro.passes.rows());
   const bool last = step + 1 == steps.size();
-  const double bytes = !last ? 0.0 : at.backward() ? at.its.entrance_bytes : at.its.exit_bytes;
+  const double bytes = !last ? 0.0 : at.backward() ? at.model_segment.entrance_bytes : at.model_segment.exit_bytes;
   return zeros_on_the_wire(worker_.learning(), rows * steps[step].numbers, rows * bytes);
 }
 

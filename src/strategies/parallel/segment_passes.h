@@ -56,7 +56,7 @@ class SegmentPasses {
     std::size_t chunk, segment;
     MicroBatchPass& micro;
     record::Work work;  ///< forward, backward, or forward a second time (recompute)
-    const models::Segment& its;
+    const models::Segment& model_segment;
     training::BackwardPiece piece = training::BackwardPiece::whole;
     std::vector<Tensor> made = {};      ///< the numbers of the steps that are done
     std::size_t computed = 0;           ///< layers, in the order of the pass
@@ -64,7 +64,9 @@ class SegmentPasses {
     std::size_t gathered = 0;
 
     bool backward() const { return work == record::Work::backward; }
-    const std::vector<models::Step>& steps() const { return backward() ? its.backward : its.forward; }
+    const std::vector<models::Step>& steps() const {
+      return backward() ? model_segment.backward : model_segment.forward;
+    }
   };
   At at(std::size_t chunk, std::size_t segment, MicroBatchPass& micro, record::Work work) const;
   Tensor numbers_of(const At& at, std::size_t step, const Tensor& d_out) const;

@@ -24,15 +24,15 @@ class SharingRanks {
 
   /// The communicator of the ranks of that kind; null where this rank has whole units.
   const cluster::Communicator* among(models::Among kind) const {
-    const std::optional<cluster::Communicator>& its = comms_[static_cast<std::size_t>(kind)];
-    return its ? &*its : nullptr;
+    const std::optional<cluster::Communicator>& comm = comms_[static_cast<std::size_t>(kind)];
+    return comm ? &*comm : nullptr;
   }
 
  private:
   std::array<std::optional<cluster::Communicator>, models::kinds_of_shares> comms_;
 };
 
-/// What is done among ranks with the numbers of a step: put in order for a collective, sent, and put in the order that
+/// An exchange of a step's numbers among ranks: they are put in order for a collective, sent, and put in the order that
 /// the next step reads.
 class Exchange {
  public:

@@ -32,9 +32,9 @@ double share_of_known(double rows, double batch, double staleness, std::optional
   const double later = steps ? (*steps - epoch) / *steps : 1.0;
   double known = 0.0;
   for (double k = 0.0; k < std::min(staleness, epoch) && later * known < hardly_any * epoch; ++k) {
-    const double its = chance(batch, (staleness - k) * batch, rows);
-    if (its < 1e-9) break;
-    known += its;
+    const double step_chance = chance(batch, (staleness - k) * batch, rows);
+    if (step_chance < 1e-9) break;
+    known += step_chance;
   }
   return later * known / epoch;
 }

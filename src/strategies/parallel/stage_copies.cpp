@@ -16,11 +16,11 @@ StageCopies::StageCopies(const training::Worker& worker)
     : worker_(worker), stages_(along(worker, Dimension::pipeline).on_own_channels()) {}
 
 void StageCopies::refresh(const training::State& state) {
-  const int stages = stages_.size(), its = stages_.rank();
+  const int stages = stages_.size(), stage = stages_.rank();
   cluster::Packet received;
   {
     const training::AlongScope timed(worker_.mesh_time(), stages_, Dimension::pipeline);
-    received = stages_.exchange(stages_.on_wire(state.w), (its + stages - 1) % stages, (its + 1) % stages);
+    received = stages_.exchange(stages_.on_wire(state.w), (stage + stages - 1) % stages, (stage + 1) % stages);
   }
   const auto numbers = static_cast<double>(received.tensor.size());
   hold(numbers, static_cast<double>(state.optimizer.size()));

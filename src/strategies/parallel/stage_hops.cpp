@@ -29,8 +29,9 @@ int StagePasses::number(int micro) const {
 int StagePasses::forwards_coming() const {
   const std::vector<int>& replicas = shape_.replicas;
   if (stage_ == 0 || replicas.empty()) return shape_.under_way(stage_) + 1;
-  const int sending = replicas[static_cast<std::size_t>(stage_ - 1)], its = replicas[static_cast<std::size_t>(stage_)];
-  return (sending * (shape_.under_way(stage_ - 1) + 1) + its - 1) / its + 1;
+  const int sending = replicas[static_cast<std::size_t>(stage_ - 1)],
+            receiving = replicas[static_cast<std::size_t>(stage_)];
+  return (sending * (shape_.under_way(stage_ - 1) + 1) + receiving - 1) / receiving + 1;
 }
 
 /// Receives are posted before the step, so that a sender never waits for this rank's work.

@@ -25,25 +25,25 @@ StageMemory::StageMemory(const Strategy& strategy, const Parallel& parallel, con
   const std::int64_t replicas = parallel.shares_of_batch(terms.workers);
   const Traits traits = traits_on_mesh(strategy, parallel, terms.workers);
   terms_.workers = parallel.workers(terms.workers, traits);
-  const std::int64_t micro_batches = replicas * parallel.micro_batch_count() * parallel.expert * traits.micro_batches;
+  const std::int64_t micro_batches = replicas * parallel.micro_batch_count() * parallel.expert;
   terms_.rows = (terms.batch + micro_batches - 1) / micro_batches;
   rows_of_step_ = (terms.batch + replicas - 1) / replicas;
 }
 
 MemoryParts StageMemory::of(int stage, const std::vector<models::Chunk>& chunks) const {
-  training::MemoryTerms its = terms_;
+  training::MemoryTerms stage_terms = terms_;
   const models::ModelPart model(whole_, *terms_.problem, chunks, units_);
-  its.layers = model.layers(*terms_.problem);
+  stage_terms.layers = model.layers(*terms_.problem);
   const PipelineShape shape = parallel_.shape();
   const training::MeshPasses passes =
-      StageWalk(model, its, parallel_.pipeline > 1 ? model.tied() : models::ParameterStretch())
+      StageWalk(model, stage_terms, parallel_.pipeline > 1 ? model.tied() : models::ParameterStretch())
           .passes(table_[static_cast<std::size_t>(stage)], micro_batches_);
-  its.mesh = &passes;
-  MemoryParts parts = strategy_.memory(its);
+  stage_terms.mesh = &passes;
+  MemoryParts parts = strategy_.memory(stage_terms);
   PipelineShape stream = shape;
   stream.micro_batches = enough_of_stream(shape);  // and for all versions that a stage can have
   const int versions = parallel_.pipeline > 1 ? parallel_.schedule->weight_versions(stream, stage) : 1;
-  parts[MemoryPart::workspace] += (versions - 1) * its.parameters() * its.bytes.parameter;
+  parts[MemoryPart::workspace] += (versions - 1) * stage_terms.parameters() * stage_terms.bytes.parameter;
   parts[MemoryPart::workspace] += bytes_kept(model, parallel_.slices(), terms_, rows_of_step_);
   return parts;
 }
@@ -65,9 +65,10 @@ std::vector<std::vector<MemoryParts>> StageMemory::of_tensor_ranks(
   std::vector<std::vector<const std::vector<models::Chunk>*>> held(stages);  // by stage and tensor rank
   for (std::size_t part = 0; part < chunks.size(); ++part) {
     const training::MeshPlace place = replica.place_of_part(static_cast<int>(part));
-    auto& its = held[static_cast<std::size_t>(place[Dimension::pipeline])];
-    const bool another = its.empty() || !chunks[part].front().tensor_weights.empty();
-    if (another && place[Dimension::tensor] == static_cast<int>(its.size())) its.push_back(&chunks[part]);
+    auto& stage_chunks = held[static_cast<std::size_t>(place[Dimension::pipeline])];
+    const bool another = stage_chunks.empty() || !chunks[part].front().tensor_weights.empty();
+    if (another && place[Dimension::tensor] == static_cast<int>(stage_chunks.size()))
+      stage_chunks.push_back(&chunks[part]);
   }
   std::vector<std::vector<MemoryParts>> all(stages);
   for (std::size_t stage = 0; stage < stages; ++stage)
@@ -80,10 +81,10 @@ std::vector<std::vector<MemoryParts>> StageMemory::of_tensor_ranks(
 
 /// The state that one rank has of these chunks.
 double StageMemory::state_bytes(const std::vector<models::Chunk>& chunks) const {
-  training::MemoryTerms its = terms_;
-  its.layers = models::ModelPart(whole_, *terms_.problem, chunks, units_).layers(*terms_.problem);
+  training::MemoryTerms stage_terms = terms_;
+  stage_terms.layers = models::ModelPart(whole_, *terms_.problem, chunks, units_).layers(*terms_.problem);
   const int shards = std::max(strategy_.traits(static_cast<int>(terms_.workers)).state_shards, 1);
-  return its.parameters() * (its.bytes.parameter + its.optimizer_bytes()) / shards;
+  return stage_terms.parameters() * (stage_terms.bytes.parameter + stage_terms.optimizer_bytes()) / shards;
 }
 
 }  // namespace simgrad::strategies

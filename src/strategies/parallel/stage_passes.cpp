@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/errors.h"
 #include "cluster/recording/work_scope.h"
 #include "strategies/parallel/stage_walk.h"
 #include "training/learning/learning.h"
@@ -41,15 +42,15 @@ StagePasses::StagePasses(Worker& worker, const Parallel& parallel, const Pipelin
 }
 
 void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, const Worker::LayerReady& ready) {
+  base::check(micro.parts == 1, "a mesh has the only micro-batches");
   before_w_ = step == 0 ? w : w_;
   w_ = w;
   step_ = step;
-  outer_ = micro;
   const int experts = worker_.mesh().size(Dimension::expert);
-  step_work_ = worker_.step_work(micro.parts * shape_.micro_batches * experts) / experts;
+  step_work_ = worker_.step_work(shape_.micro_batches * experts) / experts;
   completed_.assign(part().chunks().size(), 0);
   gradient_.begin(segments_.followed(), ready);
-  if (cache_ && micro.part == 0)
+  if (cache_)
     cache_->begin(step, worker_.learning().batches().rows(
                             {.step = step, .part = worker_.replica(), .parts = worker_.replicas()}));
   if (visitor_) return;
@@ -59,7 +60,7 @@ void StagePasses::begin(const Tensor& w, std::int64_t step, MicroBatch micro, co
 
 Tensor StagePasses::finish() {
   Tensor g = gradient_.finish();
-  if (cache_ && outer_.last()) cache_->end();
+  if (cache_) cache_->end();
   if (stream_ == StreamRule::synchronous) {
     finish_sends();
     w_ = before_w_ = {};
@@ -75,7 +76,7 @@ Tensor StagePasses::gradient(const Tensor& w, std::int64_t step, MicroBatch micr
   }
   post_receives(tasks());
   for (const PipelineTask& task : tasks()) {
-    const cluster::MicroBatchScope named(stages_, micro.part * shape_.micro_batches + task.micro);
+    const cluster::MicroBatchScope named(stages_, task.micro);
     if (task.piece == Piece::forward)
       forward(task);
     else if (task.piece == Piece::weight_backward)

@@ -62,7 +62,7 @@ class StagePasses final : public training::GradientMaker {
   values::Tensor finish();
   values::Tensor receive(Hops& hops, const PipelineTask& task);
   void send(Hops& hops, values::Tensor numbers, int piece, int micro);
-  /// Of an asynchronous schedule: goes on until the update's gradient is made.
+  /// Goes on with an asynchronous schedule until the update's gradient is made.
   void work_on_stream();
   values::Tensor weights_of(int micro) const;
   bool sees_weights_before(int micro) const;
@@ -107,14 +107,13 @@ class StagePasses final : public training::GradientMaker {
   int forwards_done_ = 0;    ///< of an asynchronous schedule's stream of micro-batches
   values::Tensor before_w_;  ///< the weights one update ago
 
-  // Of the present step.
+  // The state of the present step.
   values::Tensor w_;                          ///< nothing where the parameters of units are gathered
   training::UnitVisitor* visitor_ = nullptr;  ///< which has them then; else null
   UnitsInUse in_use_;
   std::vector<bool> makes_;  ///< by unit: its backward pass has begun
   bool takes_each_ = false;  ///< the visitor takes every micro-batch's gradients, but those of tied_units_
   std::int64_t step_ = 0;
-  training::MicroBatch outer_;
   double step_work_ = 0.0;
   std::vector<int> completed_;  ///< micro-batches, by chunk
   std::map<Key, MicroBatchPass> under_way_;

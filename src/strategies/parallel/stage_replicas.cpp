@@ -47,11 +47,10 @@ void Parallel::refuse_stage_replicas(base::Describer& d) const {
     return refuse("counts ranks: expected whole numbers, as in stage_replicas = [15, 1]");
   if (pipeline == 1) return refuse("is about the stages of a pipeline, but pipeline = 1; set data, or leave it out");
   if (schedule.kind() != "pipedream")
-    return refuse(
-        fmt::format("deals micro-batches to the replicas of each stage in turn, but with schedule = \"{}\" "
-                    "every replica has ranks of its own in all stages; take schedule = \"pipedream\", or "
-                    "data in place of stage_replicas",
-                    schedule.kind()));
+    return refuse(fmt::format(
+        "gives micro-batches to the replicas of each stage in turn, but with schedule = \"{}\" every replica has ranks "
+        "of its own in all stages; take schedule = \"pipedream\", or data in place of stage_replicas",
+        schedule.kind()));
   if (tensor * context * expert > 1)
     return refuse(
         "gives the ranks of each stage, which share nothing but its gradients, but tensor, context or expert "
@@ -82,8 +81,8 @@ std::optional<Refusal> OnMesh::stage_replicas_refusal(const Circumstances& of) c
                    "replicas (stage_replicas) update at times of their own; leave one of them out"};
   if (of.shares_by_speed)
     return Refusal{"parallel.stage_replicas",
-                   "shares = \"speed\" deals unlike rows to replicas, but every replica of a stage in turn has each of "
-                   "the others' micro-batches (stage_replicas); leave one of them out"};
+                   "shares = \"speed\" gives replicas different numbers of rows, but every replica of a stage in turn "
+                   "has each of the others' micro-batches (stage_replicas); leave one of them out"};
   return {};
 }
 

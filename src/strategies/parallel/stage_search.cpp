@@ -74,7 +74,7 @@ Known best_move(const Known& from, std::size_t stages, const CostsOfCut& costs) 
       std::vector<std::int64_t> firsts = from.firsts;  // the pieces between the two keep their lengths
       for (std::size_t border = piece + 1; border <= to; ++border) --firsts[border];
       for (std::size_t border = to + 1; border <= piece; ++border) ++firsts[border];
-      if (Known its = known(std::move(firsts), costs); its.most < best.most) best = std::move(its);
+      if (Known candidate = known(std::move(firsts), costs); candidate.most < best.most) best = std::move(candidate);
     }
   }
   return best;

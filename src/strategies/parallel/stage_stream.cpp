@@ -52,20 +52,20 @@ PartPasses StagePasses::passes_of(int micro) const {
   const int m = shape_.micro_batches;
   const int e = worker_.mesh().size(training::Dimension::expert), r = part().chunks().front().chunk.expert_rank;
   const auto own = [&](int part, int parts) { return training::MicroBatch{part * e + r, parts * e}; };
-  const training::InStep in_step{.first = micro % m == 0 && outer_.part == 0, .adds = micro % m > 0 && !takes_each_};
+  const training::InStep in_step{.first = micro % m == 0, .adds = micro % m > 0 && !takes_each_};
   if (stream_ == StreamRule::synchronous)
     return {worker_,
-            {.step = step_,
-             .share = worker_.replica(),
-             .micro = own(outer_.part * m + micro, outer_.parts * m),
-             .turn = step_,
-             .in_step = in_step},
+            {.step = step_, .share = worker_.replica(), .micro = own(micro, m), .turn = step_, .in_step = in_step},
             step_work_};
   if (const training::Mesh& mesh = worker_.mesh(); mesh.by_stages()) {
-    const int its = number(micro), shares = mesh.shares();
+    const int stream_number = number(micro), shares = mesh.shares();
     // Each one ends in an update, so that it is the first of its own step.
     return {worker_,
-            {.step = its / shares, .share = its % shares, .micro = own(0, 1), .turn = micro, .in_step = {}},
+            {.step = stream_number / shares,
+             .share = stream_number % shares,
+             .micro = own(0, 1),
+             .turn = micro,
+             .in_step = {}},
             step_work_};
   }
   return {worker_,

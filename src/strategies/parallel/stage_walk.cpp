@@ -20,12 +20,11 @@ StageWalk::StageWalk(const models::ModelPart& part, const training::MemoryTerms&
       terms_(terms),
       units_(part, terms.layers),
       rows_(static_cast<double>(terms.rows)),
-      done_(part.chunks().size()),
-      begun_(units_.count()) {
+      done_(part.chunks().size()) {
   for (std::size_t u = 0; u < units_.count(); ++u) {
-    const training::ModelUnit& its = units_[u];
-    layers_left_.push_back(its.layers);
-    by_itself_.push_back({.at_the_end = has_tied(its, tied), .layers_left = its.layers});
+    const training::ModelUnit& unit = units_[u];
+    layers_left_.push_back(unit.layers);
+    by_itself_.push_back({.at_the_end = has_tied(unit, tied), .layers_left = unit.layers});
   }
 }
 
@@ -55,8 +54,8 @@ void StageWalk::read(const std::vector<std::size_t>& units) {
 void StageWalk::go_through(const PipelineTask& task, std::size_t segment) {
   const auto chunk = static_cast<std::size_t>(task.chunk);
   const models::PlacedChunk& placed = part_.chunks()[chunk];
-  const models::Segment& its = placed.segments[segment];
-  const std::size_t first = placed.first_layer + its.first_layer, end = first + its.layers;
+  const models::Segment& placed_segment = placed.segments[segment];
+  const std::size_t first = placed.first_layer + placed_segment.first_layer, end = first + placed_segment.layers;
   if (task.piece != Piece::weight_backward) read(units_.read_by(chunk, segment));
   if (task.piece == Piece::forward) {
     for (std::size_t i = first; i < end; ++i) now_.activations += kept(i, terms_.recompute);
@@ -69,12 +68,11 @@ void StageWalk::go_through(const PipelineTask& task, std::size_t segment) {
 
 void StageWalk::begin_gradients(const std::vector<std::size_t>& units) {
   for (const std::size_t unit : units) {
-    if (!begun_[unit]) now_.begun += static_cast<double>(units_[unit].begins);
     if (!by_itself_[unit].under_way) {
       if (unit >= reducing_unit_) now_.under_way -= std::exchange(reducing_, 0.0);
       now_.under_way += static_cast<double>(units_[unit].begins);
     }
-    begun_[unit] = by_itself_[unit].under_way = true;
+    by_itself_[unit].under_way = true;
   }
 }
 
@@ -109,14 +107,14 @@ void StageWalk::backward(std::size_t layer, const PipelineTask& task) {
 /// The gradient of a micro-batch is reduced: it is in memory until the next one's is complete.
 void StageWalk::reduce_by_itself(std::size_t unit) {
   const auto numbers = static_cast<double>(units_[unit].count);
-  ByItself& its = by_itself_[unit];
-  its.layers_left = units_[unit].layers;
-  its.under_way = false;
+  ByItself& unit_state = by_itself_[unit];
+  unit_state.layers_left = units_[unit].layers;
+  unit_state.under_way = false;
   if (numbers == 0.0) return;
   now_.under_way -= std::exchange(reducing_, numbers);
   reducing_unit_ = unit;
-  if (!its.reduced) now_.reduced += numbers;
-  its.reduced = true;
+  if (!unit_state.reduced) now_.reduced += numbers;
+  unit_state.reduced = true;
 }
 
 /// A layer's gradient is complete with the last micro-batch.

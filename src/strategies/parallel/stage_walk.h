@@ -41,7 +41,6 @@ class StageWalk {
   double rows_;
   int micro_batches_ = 1;
   std::vector<int> done_;                 ///< by chunk: micro-batches whose gradients are made
-  std::vector<bool> begun_;               ///< by unit: its gradient
   std::vector<std::size_t> layers_left_;  ///< by unit: those whose gradients are not complete
 
   // Where every micro-batch is reduced by itself.

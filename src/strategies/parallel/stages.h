@@ -31,7 +31,7 @@ using TensorWeights = std::vector<std::vector<double>>;
 /// pieces.  weights: of the stage's tensor ranks.
 std::vector<models::Chunk> chunks_at(const Parallel& parallel, const std::vector<std::int64_t>& firsts,
                                      const training::MeshPlace& place, const std::vector<double>& weights);
-/// Those of every part.
+/// The chunks of every part.
 std::vector<std::vector<models::Chunk>> chunks_of_parts(const Parallel& parallel,
                                                         const std::vector<std::int64_t>& firsts,
                                                         const TensorWeights& weights = {});

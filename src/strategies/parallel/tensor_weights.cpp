@@ -26,9 +26,9 @@ TensorWeights least_of_parts(const Parallel& parallel, std::int64_t workers,
                       std::vector<double>(static_cast<std::size_t>(parallel.tensor), infinite));
   for (int rank = 0; rank < mesh.ranks(); ++rank) {
     const training::MeshPlace place = mesh.place(rank);
-    double& its =
+    double& part_least =
         least[static_cast<std::size_t>(place[Dimension::pipeline])][static_cast<std::size_t>(place[Dimension::tensor])];
-    its = std::min(its, has(parallel.powers[static_cast<std::size_t>(rank)]));
+    part_least = std::min(part_least, has(parallel.powers[static_cast<std::size_t>(rank)]));
   }
   return least;
 }
@@ -69,10 +69,10 @@ class SharesOfStage {
     double fits = 0.0, too_much = weights[rank];
     for (int k = 0; k < halvings; ++k) {
       const double middle = 0.5 * (fits + too_much);
-      std::vector<double> its = weights;
-      for (double& weight : its) weight *= (1.0 - middle) / (1.0 - weights[rank]);
-      its[rank] = middle;
-      (needed(its, rank) <= limit ? fits : too_much) = middle;
+      std::vector<double> trial_weights = weights;
+      for (double& weight : trial_weights) weight *= (1.0 - middle) / (1.0 - weights[rank]);
+      trial_weights[rank] = middle;
+      (needed(trial_weights, rank) <= limit ? fits : too_much) = middle;
     }
     return fits;
   }
@@ -96,10 +96,9 @@ class SharesOfStage {
 
 }  // namespace
 
-TensorWeights tensor_speeds(const Strategy& strategy, const Parallel& parallel, const training::MemoryTerms& terms) {
+TensorWeights tensor_speeds(const Parallel& parallel, const training::MemoryTerms& terms) {
   const std::int64_t replicas = terms.workers / parallel.ranks_a_replica();
-  const std::int64_t own = strategy.traits(static_cast<int>(replicas)).micro_batches;
-  const double micro_batches = static_cast<double>(replicas * parallel.micro_batch_count() * parallel.expert * own);
+  const double micro_batches = static_cast<double>(replicas * parallel.micro_batch_count() * parallel.expert);
   const double rows = std::max(1.0, static_cast<double>(terms.batch) / micro_batches);
   return least_of_parts(parallel, terms.workers, [&](const RankPower& power) {
     if (!power.device) return power.flops_per_s * power.relative;
@@ -117,7 +116,7 @@ TensorWeights tensor_weights(const Strategy& strategy, const Parallel& parallel,
   if (!parallel.shares_by_speed()) return {};
   const TensorWeights limits = tensor_limits(parallel, terms.workers);
   const StageMemory memory(strategy, parallel, terms);
-  TensorWeights weights = tensor_speeds(strategy, parallel, terms);
+  TensorWeights weights = tensor_speeds(parallel, terms);
   for (std::size_t stage = 0; stage < weights.size(); ++stage) {
     const double sum = std::accumulate(weights[stage].begin(), weights[stage].end(), 0.0);
     for (double& weight : weights[stage]) weight /= sum;

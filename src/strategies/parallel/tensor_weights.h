@@ -15,7 +15,7 @@ namespace simgrad::strategies {
 
 /// The speed of each stage's tensor ranks, of gradients in flop/s: of the slowest rank with that part.  terms: of the
 /// whole model and all ranks.  Errors: InvariantError without Parallel::powers.
-TensorWeights tensor_speeds(const Strategy& strategy, const Parallel& parallel, const training::MemoryTerms& terms);
+TensorWeights tensor_speeds(const Parallel& parallel, const training::MemoryTerms& terms);
 
 /// The weights, which add up to 1 in each stage; empty where shares are equal. Where no shares fit into memory they are
 /// those by speed.  firsts: of the pieces of the model.

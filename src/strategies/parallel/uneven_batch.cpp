@@ -16,9 +16,9 @@ std::string nearest_divisors(std::int64_t number, std::int64_t to) {
 
 }  // namespace
 
-std::string uneven_batch(std::int64_t rows, std::int64_t replicas, std::int64_t accumulated, const Parallel& parallel) {
-  const std::int64_t count = parallel.micro_batch_count(), shares = replicas * accumulated;
-  const std::int64_t pieces = shares * count * parallel.expert, below = rows / pieces * pieces;
+std::string uneven_batch(std::int64_t rows, std::int64_t replicas, const Parallel& parallel) {
+  const std::int64_t count = parallel.micro_batch_count();
+  const std::int64_t pieces = replicas * count * parallel.expert, below = rows / pieces * pieces;
   if (rows == below) return {};
   if (parallel.by_stages())
     return fmt::format(
@@ -26,18 +26,16 @@ std::string uneven_batch(std::int64_t rows, std::int64_t replicas, std::int64_t 
         "multiple of stage_replicas; take a batch of {}{} rows",
         rows, pieces, below > 0 ? fmt::format("{} or ", below) : "", below + pieces);
   const std::string uneven =
-      fmt::format("a batch of {} rows does not divide into {}{} micro-batches on each of {} replica{}", rows,
-                  accumulated > 1 ? fmt::format("{} x ", accumulated) : "", count, replicas, replicas == 1 ? "" : "s");
+      fmt::format("a batch of {} rows does not divide into {} micro-batches on each of {} replica{}", rows, count,
+                  replicas, replicas == 1 ? "" : "s");
   const std::string rows_that_do =
       fmt::format("{}{} rows", below > 0 ? fmt::format("{} or ", below) : "", below + pieces);
   if (parallel.expert > 1)
     return fmt::format("{}, each shared by expert = {} ranks; take a batch of {}", uneven, parallel.expert,
                        rows_that_do);
-  if (rows % shares != 0 && accumulated > 1)
-    return fmt::format("{}; take a batch of {}, or fewer micro_batches of the strategy", uneven, rows_that_do);
   return fmt::format("{}; take a batch of {}, or {}", uneven, rows_that_do,
-                     rows % shares == 0 ? fmt::format("micro_batches = {}", nearest_divisors(rows / shares, count))
-                                        : fmt::format("a number of replicas that divides {}", rows));
+                     rows % replicas == 0 ? fmt::format("micro_batches = {}", nearest_divisors(rows / replicas, count))
+                                          : fmt::format("a number of replicas that divides {}", rows));
 }
 
 }  // namespace simgrad::strategies

@@ -34,9 +34,10 @@ std::vector<double> scores(Gradients gradients, std::int64_t nearest) {
       distances[b].push_back(distance);
     }
   std::vector<double> all;
-  for (std::vector<double>& its : distances) {
-    std::ranges::sort(its);
-    all.push_back(std::accumulate(its.begin(), its.begin() + std::min(nearest, std::ssize(its)), 0.0));
+  for (std::vector<double>& to_others : distances) {
+    std::ranges::sort(to_others);
+    all.push_back(
+        std::accumulate(to_others.begin(), to_others.begin() + std::min(nearest, std::ssize(to_others)), 0.0));
   }
   return all;
 }

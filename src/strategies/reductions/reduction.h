@@ -64,8 +64,8 @@ void hold(const Server& server, const Reduce& reduce, std::int64_t numbers);
 /// The reduction of vectors, which may be codes, in their order.  Virtual time: its flops.  The server holds them if
 /// the reduction holds all.
 Tensor reduced(const Server& server, const Reduce& reduce, std::vector<Tensor> vectors);
-/// Likewise of the parts of the gradient that belong to so many rows each; one without rows does not count.
-/// Virtual time: a flop a number more.
+/// The reduction of parts of the gradient that belong to so many rows each; a part without rows does not count. Virtual
+/// time: as above, and a flop a number more.
 Tensor reduced(const Server& server, const Reduce& reduce, std::vector<Tensor> parts,
                const std::vector<std::int64_t>& rows);
 /// The rows of each worker in a step.

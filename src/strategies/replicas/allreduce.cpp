@@ -126,9 +126,10 @@ void Allreduce::in_buckets(Worker& worker) const {
       const Tensor all = worker.gradient(
           state.w,
           [&](const Tensor& parts, const models::Layer& layer) {
-            const std::size_t its = groups.of(layer);
-            filling[its].add(layer);
-            if (number_bytes * static_cast<double>(filling[its].count()) >= *bucket_bytes) sum(parts, its);
+            const std::size_t layer_group = groups.of(layer);
+            filling[layer_group].add(layer);
+            if (number_bytes * static_cast<double>(filling[layer_group].count()) >= *bucket_bytes)
+              sum(parts, layer_group);
             // Layers without parameters may stand in front of those of the last buckets.
             for (std::size_t group = 0; group < filling.size() && layer.first == 0; ++group)
               if (filling[group].count() > 0) sum(parts, group);

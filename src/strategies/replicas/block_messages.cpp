@@ -40,9 +40,9 @@ void BlockStream::train() {
 }
 
 bool BlockStream::overlaps(std::size_t b, std::size_t unit) const {
-  const training::ModelUnit& its = worker_.learning().units()[unit];
+  const training::ModelUnit& model_unit = worker_.learning().units()[unit];
   const Block& block = replica_.place(b);
-  return block.first < its.first + its.count && its.first < block.first + block.count;
+  return block.first < model_unit.first + model_unit.count && model_unit.first < block.first + block.count;
 }
 
 void BlockStream::enter(std::size_t unit) {
@@ -53,13 +53,13 @@ void BlockStream::enter(std::size_t unit) {
 }
 
 Tensor BlockStream::parameters(std::size_t unit) const {
-  const training::ModelUnit& its = worker_.learning().units()[unit];
+  const training::ModelUnit& model_unit = worker_.learning().units()[unit];
   std::vector<Tensor> pieces;
   for (std::size_t b = 0; b < replica_.blocks(); ++b) {
     if (!overlaps(b, unit)) continue;
     const Block& block = replica_.place(b);
-    const std::int64_t first = std::max(its.first, block.first);
-    const std::int64_t end = std::min(its.first + its.count, block.first + block.count);
+    const std::int64_t first = std::max(model_unit.first, block.first);
+    const std::int64_t end = std::min(model_unit.first + model_unit.count, block.first + block.count);
     pieces.push_back(values::slice(replica_.w(b), first - block.first, end - first));
   }
   return values::concatenate(pieces);

@@ -136,12 +136,12 @@ void BlockSchedule::keep(training::State& state) const {
 
 void BlockSchedule::restore(const std::vector<double>& numbers) {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    const double* const its = numbers.data() + 5 * b;
-    last_[b] = std::llround(its[0]);
-    next_[b] = std::llround(its[1]);
-    agrees_[b] = its[2] != 0.0;
-    always_[b] = its[3] != 0.0;
-    movements_[b] = its[4];
+    const double* const block_numbers = numbers.data() + 5 * b;
+    last_[b] = std::llround(block_numbers[0]);
+    next_[b] = std::llround(block_numbers[1]);
+    agrees_[b] = block_numbers[2] != 0.0;
+    always_[b] = block_numbers[3] != 0.0;
+    movements_[b] = block_numbers[4];
   }
 }
 

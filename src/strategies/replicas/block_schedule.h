@@ -55,7 +55,7 @@ class BlockSchedule {
   /// Whether replicas have the same block and the same vectors of the optimizer for it now. Then the sum of their
   /// gradients makes the same update on all of them.
   bool agrees(std::size_t b) const { return agrees_[b]; }
-  /// Of its last synchronisation; 0 before one.
+  /// The block's movement at its last synchronisation; 0 before one.
   double movement(std::size_t b) const { return movements_[b]; }
   /// How far a step moved the block from `before` to `after`, since its last synchronisation.  Waits for the numbers.
   double moved(std::size_t b, const values::Tensor& before, const values::Tensor& after) const;

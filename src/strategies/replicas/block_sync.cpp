@@ -15,16 +15,15 @@ using base::Choice;
 
 namespace {
 
-constexpr std::array rules{
-    Choice{"round_robin", "`blocks_a_step` blocks after the other in every step"},
-    Choice{"list", "each block in every period-th step, by `periods`"},
-    Choice{"movement",
-           "the block that moves most in every step or every few, the others the more seldom the less they "
-           "move; at first all of them"}};
+constexpr std::array rules{Choice{"round_robin", "every step synchronises the next `blocks_a_step` blocks"},
+                           Choice{"list", "each block in every period-th step, by `periods`"},
+                           Choice{"movement",
+                                  "the block that moves most is synchronised in every step or every few, the others "
+                                  "less often the less they move; all of them at first"}};
 constexpr std::array measures{Choice{"number", "the root mean square of its numbers' changes"},
                               Choice{"norm", "the norm of its change over its norm"}};
 constexpr std::array orders{
-    Choice{"together", "one message behind the gradient, which nothing overlaps"},
+    Choice{"together", "one message after the gradient, which does not overlap with computing"},
     Choice{"ready", "each by itself, in the order in which the backward pass has them: the last layers first"},
     Choice{"needed", "each by itself, in the order in which the next forward pass reads them: the first layers first"},
     Choice{"movement", "each by itself, the one that moved most first"}};
@@ -42,20 +41,22 @@ void BlockSync::describe(base::Describer& d) {
                "the number of blocks into which the parameters are cut, nearly equal and in their order; \"layers\": "
                "every layer of the model is a block",
                Bounds::between(1, 1e6));
-  d.choice("schedule", options.rule, rules, "the steps in which a block is synchronised");
-  d.integer("blocks_a_step", options.blocks_a_step, "how many blocks a step synchronises in turn",
-            Bounds::between(1, 1e6));
+  d.choice("schedule", options.rule, rules, "how the steps in which a block is synchronised are chosen");
+  d.integer("blocks_a_step", options.blocks_a_step,
+            "schedule = \"round_robin\": the number of blocks that a step synchronises", Bounds::between(1, 1e6));
   d.numbers("periods", options.periods, "the period of each block in steps, in the order of the parameters",
             Bounds::between(1, 1e9));
-  d.integer("longest", options.longest, "the longest period by movement, in steps", Bounds::between(1, 1e9));
+  d.integer("longest", options.longest, "schedule = \"movement\": the longest period, in steps",
+            Bounds::between(1, 1e9));
   d.choice("measure", options.measure, measures, "how far a block has moved a step since its last synchronisation");
-  d.number("budget", options.budget,
-           "by movement: the share of all parameters that a step may synchronise on average; periods are longer in "
-           "proportion until they keep it, or are the longest. Left out: the block that moves most has period 1",
-           Bounds{.least = 0.0, .most = 1.0, .positive = true});
+  d.number(
+      "budget", options.budget,
+      "schedule = \"movement\": the share of all parameters that a step may synchronise on average; all periods grow "
+      "in proportion until they keep it, or reach the longest; default: the block that moves most has period 1",
+      Bounds{.least = 0.0, .most = 1.0, .positive = true});
   d.choice("send", send, orders,
-           "how blocks travel that are due in one step; by itself a block travels beside the passes, and the next "
-           "forward pass waits for it where it reads it");
+           "how blocks travel that are due in one step; a block that travels by itself does so during the passes, and "
+           "the next forward pass waits for it where it reads it");
   d.component("algorithm", algorithm, "how sums are made");
   describe_hosts_first(d, algorithm.kind());
   const BlockRule rule = options.rule;

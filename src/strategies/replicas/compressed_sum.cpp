@@ -37,10 +37,11 @@ bool shares_nics(const Communicator& comm) {
   return hosts > 1 && hosts < static_cast<std::size_t>(comm.size());
 }
 
-constexpr std::array codes_ways{base::Choice{"gather", "every rank has all ranks' codes: (P-1) m bytes, m a code"},
-                                base::Choice{"reduce_scatter",
-                                             "a rank has the codes of one chunk from all ranks, and all have the codes "
-                                             "of the sums: 2 (P-1)/P m bytes, and a number of each chunk at least"}};
+constexpr std::array codes_ways{
+    base::Choice{"gather", "every rank gets the codes of all ranks: (P-1) m bytes, for codes of m bytes"},
+    base::Choice{"reduce_scatter",
+                 "a rank gets the codes of one chunk from all ranks, and then all get the codes of the sums: 2 (P-1)/P "
+                 "m bytes, but at least one number of each chunk"}};
 
 }  // namespace
 
@@ -51,10 +52,9 @@ bool scatters_codes(const training::Compressor& compressor, CodesWay way) {
 void describe_codes_way(base::Describer& d, CodesWay& way, const training::Compressor& compressor) {
   d.choice("codes", way, codes_ways, "how codes that cannot be summed become a sum on all ranks");
   if (compressor.sums() && way != CodesWay::gather)
-    d.refuse(
-        "codes",
-        "codes says how codes become a sum that do not add up, but without compression, and with this one, vectors "
-        "add up on their way; leave codes out, or take int8, qsgd, sign or top_k");
+    d.refuse("codes",
+             "codes says how to sum codes that do not add up, but these vectors add up on their way; leave codes out, "
+             "or take int8, qsgd, sign or top_k");
 }
 
 Tensor CompressedSum::operator()(const Communicator& comm, Tensor x, std::int64_t first) {

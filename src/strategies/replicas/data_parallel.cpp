@@ -15,11 +15,11 @@ using cluster::Pending;
 void DataParallel::describe(base::Describer& d) {
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "the code that the master sends instead of parameters");
-  describe_bucket_options(d,
-                          "gradients are gathered in buckets of layers, of at least so many bytes on the wire, as the "
-                          "backward pass gets them, and parameters dealt out as the forward pass needs them; \"none\": "
-                          "all at once");
+                                 "how parameters are compressed before the master sends them");
+  describe_bucket_options(
+      d,
+      "smallest bucket, in bytes on the wire; buckets of gradients are gathered while the backward pass continues, and "
+      "parameters are sent out as the forward pass needs them; \"none\": everything at once");
   describe_hosts_first(d);
 }
 

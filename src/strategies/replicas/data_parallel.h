@@ -16,7 +16,7 @@ namespace simgrad::strategies {
 struct DataParallel : Strategy, BucketOptions {
   static constexpr base::About about{
       .kind = "data_parallel",
-      .summary = "a master device deals out batch and parameters in every step, and gathers the gradients",
+      .summary = "a master device sends out the batch and the parameters in every step, and gathers the gradients",
       .cost = "2 alpha + (2(P-1) M + (P-1)/P batch bytes) beta + t_c + (P-1) M gamma + t_update a step",
       .source = "S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training, 2020"};
 

@@ -13,10 +13,10 @@ void DiLoCo::describe(base::Describer& d) {
       "evaluation in the middle of a round is of the replicas' mean, which nobody holds",
       Bounds::at_least(1));
   d.number("outer_rate", outer_rate,
-           "how far an outer step goes along the mean change of the replicas; 1 without momentum: their mean",
+           "how far an outer step goes along the mean change of the replicas; 1 without momentum gives their mean",
            Bounds{.least = 0.0, .positive = true});
   d.number("outer_momentum", outer_momentum,
-           "mu: how much of the outer gradients so far goes on in the next outer step (Nesterov)",
+           "mu: the share of the earlier outer gradients that each outer step keeps (Nesterov)",
            Bounds{.least = 0.0, .most = 1.0 - 1e-9});
   d.component("algorithm", algorithm, "how the outer gradients are averaged");
   describe_hosts_first(d, algorithm.kind());

@@ -27,7 +27,7 @@ Communicator sharers_of(const Worker& worker) {
   for (const Dimension dimension : {Dimension::data, Dimension::context, Dimension::expert})
     if (worker.sums_along(dimension)) along.push_back(dimension);
   const Communicator all = worker.everyone();
-  // The same ranks send tokens to each other's experts, beside these sums.
+  // Channels of their own keep these sums apart from the tokens that the same ranks send to each other's experts.
   return all.subgroup(worker.mesh().group(all.rank(), along)).on_own_channels();
 }
 

@@ -34,7 +34,7 @@ void Hogwild::operator()(Worker& core) const {
   } while (core.continues(memory));
 }
 
-/// The same on a table, of which a core reads and changes its batch's rows.
+/// Updates a table, of which a core reads and changes its batch's rows.
 void Hogwild::update_rows(Worker& core) const {
   training::SparseLearning& learning = core.sparse({});
   training::SharedTable& memory = core.shared_table();

@@ -13,36 +13,38 @@ using base::Choice;
 
 namespace {
 
-constexpr std::array memories{Choice{"keep", "every replica keeps its own"},
-                              Choice{"average", "averaged as the parameters are, each of its vectors as long as they"},
-                              Choice{"reset", "forgotten: every round begins without one"}};
+constexpr std::array memories{
+    Choice{"keep", "every replica keeps its own vectors"},
+    Choice{"average", "the vectors are averaged as the parameters are; each of them is as long as the parameters"},
+    Choice{"reset", "the vectors are dropped: every round begins with a new optimizer"}};
 
 }  // namespace
 
 void LocalSgd::describe(base::Describer& d) {
   d.integer_or(
       "local_steps", local_steps, "all",
-      "H: updates of its own that a replica makes between two averages; \"all\": the replicas are averaged once, "
-      "at the end. An evaluation between two averages is of the mean that they would have, which nobody holds",
+      "H: the number of its own updates that a replica makes between two averages; \"all\": the replicas are averaged "
+      "once, at the end. An evaluation between two averages is of the mean that they would have, which nobody holds",
       Bounds::at_least(1));
   d.integer("synchronous_steps", synchronous_steps,
-            "number of first steps that are averaged one by one, as mini-batch SGD does, without slow momentum "
-            "(post-local SGD)",
+            "the number of first steps after each of which replicas are averaged, as in mini-batch SGD, without slow "
+            "momentum (post-local SGD)",
             Bounds::at_least(0));
-  d.number("slow_momentum", slow_momentum, "beta: how much of the rounds' moves so far goes on in the next (SlowMo)",
+  d.number("slow_momentum", slow_momentum,
+           "beta: the share of the earlier rounds' moves that each round keeps (SlowMo)",
            Bounds{.least = 0.0, .most = 1.0 - 1e-9});
   d.number("slow_rate", slow_rate, "alpha: how far a round moves towards the average, momentum included (SlowMo)",
            Bounds{.least = 0.0, .positive = true});
-  d.choice(
-      "optimizer_memory", optimizer_memory, memories,
-      "the fate of the optimizer's vectors at an average; they travel uncompressed, in the format of training.wire");
+  d.choice("optimizer_memory", optimizer_memory, memories,
+           "what happens to the optimizer's vectors at an average; they travel uncompressed, in the format of "
+           "training.wire");
   d.component("algorithm", algorithm, "how the average is made");
   describe_move_compression(d, compression);
   describe_codes_way(d, codes, *compression);
   describe_bucket_size(
       d, bucket_bytes,
-      "the step before an average updates and averages the replicas in buckets of layers, of at least so "
-      "many bytes on the wire, as its backward pass goes through them; \"none\": all at once, after it");
+      "smallest bucket, in bytes on the wire; the step before an average updates and averages the replicas in buckets "
+      "of layers while its backward pass continues; \"none\": one average after it");
   describe_hosts_first(d, algorithm.kind());
   refuse_unused_algorithm(d, algorithm.kind(), *compression);
   if (!local_steps && slow())

@@ -39,9 +39,10 @@ void LocalSgd::AveragingStep::operator()(State& state) {
   worker_.gradient(state.w, [&](const Tensor& g, const models::Layer& layer) {
     // Layers without parameters may stand in front of the first bucket.
     if (left == 0 || layer.first != buckets_[left - 1].first) return;
-    const Stretch& its = buckets_[--left];
-    worker_.update(pieces[left], static_cast<double>(worker_.workers()) * values::slice(g, its.first, its.count));
-    start(pieces[left].w, own.empty() ? Tensor() : values::slice(own[begun_at], its.first, its.count), its.first);
+    const Stretch& bucket = buckets_[--left];
+    worker_.update(pieces[left], static_cast<double>(worker_.workers()) * values::slice(g, bucket.first, bucket.count));
+    start(pieces[left].w, own.empty() ? Tensor() : values::slice(own[begun_at], bucket.first, bucket.count),
+          bucket.first);
   });
   std::vector<Tensor> averaged = beside_.wait_for_all();
   std::ranges::reverse(averaged);

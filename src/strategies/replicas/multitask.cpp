@@ -22,18 +22,21 @@ using training::TaskTurn;
 
 void Multitask::describe(base::Describer& d) {
   constexpr std::array<base::Choice, 3> schedules{
-      {{"groups", "each worker has the tasks of its group, and the groups work at one time"},
+      {{"groups", "each worker has the tasks of its group, and the groups work at the same time"},
        {"gang", "all workers have one task after the other; a task's own sum ends before the next task begins"},
-       {"sharing", "all workers have one task after the other; sums go on beside the next task"}}};
+       {"sharing", "all workers have one task after the other; sums overlap with the next task"}}};
   constexpr std::array<base::Choice, 2> all_rows{
-      {{"share", "its workers' parts of the step's batch; its gradient is scaled up to the whole batch's"},
-       {"batch", "all rows of the step's batch: the training is that of one device"}}};
+      {{"share",
+        "a group has its workers' parts of the step's batch, and its gradient is scaled up to that of the whole batch"},
+       {"batch", "a group has all rows of the step's batch, so that the training is that of one device"}}};
   constexpr std::array<base::Choice, 2> all_sizes{
-      {{"equal", "groups of nearly equal size"}, {"work", "as the work of their tasks says, on workers of one speed"}}};
+      {{"equal", "groups of nearly equal size"},
+       {"work", "in proportion to the work of their tasks, for workers of one speed"}}};
   d.choice("schedule", schedule, schedules, "how the tasks share the workers");
-  d.choice("rows", rows,
-           {"as_the_model", "batch where each task has rows of its own, as a source of a mixture has; else share"},
-           all_rows, "the rows of a group (schedule = \"groups\")");
+  d.choice(
+      "rows", rows,
+      {"as_the_model", "\"batch\" where each task has rows of its own, as a source of a mixture has; else \"share\""},
+      all_rows, "the rows of a group (schedule = \"groups\")");
   d.choice("sizes", sizes, all_sizes, "the sizes of groups (rows = \"batch\")");
   d.component("algorithm", algorithm, "how sums are made");
   describe_compression(d, compression);
@@ -51,13 +54,13 @@ void Multitask::describe(base::Describer& d) {
 
 Traits Multitask::traits(int) const {
   Traits traits{.many_to_many = algorithm->many_to_many(), .passes = Traits::Passes::tasks};
-  traits.turns = [its = *this](const Learning& learning, int worker, int workers) {
-    return its.turns(learning, worker, workers);
+  traits.turns = [strategy = *this](const Learning& learning, int worker, int workers) {
+    return strategy.turns(learning, worker, workers);
   };
   if (schedule != Schedule::groups) return traits;
   traits.recoveries = {cluster::Recovery::restart};  // a lost rank's own parameters are in the last checkpoint alone
-  traits.assembly = [its = *this](const std::vector<Tensor>& replicas, const Learning& learning) {
-    return its.assembled(replicas, learning);
+  traits.assembly = [strategy = *this](const std::vector<Tensor>& replicas, const Learning& learning) {
+    return strategy.assembled(replicas, learning);
   };
   return traits;
 }
@@ -81,11 +84,11 @@ void Multitask::in_groups(Worker& worker) const {
   const Learning& learning = worker.learning();
   const models::TaskModel& model = *learning.task_model();
   const int P = worker.workers();
-  const TaskGroup its = task_group(groups(model, learning.problem(), P), worker.rank());
+  const TaskGroup own_group = task_group(groups(model, learning.problem(), P), worker.rank());
   const ParameterRange shared = model.shared(learning.problem());
-  const std::vector<ParameterRange> own = model.own(learning.problem(), its.tasks);
-  std::vector<int> members(static_cast<std::size_t>(its.size));
-  std::iota(members.begin(), members.end(), its.first);
+  const std::vector<ParameterRange> own = model.own(learning.problem(), own_group.tasks);
+  std::vector<int> members(static_cast<std::size_t>(own_group.size));
+  std::iota(members.begin(), members.end(), own_group.first);
   const Communicator group = worker.comm().subgroup(members);
   const TaskTurn turn = turns(learning, worker.rank(), P).front();
 
@@ -94,7 +97,7 @@ void Multitask::in_groups(Worker& worker) const {
   worker.has_parameters(length(own) + shared.count);
   while (worker.continues(state)) {
     Tensor g = worker.task_gradient(state.w, turn);
-    if (!all_rows(model)) g = (static_cast<double>(P) / its.size) * g;
+    if (!all_rows(model)) g = (static_cast<double>(P) / own_group.size) * g;
     ParameterPieces summed{{shared, sum(worker.comm(), values::slice(g, shared.first, shared.count), shared.first)}};
     scatter(sum(group, gathered(g, own), own.front().first), own, summed);
     worker.update(state, replaced(g, std::move(summed)));
@@ -111,21 +114,21 @@ void Multitask::in_turns(Worker& worker) const {
     const int number = beside.start([&sum, part, first](const Communicator& comm) { return sum(comm, part, first); });
     if (schedule == Schedule::gang) beside.wait_until_over(number);
   };
-  const std::vector<TaskTurn> its = turns(learning, worker.rank(), worker.workers());
+  const std::vector<TaskTurn> task_turns = turns(learning, worker.rank(), worker.workers());
   std::vector<std::vector<ParameterRange>> own;  // by turn
-  for (const TaskTurn& turn : its) own.push_back(model.own(learning.problem(), turn.tasks));
+  for (const TaskTurn& turn : task_turns) own.push_back(model.own(learning.problem(), turn.tasks));
   State state = worker.start();
   while (worker.continues(state)) {
     Tensor g, of_shared;
-    for (std::size_t t = 0; t < its.size(); ++t) {
-      g = worker.task_gradient(state.w, its[t]);
+    for (std::size_t t = 0; t < task_turns.size(); ++t) {
+      g = worker.task_gradient(state.w, task_turns[t]);
       accumulate(worker, of_shared, values::slice(g, shared.first, shared.count));
       start_sum(gathered(g, own[t]), own[t].front().first);
     }
     start_sum(of_shared, shared.first);
     const std::vector<Tensor> sums = beside.wait_for_all();
     ParameterPieces summed{{shared, sums.back()}};
-    for (std::size_t t = 0; t < its.size(); ++t) scatter(sums[t], own[t], summed);
+    for (std::size_t t = 0; t < task_turns.size(); ++t) scatter(sums[t], own[t], summed);
     worker.update(state, replaced(g, std::move(summed)));
   }
 }

@@ -28,11 +28,11 @@ struct Multitask : Strategy {
   static constexpr base::About about{
       .kind = "multitask",
       .summary =
-          "groups of workers train tasks or sources of their own, and all of them the layers that these share; "
+          "each group of workers trains tasks or sources of its own, and all groups train the layers that these share; "
           "or all workers train one task after the other",
       .cost =
-          "groups of s workers: max over groups of (t_c + T_allreduce(s, M_own)) + T_allreduce(P, M_shared) + "
-          "t_update a step; gang: the sum over the tasks, with s = P; sharing: less what is hidden beside a t_c",
+          "groups of s workers: max over groups of (t_c + T_allreduce(s, M_own)) + T_allreduce(P, M_shared) + t_update "
+          "a step; gang: the sum over the tasks, with s = P; sharing: less what is hidden behind a t_c",
       .source = "R. Caruana, Multitask Learning, 1997; P. Barham et al., Pathways, 2022"};
   enum class Schedule { groups, gang, sharing };
   enum class Rows { share, batch };

@@ -41,13 +41,13 @@ Tensor Multitask::assembled(const std::vector<Tensor>& replicas, const Learning&
 std::vector<TaskTurn> Multitask::turns(const Learning& learning, int worker, int workers) const {
   if (schedule != Schedule::groups) return turn_by_task(learning, worker, workers);
   const models::TaskModel& model = *learning.task_model();
-  const TaskGroup its = task_group(groups(model, learning.problem(), workers), worker);
+  const TaskGroup own_group = task_group(groups(model, learning.problem(), workers), worker);
   const bool whole = all_rows(model);
-  return {{.tasks = its.tasks,
-           .layers = model.task_layers(learning.problem(), its.tasks),
-           .part = whole ? worker - its.first : worker,
-           .parts = whole ? its.size : workers,
-           .share_of_row = model.share_of_row(learning.problem(), its.tasks)}};
+  return {{.tasks = own_group.tasks,
+           .layers = model.task_layers(learning.problem(), own_group.tasks),
+           .part = whole ? worker - own_group.first : worker,
+           .parts = whole ? own_group.size : workers,
+           .share_of_row = model.share_of_row(learning.problem(), own_group.tasks)}};
 }
 
 std::optional<Refusal> Multitask::groups_refusal(const Circumstances& circumstances) const {
@@ -79,8 +79,8 @@ record::MemoryParts Multitask::memory(const MemoryTerms& terms) const {
       MemoryTerms of_group = terms;
       of_group.layers = model.task_layers(*terms.problem, group.tasks);
       if (all_rows(model)) of_group.rows = (terms.batch + group.size - 1) / group.size;
-      const record::MemoryParts its = training::replica_memory(of_group, {});
-      if (its.sum() > peak.sum()) peak = its;
+      const record::MemoryParts group_memory = training::replica_memory(of_group, {});
+      if (group_memory.sum() > peak.sum()) peak = group_memory;
     }
     return peak;
   }

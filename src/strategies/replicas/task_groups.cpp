@@ -41,8 +41,9 @@ void deal_by_work(std::vector<TaskGroup>& groups, std::span<const double> work) 
   for (std::size_t g = 1; g <= G; ++g)
     for (std::size_t t = g; t <= T; ++t)
       for (std::size_t first = g - 1; first < t; ++first)
-        if (const double its = std::max(longest[g - 1][first], until[t] - until[first]); its < longest[g][t]) {
-          longest[g][t] = its;
+        if (const double longest_group = std::max(longest[g - 1][first], until[t] - until[first]);
+            longest_group < longest[g][t]) {
+          longest[g][t] = longest_group;
           begins[g][t] = first;
         }
   for (std::size_t g = G, end = T; g > 0; end = begins[g--][end])

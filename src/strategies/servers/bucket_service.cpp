@@ -60,28 +60,30 @@ class BucketSum {
 
 }  // namespace
 
-void serve_in_buckets(Server& server, const BucketService& its) {
-  PushService service(server, its.gradients, its.parameters, cluster::Inbox::OnLoss::silent, its.bucketing);
-  std::vector<BucketSum> sums(its.bucketing.buckets, BucketSum(server.workers()));
+void serve_in_buckets(Server& server, const BucketService& bucket_service) {
+  PushService service(server, bucket_service.gradients, bucket_service.parameters, cluster::Inbox::OnLoss::silent,
+                      bucket_service.bucketing);
+  std::vector<BucketSum> sums(bucket_service.bucketing.buckets, BucketSum(server.workers()));
   StatePieces pieces(service.state, lengths_of_stretches(server, sums.size()));
-  const bool by_bucket = its.bucketing.of_answers();
+  const bool by_bucket = bucket_service.bucketing.of_answers();
   for (bool answered = true; service.continues(); answered = by_bucket) {
     if (!answered) service.answer_all();
-    hold(server, its.reduce, server.workers() * service.state.w.size());  // pushes of any buckets may be there
+    hold(server, bucket_service.reduce,
+         server.workers() * service.state.w.size());  // pushes of any buckets may be there
     for (std::size_t left = sums.size(); left > 0;) {
       BucketPush push = service.next_bucket();
       BucketSum& sum = sums[push.bucket];
       sum.add(push.worker, std::move(push.code));
       if (!sum.complete()) continue;
       State& piece = pieces[push.bucket];
-      const Tensor g =
-          sum.take(server, its.reduce, service.gradients(), server.shards().stretch(server.shard(), push.bucket).first);
-      server.update(piece, its.weight == 1.0 ? g : its.weight * g);
+      const Tensor g = sum.take(server, bucket_service.reduce, service.gradients(),
+                                server.shards().stretch(server.shard(), push.bucket).first);
+      server.update(piece, bucket_service.weight == 1.0 ? g : bucket_service.weight * g);
       if (by_bucket) service.answer_bucket(push.bucket, piece.w, piece.step);
       --left;
     }
     service.state = pieces.joined();
-    if (its.after_step) its.after_step();
+    if (bucket_service.after_step) bucket_service.after_step();
   }
 }
 

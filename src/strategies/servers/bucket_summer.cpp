@@ -59,12 +59,12 @@ class BucketSummer {
   void take(Inbox::Arrival arrival) {
     const SumNote note = arrival.packet.note<SumNote>();
     const auto bucket = static_cast<std::size_t>(note.bucket), workers = static_cast<std::size_t>(service_.workers());
-    Gathered& its = gathered_[bucket];
-    std::vector<Tensor>& codes = its.codes[note.message];
+    Gathered& gathered = gathered_[bucket];
+    std::vector<Tensor>& codes = gathered.codes[note.message];
     codes.resize(workers);
     codes[static_cast<std::size_t>(arrival.source)] = std::move(arrival.packet.tensor);
-    if (++its.arrived == workers * messages_.of_service(service_.shard(), bucket))
-      ready_.emplace(bucket, sums(note.bucket, std::exchange(its, {})));
+    if (++gathered.arrived == workers * messages_.of_service(service_.shard(), bucket))
+      ready_.emplace(bucket, sums(note.bucket, std::exchange(gathered, {})));
   }
 
   Sums sums(std::int32_t bucket, Gathered gathered) {

@@ -15,12 +15,12 @@ using record::MemoryPart;
 BucketMessages::BucketMessages(const UnitBuckets& buckets, int workers, int services)
     : totals_(static_cast<std::size_t>(services)) {
   for (const Stretch& bucket : buckets.stretches()) {
-    std::vector<Message>& its = of_bucket_.emplace_back();
+    std::vector<Message>& bucket_messages = of_bucket_.emplace_back();
     std::vector<std::size_t>& counts = counts_.emplace_back();
     for (const SummationShare& share : summation_shares(workers, services - workers, bucket.count)) {
       const std::vector<SummedPiece> messages = messages_of({bucket.first, bucket.count}, share);
       const std::size_t service = counts.size();
-      for (const SummedPiece& message : messages) its.push_back({static_cast<int>(service), message});
+      for (const SummedPiece& message : messages) bucket_messages.push_back({static_cast<int>(service), message});
       counts.push_back(messages.size());
       totals_[service] += messages.size();
     }
@@ -68,9 +68,9 @@ void SummedBuckets::enter(std::size_t unit) {
 }
 
 Tensor SummedBuckets::parameters(std::size_t unit) const {
-  const training::ModelUnit& its = worker_.learning().units()[unit];
-  if (!pieces_) return values::slice(state_.w, its.first, its.count);
-  return buckets_.parameters(its, unit, [&](std::size_t bucket) { return (*pieces_)[bucket].w; });
+  const training::ModelUnit& model_unit = worker_.learning().units()[unit];
+  if (!pieces_) return values::slice(state_.w, model_unit.first, model_unit.count);
+  return buckets_.parameters(model_unit, unit, [&](std::size_t bucket) { return (*pieces_)[bucket].w; });
 }
 
 void SummedBuckets::make_gradient(std::size_t unit) { gradient_bytes_ += hold_gradient(worker_, unit); }

@@ -18,18 +18,18 @@ using cluster::Communicator;
 using cluster::Pending;
 
 void BytePs::describe(base::Describer& d) {
-  d.integer("spare_hosts", spare_hosts, "k: hosts without a worker that sum gradients, too",
+  d.integer("spare_hosts", spare_hosts, "k: the number of hosts without a worker that sum gradients, too",
             Bounds::between(0, 10'000));
   d.integer("partitions", partitions,
-            "c: into how many pieces the vector is cut, so that pushes and pulls overlap but for 1/c of them",
+            "c: the number of pieces into which the vector is cut, so that all but 1/c of the pushes and pulls overlap",
             Bounds::between(1, 10'000));
   describe_compression(d, compression);
-  d.component("answer_compression", answer_compression,
-              "the code that services send instead of sums; with error feedback both ways (DoubleSqueeze)");
-  describe_bucket_options(
-      d,
-      "gradients are pushed in buckets of layers, of at least so many bytes on the wire, as the backward "
-      "pass gets them; \"none\": in equal partitions, after it");
+  d.component(
+      "answer_compression", answer_compression,
+      "how sums are compressed before services send them; with error feedback in both directions (DoubleSqueeze)");
+  describe_bucket_options(d,
+                          "smallest bucket, in bytes on the wire; buckets of gradients are pushed while the backward "
+                          "pass continues; \"none\": equal partitions after it");
   describe_pulls(d, pull, bucket_bytes);
   describe_hosts_first(d);
   if (bucket_bytes && partitions != default_partitions)

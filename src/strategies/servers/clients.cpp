@@ -23,7 +23,7 @@ void ReturnedModels::show() const {
 
 std::vector<Tensor> ReturnedModels::in_order() const {
   auto models = models_;
-  std::ranges::sort(models, {}, [](const auto& its) { return its.first; });
+  std::ranges::sort(models, {}, [](const auto& entry) { return entry.first; });
   std::vector<Tensor> all;
   for (auto& [worker, x] : models) all.push_back(std::move(x));
   return all;

@@ -21,12 +21,13 @@ std::string gradients(std::int64_t period) {
 }  // namespace
 
 void Easgd::describe(base::Describer& d) {
-  d.integer("period", period, "local steps between two exchanges with the centre (tau)", Bounds::at_least(1));
+  d.integer("period", period, "tau: the number of local steps between two exchanges with the centre",
+            Bounds::at_least(1));
   d.number("moving_rate", moving_rate, "beta: how far P exchanges move the centre to the replicas; alpha = beta / P",
            Bounds{.least = 0.0, .most = 1.0, .positive = true});
   d.flag("synchronous", together, "whether the centre answers when all replicas have come, and moves by all at once");
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "the code that replicas and centre send instead of parameters");
+                                 "how parameters are compressed before replicas and centre send them");
   describe_hosts_first(d);
 }
 

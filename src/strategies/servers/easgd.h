@@ -17,8 +17,8 @@ struct Easgd : Strategy {
   static constexpr base::About about{
       .kind = "easgd",
       .summary =
-          "workers train replicas of their own, which a server's centre and they pull together elastically; "
-          "a step is an exchange with the centre",
+          "workers train replicas of their own, and each replica and a server's centre pull each other closer, like "
+          "springs; a step is an exchange with the centre",
       .cost =
           "period (t_c + t_update) + 2 alpha + 2 P M beta a round of one exchange each; the server adds 3 P d flops",
       .source = "S. Zhang, A. Choromanska, Y. LeCun, Deep learning with Elastic Averaging SGD, 2015"};

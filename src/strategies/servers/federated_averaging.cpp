@@ -27,14 +27,15 @@ Tensor coded_move(const Worker& worker, training::Encoder& code, const Tensor& t
 }  // namespace
 
 void FederatedAveraging::describe(base::Describer& d) {
-  d.number("fraction_train", fraction_train, "the share of the workers that train in a round, one at least (C)",
+  d.number("fraction_train", fraction_train, "C: the share of the workers that train in a round, at least one worker",
            Bounds{.least = 0.0, .most = 1.0});
-  d.integer("local_steps", local_steps, "H: steps of its own that a worker makes in a round; default 5",
+  d.integer("local_steps", local_steps, "H: the number of local steps of a worker in a round; default: 5",
             Bounds::at_least(1));
-  d.number("local_epochs", local_epochs, "instead: how often in a round a worker goes over its rows (E)",
+  d.number("local_epochs", local_epochs, "E: how often a worker goes over its rows in a round, in place of local_steps",
            Bounds{.least = 0.0, .positive = true});
   d.number("proximal", proximal,
-           "mu: a worker's loss has mu/2 |w - w_round|^2 on top, which holds it near the round's model (FedProx)",
+           "mu: a worker's loss has the additional term mu/2 |w - w_round|^2, which holds it near the round's model "
+           "(FedProx)",
            Bounds::at_least(0));
   describe_move_compression(d, compression);
   describe_reduce(d, reduce, compression,
@@ -43,7 +44,7 @@ void FederatedAveraging::describe(base::Describer& d) {
   if (!reduce->lies_within())
     d.refuse("reduce", "reduce = \"sum\" adds gradients, but workers return models, whose sum is none; take the mean");
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "the code that the server sends instead of models");
+                                 "how models are compressed before the server sends them");
   describe_hosts_first(d);
   if (local_steps && local_epochs)
     d.refuse("local_epochs",

@@ -113,8 +113,7 @@ void ParameterServer::operator()(Worker& worker) const {
 void ParameterServer::operator()(Server& server) const {
   if (consistency == Consistency::asp) return serve_asp(server);
   if (stale()) return serve_ssp(server);
-  if (k_batch) return serve_first(*k_batch, server);
-  if (cancels()) return serve_first(server.workers() - backup_workers, server);
+  if (k_batch || cancels()) return serve_first(gradients_reduced(server.workers()), server);
   if (backup_workers > 0) return serve_first_of_all(server);
   if (bucket_bytes) return serve_bsp_in_buckets(server);
   serve_bsp(server);

@@ -11,6 +11,7 @@
 /// + M gamma + t_update/P. In buckets: bucketed_store.h.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -91,8 +92,10 @@ struct ParameterServer : Strategy, BucketOptions {
   /// Whether new parameters interrupt a gradient.
   bool restarts() const { return cancels() || (consistency == Consistency::bsp && k_batch); }
   bool stale() const { return consistency == Consistency::asp || (consistency == Consistency::ssp && bound() > 0); }
-  /// The gradients of an update of P workers.
-  std::int64_t gradients_reduced(std::int64_t P) const { return k_batch.value_or(P - backup_workers); }
+  /// The gradients of an update of P workers: one at least, where crashes have left no more workers than backup ones.
+  std::int64_t gradients_reduced(std::int64_t P) const {
+    return k_batch.value_or(std::max<std::int64_t>(1, P - backup_workers));
+  }
   void refuse_contradictions(base::Describer& d) const;
   void refuse_reductions(base::Describer& d) const;
   void refuse_beside_restarts(base::Describer& d) const;

@@ -84,7 +84,7 @@ class ArrivedGradients {
 /// Backup workers that finish: the first gradients of a step make an update. Later ones are dropped, and their senders
 /// go on with the present step.
 void ParameterServer::serve_first_of_all(Server& server) const {
-  const std::int64_t enough = std::max<std::int64_t>(1, server.workers() - backup_workers);
+  const std::int64_t enough = gradients_reduced(server.workers());
   PushService service(server, *compression, *parameter_compression, Inbox::OnLoss::silent, bucketing(server));
   while (service.continues()) {
     ArrivedGradients arrived(service, reduce);

@@ -8,11 +8,10 @@
 namespace simgrad::strategies {
 
 void ParameterServer::describe_buckets(base::Describer& d) {
-  describe_bucket_options(
-      d,
-      "gradients are pushed in buckets of layers, of at least so many bytes on the wire, as the "
-      "backward pass gets them, and pulled as the next forward pass needs them; every server holds a "
-      "stretch of each bucket; \"none\": all at once");
+  describe_bucket_options(d,
+                          "smallest bucket, in bytes on the wire; buckets of gradients are pushed while the backward "
+                          "pass continues, and parameters pulled as the next forward pass needs them; every server "
+                          "holds a stretch of each bucket; \"none\": everything at once");
   describe_pulls(d, pull, bucket_bytes);
   if (bucket_bytes && restarts())
     d.refuse(

@@ -29,31 +29,33 @@ constexpr std::array late_choices{
 
 void ParameterServer::describe(base::Describer& d) {
   d.choice("consistency", consistency, consistency_choices,
-           "when the parameters change; a staleness that is reported counts updates");
+           "when the parameters change; the staleness in results counts updates");
   d.integer("servers", shards, "number of servers, each of which holds a shard of the parameters",
             Bounds::between(1, 30'000));
   d.choice("placement", placement, placement_choices, "where the servers are");
-  d.choice("sharding", dealt_by, parameter_shardings, "which parameters are whose, with more servers than one");
-  d.integer("staleness_bound", staleness_bound,
-            "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
-            Bounds::at_least(0));
+  d.choice("sharding", dealt_by, parameter_shardings, "how the parameters are divided among several servers");
+  d.integer(
+      "staleness_bound", staleness_bound,
+      "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default: 1, and 0 is bsp",
+      Bounds::at_least(0));
   d.integer("backup_workers", backup_workers,
             "bsp: an update takes the first P - backup_workers gradients of its step; later ones are dropped",
             Bounds::at_least(0));
-  d.choice("late", when_late, late_choices, "backup_workers: the gradients that come too late");
+  d.choice("late", when_late, late_choices, "backup_workers: what workers do whose gradients come too late");
   d.integer("k_batch", k_batch,
-            "an update takes K gradients, from any workers; bsp: computed at the present parameters, and all start "
-            "anew when these change (K-batch-sync); asp: of whatever age (K-batch-async); either way by the mean over "
-            "their rows",
+            "an update takes K gradients, from any workers; bsp: gradients at the present parameters, and all workers "
+            "begin new ones when these change (K-batch-sync); asp: gradients of any age (K-batch-async); in either "
+            "case the update takes the mean over their rows",
             Bounds::at_least(1));
   d.flag("staleness_aware", staleness_aware, "a gradient's learning rate is divided by its staleness (asp, ssp)");
   d.number("delay_compensation", delay_compensation,
-           "lambda: a stale gradient g of parameters v becomes g + lambda g^2 (w - v), element by element; 0: as it is",
+           "lambda: a stale gradient g of parameters v becomes g + lambda g^2 (w - v), element by element; 0: g is not "
+           "changed",
            Bounds::at_least(0));
-  d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
+  d.choice("gradient", part, part_choices, "how a worker's gradient is scaled when it is applied alone (asp, ssp)");
   describe_compression(d, compression);
   describe_parameter_compression(d, "parameter_compression", parameter_compression,
-                                 "the code that servers send instead of parameters");
+                                 "how parameters are compressed before servers send them");
   describe_buckets(d);
   describe_reduce(d, reduce, compression,
                   "how the gradients of a step become that of the update (bsp): each is of the mean loss over its "
@@ -119,7 +121,7 @@ void ParameterServer::refuse_contradictions(base::Describer& d) const {
              "k_batch makes an update of several gradients; leave one of them out");
   if (dealt_by == Sharding::hash && shards == 1)
     d.refuse("sharding",
-             "sharding = \"hash\" deals the parameters to several servers, but servers = 1 holds all; leave "
+             "sharding = \"hash\" divides the parameters among several servers, but servers = 1 holds all; leave "
              "sharding out, or take more servers");
   if (delay_compensation > 0.0 && !parameter_compression->exact())
     d.refuse("delay_compensation",

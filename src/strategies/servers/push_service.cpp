@@ -84,10 +84,10 @@ Push PushService::next_in_buckets() {
   for (;;) {
     auto [worker, packet, lost] = pushes_.next();
     const BucketNote note = packet.note<BucketNote>();
-    std::vector<Tensor>& its = arriving_[static_cast<std::size_t>(worker)];
-    its[static_cast<std::size_t>(note.bucket)] = std::move(packet.tensor);
-    if (std::ranges::all_of(its, [](const Tensor& code) { return static_cast<bool>(code); }))
-      return {worker, std::exchange(its, std::vector<Tensor>(bucketing_.buckets)), note.version};
+    std::vector<Tensor>& worker_codes = arriving_[static_cast<std::size_t>(worker)];
+    worker_codes[static_cast<std::size_t>(note.bucket)] = std::move(packet.tensor);
+    if (std::ranges::all_of(worker_codes, [](const Tensor& code) { return static_cast<bool>(code); }))
+      return {worker, std::exchange(worker_codes, std::vector<Tensor>(bucketing_.buckets)), note.version};
   }
 }
 

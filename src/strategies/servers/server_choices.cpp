@@ -6,10 +6,11 @@ namespace {
 
 constexpr std::array pull_choices{
     base::Choice{"by_layer",
-                 "those of a bucket, as the forward pass comes to its layers; servers answer bucket by bucket"},
+                 "a worker waits for a bucket's parameters when the forward pass comes to its layers; servers answer "
+                 "bucket by bucket"},
     base::Choice{"at_once",
-                 "all, before the forward pass, as TensorFlow's synchronous replicas do; parameter servers answer when "
-                 "all are updated"}};
+                 "a worker waits for all parameters before the forward pass, as TensorFlow's synchronous replicas do; "
+                 "servers answer when all are updated"}};
 
 }  // namespace
 
@@ -17,7 +18,7 @@ void describe_pulls(base::Describer& d, Pulls& pull, const std::optional<double>
   d.choice("pull", pull, pull_choices, "with bucket_size, the parameters that a worker waits for");
   if (!bucket_bytes && pull != Pulls::by_layer)
     d.refuse("pull",
-             "pull says how parameters are pulled beside the passes, but without bucket_size they are pulled before "
+             "pull says how parameters are pulled during the passes, but without bucket_size they are pulled before "
              "them; give bucket_size, or leave pull out");
 }
 

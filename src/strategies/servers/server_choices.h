@@ -13,14 +13,14 @@ inline constexpr std::array consistency_choices{
     base::Choice{"asp", "every gradient is applied as it comes"},
     base::Choice{
         "ssp",
-        "every gradient is applied as it comes, but nobody runs ahead of the slowest by more than staleness_bound"}};
+        "every gradient is applied as it comes, but no worker runs ahead of the slowest by more than staleness_bound"}};
 inline constexpr std::array placement_choices{
     base::Choice{"dedicated", "each server on a host of its own"},
     base::Choice{"colocated",
                  "server i on worker i's host: they share its NIC and its cores, and talk to each other for free"}};
 inline constexpr std::array part_choices{
-    base::Choice{"sum", "as it is: the parts of P workers add up to one gradient"},
-    base::Choice{"mean", "times P, as a gradient of its own (Downpour's convention)"}};
+    base::Choice{"sum", "the gradient is not scaled: the parts of P workers add up to one gradient"},
+    base::Choice{"mean", "the gradient is multiplied by P, so that it counts as a whole one (Downpour's convention)"}};
 
 /// The buckets that a worker waits for before a pass, where gradients are pushed in buckets.
 enum class Pulls {

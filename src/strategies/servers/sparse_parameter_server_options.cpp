@@ -15,8 +15,10 @@ constexpr std::array key_shardings{
     Choice{"range", "contiguous stretches of keys, whose lengths differ by at most one"},
     Choice{"hash", "neighbours on different servers, in an order by a fixed hash, so that hot ones are scattered"}};
 constexpr std::array dense_places{
-    Choice{"servers", "dealt to the servers, pulled and pushed at every step"},
-    Choice{"allreduce", "replicated on the workers, which all-reduce its gradient (ring) beside their pushes"}};
+    Choice{"servers", "the dense parameters are divided among the servers, pulled and pushed at every step"},
+    Choice{"allreduce",
+           "the dense parameters are replicated on the workers, which all-reduce their gradient (ring) during the "
+           "pushes"}};
 constexpr std::array formats{Choice{"float64", "8 bytes, as computed"}, Choice{"float32", "4 bytes, rounded"},
                              Choice{"float16", "2 bytes, rounded"}, Choice{"bfloat16", "2 bytes, rounded"}};
 
@@ -24,27 +26,28 @@ constexpr std::array formats{Choice{"float64", "8 bytes, as computed"}, Choice{"
 
 void SparseParameterServer::describe(base::Describer& d) {
   d.choice("consistency", consistency, consistency_choices,
-           "when the rows change; a staleness that is reported counts updates since the oldest row in use was read");
+           "when the rows change; the staleness in results counts updates since the oldest row in use was read");
   d.integer("servers", shards, "number of servers, each of which holds the rows of some keys",
             Bounds::between(1, 30'000));
   d.choice("placement", placement, placement_choices, "where the servers are");
-  d.choice("sharding", dealt_by, key_shardings, "which keys are whose, with more servers than one");
-  d.integer("staleness_bound", staleness_bound,
-            "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default 1, and 0 is bsp",
-            Bounds::at_least(0));
+  d.choice("sharding", dealt_by, key_shardings, "how the keys are divided among several servers");
+  d.integer(
+      "staleness_bound", staleness_bound,
+      "ssp: how many clocks (gradients of its own) a worker may be ahead of the slowest; default: 1, and 0 is bsp",
+      Bounds::at_least(0));
   d.integer("cache_bound", cache_bound,
-            "a key that a worker has fetched at most so many of its own steps ago is not asked for again; 0: no "
-            "cache. sgd's own updates reach the rows that are kept, adagrad's do not",
+            "the number of a worker's own steps for which it keeps a key that it has fetched; 0: no cache. sgd's own "
+            "updates reach the rows that are kept, adagrad's do not",
             Bounds::between(0, 1000));
-  d.choice("dense", dense, dense_places, "where the parameters are that are no key's");
+  d.choice("dense", dense, dense_places, "where the dense parameters are, which belong to no key");
   d.integer("hot_keys", hot_keys,
-            "so many keys, those with most entries in the training rows, are replicated on the workers with the dense "
-            "parameters",
+            "the number of keys, those with the most entries in the training rows, that are replicated on the workers "
+            "with the dense parameters",
             Bounds::between(0, 1e7));
   d.choice("values", values, formats,
-           "the format of numbers in pushes, answers and the allreduce, to which they are rounded; a flop a number at "
-           "each end");
-  d.choice("gradient", part, part_choices, "how a worker's part counts when it is applied alone (asp, ssp)");
+           "the format of numbers in pushes, answers and the allreduce, to which they are rounded, by one flop per "
+           "number at each end");
+  d.choice("gradient", part, part_choices, "how a worker's gradient is scaled when it is applied alone (asp, ssp)");
   describe_hosts_first(d);
   refuse_contradictions(d);
 }
@@ -64,7 +67,7 @@ void SparseParameterServer::refuse_contradictions(base::Describer& d) const {
              "or leave staleness_bound out");
   if (dealt_by == Sharding::hash && shards == 1)
     d.refuse("sharding",
-             "sharding = \"hash\" deals the keys to several servers, but servers = 1 holds all; leave sharding "
+             "sharding = \"hash\" divides the keys among several servers, but servers = 1 holds all; leave sharding "
              "out, or take more servers");
   if (hot_keys > 0 && dense == DenseOn::servers)
     d.refuse("hot_keys",

@@ -11,17 +11,17 @@
 namespace simgrad::strategies {
 
 void Fsdp::describe(base::Describer& d) {
-  d.flag("prefetch", prefetch, "units of the next passes are gathered beside a pass; false: each when it is needed");
-  d.integer("limit", limit, "units that are gathered at a time, that of the pass included",
+  d.flag("prefetch", prefetch,
+         "whether units of the next passes are gathered during a pass; false: each unit when it is needed");
+  d.integer("limit", limit, "the most units that are gathered at a time, the unit of the pass included",
             base::Bounds::between(1, 1e6));
-  d.flag(
-      "reshard_after_forward", reshard_after_forward,
-      "a unit's parameters are dropped after its forward pass, and gathered again for the backward pass; false: they "
-      "stay until then");
+  d.flag("reshard_after_forward", reshard_after_forward,
+         "whether a unit's parameters are dropped after its forward pass, and gathered again for the backward pass; "
+         "false: they stay until then");
   d.integer("shard_group", shard_group,
-            "workers that share the parameters: each group of so many successive workers, such as the devices of a "
-            "host, has all of them, and shards of the gradient are summed across groups by a ring allreduce (hybrid "
-            "sharding); left out: all workers",
+            "the number of workers that share the parameters: each group of as many successive workers, such as the "
+            "devices of a host, has all of them, and shards of the gradient are summed across groups by a ring "
+            "allreduce (hybrid sharding); default: all workers",
             base::Bounds::between(1, 1e6));
   describe_micro_batches(d, micro_batches, no_sync, true);
   collectives::describe_rings(d, rings);

@@ -23,7 +23,7 @@ struct Fsdp : Strategy {
       .kind = "fsdp",
       .summary = "every worker holds a shard of the parameters, and gathers each unit when a pass comes to it",
       .cost =
-          "all-gather forward and backward, reduce-scatter: 3(P-1)/P M bytes a worker and micro-batch, beside the "
+          "all-gather forward and backward, reduce-scatter: 3(P-1)/P M bytes a worker and micro-batch, during the "
           "passes; 2(P-1)/P of a tied embedding, which is gathered for the head, too; t_update/P",
       .source = "Y. Zhao et al., PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel, 2023"};
 

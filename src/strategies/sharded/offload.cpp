@@ -18,15 +18,16 @@ constexpr double default_bandwidth_bytes_per_s = 200e9;
 constexpr std::array offloads{
     base::Choice{"none", "everything is in the device's memory"},
     base::Choice{"optimizer",
-                 "the optimizer's vectors: gradients go down to the host, which updates, and parameters up"},
-    base::Choice{"parameters", "the shard of the parameters, too: it goes up before each all-gather"}};
+                 "the optimizer's vectors: the host gets the gradients, updates, and sends the parameters back"},
+    base::Choice{"parameters", "also the shard of the parameters, which the device gets before each all-gather"}};
 
 }  // namespace
 
 void HostMemory::describe(base::Describer& d) {
-  d.choice("offload", offload, offloads, "what is in the memory of the host, over the device's host link");
+  d.choice("offload", offload, offloads,
+           "what is kept in the memory of the host, which the device reaches over its host link");
   d.quantity("host_bandwidth", bandwidth_bytes_per_s, base::Unit::bytes_per_second,
-             "memory bandwidth of a device's share of its host, at which it updates; default: 200 GB/s",
+             "memory bandwidth of a device's share of its host, at which the host updates; default: 200 GB/s",
              base::Bounds::above_zero());
   if (bandwidth_bytes_per_s && offload == Offload::none)
     d.refuse("host_bandwidth",

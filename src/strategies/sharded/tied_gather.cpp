@@ -29,9 +29,9 @@ Tensor TiedGather::part(const Tensor& all, bool head) const {
   std::vector<Tensor> chunks(lengths_.size());  // in the order of the vector
   std::int64_t at = 0;
   for (std::size_t m = 0; m < lengths_.size(); ++m) {
-    const std::int64_t its = of_head(m);
+    const std::int64_t head_length = of_head(m);
     chunks[(m + 1) % chunks.size()] =
-        head ? values::slice(all, at, its) : values::slice(all, at + its, lengths_[m] - its);
+        head ? values::slice(all, at, head_length) : values::slice(all, at + head_length, lengths_[m] - head_length);
     at += lengths_[m];
   }
   return values::concatenate(chunks);

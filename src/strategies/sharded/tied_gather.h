@@ -17,9 +17,10 @@ class TiedGather {
   /// it; else the numbers are known from the embedding's own passes, and members bring equal parts of the whole.
   TiedGather(int members, std::int64_t head, std::int64_t embedding, bool anew);
 
-  /// Of what each member brings.
+  /// The lengths of what each member brings.
   const std::vector<std::int64_t>& lengths() const { return lengths_; }
-  /// What this member brings.  head: its shard.  embedding: its shard where that comes anew, else all of it.
+  /// The numbers that this member brings.  head: its shard.  embedding: its shard where that comes anew, else all of
+  /// it.
   values::Tensor brought(int member, const values::Tensor& head, const values::Tensor& embedding) const;
   /// The head's parameters, or the embedding.  all: what the members have brought, one behind the other.
   values::Tensor head(const values::Tensor& all) const { return part(all, true); }

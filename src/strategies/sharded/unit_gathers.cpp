@@ -12,7 +12,7 @@ using record::MemoryPart;
 
 void UnitStream::enter(std::size_t unit) {
   const std::size_t visit = entered_++;
-  base::check(visits_[visit] == unit, "units are visited in the order that was told");
+  base::check(visits_[visit] == unit, "units are visited in the order that was given");
   latest_visit_[unit] = visit;
   for (; started_ < ends_[visit]; ++started_)
     if (gathers(started_)) gather(started_);

@@ -31,7 +31,7 @@ class UnitStream {
   void enter(std::size_t unit);
   /// The visit is over: its unit's parameters are dropped, unless they stay for its other visits.
   void leave(std::size_t unit);
-  /// Those of a unit that has been entered.
+  /// The parameters of a unit that has been entered.
   const Tensor& parameters(std::size_t unit) const { return beside_->gathered[unit]; }
   /// Gradients of micro-batches that are not reduced are in memory: of all parameters from now on, or of each unit from
   /// its first backward pass on (make_gradient). A unit's is in memory until it is reduced.

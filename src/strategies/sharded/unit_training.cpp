@@ -47,9 +47,9 @@ class StepUnits final : public training::UnitVisitor {
   void make_gradient(std::size_t unit) override { stream_.make_gradient(unit); }
   void complete(std::size_t unit, const Tensor& g) override {
     made_ = g;
-    const Stretch& its = units_[unit];
-    Tensor sum = not_summed_ ? values::slice(not_summed_, its.first, its.count) : Tensor();
-    accumulate(worker_, sum, of_units_.take(g, its));
+    const Stretch& stretch = units_[unit];
+    Tensor sum = not_summed_ ? values::slice(not_summed_, stretch.first, stretch.count) : Tensor();
+    accumulate(worker_, sum, of_units_.take(g, stretch));
     if (reduces_) stream_.reduce(unit, sum);
   }
 

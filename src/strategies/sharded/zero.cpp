@@ -34,7 +34,7 @@ std::vector<Stretch> with_parameters(std::vector<Stretch> stretches) {
 
 void Zero::describe(base::Describer& d) {
   d.integer("stage", stage,
-            "what is sharded: 1: the optimizer's vectors; 2: the gradient, too; 3: the parameters, too, which are "
+            "what is sharded: 1: the optimizer's vectors; 2: also the gradient; 3: also the parameters, which are "
             "gathered unit by unit",
             base::Bounds::between(1, 3));
   if (stage == 3) bucket_bytes.reset();
@@ -48,8 +48,8 @@ void Zero::describe(base::Describer& d) {
   describe_hosts_first(d);
   if (stage == 3 && hosts_first)
     d.refuse("hosts_first",
-             "stage 3 deals the parameters to all devices, but with hosts_first the first device of a host sends all "
-             "of them to the others; take stage 1 or 2, or fsdp with shard_group, the devices of a host");
+             "stage 3 divides the parameters among all devices, but with hosts_first the first device of a host sends "
+             "all of them to the others; take stage 1 or 2, or fsdp with shard_group, the devices of a host");
   if (stage < 3 && host.takes_parameters())
     d.refuse("offload", "stages 1 and 2 keep all parameters on the device; offload the optimizer, or take stage 3");
   if (stage == 3 && bucket_bytes)
@@ -90,16 +90,16 @@ record::MemoryParts Zero::memory(const training::MemoryTerms& terms) const {
                                           .group = terms.workers,
                                           .optimizer_on_host = host.takes_optimizer(),
                                           .parameters_on_host = host.takes_parameters()});
-  training::ReplicaMemory its{
+  training::ReplicaMemory replica{
       .micro_batches = micro_batches,
       .accumulates = micro_batches > 1,
       .optimizer_share = host.takes_optimizer() ? 0.0 : 1.0 / static_cast<double>(terms.workers),
       .main_gradients = main_gradients()};
   const std::vector<Stretch> pieces = stretches(terms.layers, terms.bytes.wire);
-  if (stage == 1 && bucket_bytes) its.bucket_numbers = static_cast<double>(largest(pieces));
+  if (stage == 1 && bucket_bytes) replica.bucket_numbers = static_cast<double>(largest(pieces));
   if (stage == 2 && !whole_gradient && !terms.mesh)
-    for (const Stretch& piece : pieces) its.dropped.push_back(piece.count);
-  return training::replica_memory(terms, its);
+    for (const Stretch& piece : pieces) replica.dropped.push_back(piece.count);
+  return training::replica_memory(terms, replica);
 }
 
 void Zero::operator()(Worker& worker) const {

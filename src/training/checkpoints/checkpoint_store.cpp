@@ -100,12 +100,12 @@ void CheckpointStore::copy_and_write_behind(const cluster::Communicator& comm, c
     cluster::use_disk(comm, before->second.until_s - reached_s, 0.0, record::TimePart::communicate_checkpoint);
   if (host_memory_) host_memory_->write(comm, static_cast<std::int64_t>(bytes));
   const double copied_s = cluster_.now();
-  const Writing its{.until_s = copied_s + bytes / *cluster_.options().storage_bandwidth_bytes_per_s,
-                    .number = ++writings_};
-  writing_[rank] = its;
-  cluster_.at(its.until_s, [this, &world = comm.world(), its, rank, state, reporters, reached_s, copied_s] {
+  const Writing writing{.until_s = copied_s + bytes / *cluster_.options().storage_bandwidth_bytes_per_s,
+                        .number = ++writings_};
+  writing_[rank] = writing;
+  cluster_.at(writing.until_s, [this, &world = comm.world(), writing, rank, state, reporters, reached_s, copied_s] {
     const auto last = writing_.find(rank);
-    if (!world.ended() && last != writing_.end() && last->second.number == its.number)
+    if (!world.ended() && last != writing_.end() && last->second.number == writing.number)
       keep(rank, state, reporters(), copied_s, copied_s - reached_s);
   });
 }

@@ -10,7 +10,7 @@ class Losses {
  public:
   /// A checkpoint is complete, or a step that ranks remember.
   void secured(double now) { secured(now, now); }
-  /// Likewise, of the state of an earlier moment: work done since then is not in it.
+  /// A checkpoint of an earlier moment's state is complete: work done since then is not in it.
   void secured(double now, double since);
   /// A checkpoint is complete beside what ranks remember: a recovery goes back to it if their memory is gone.
   void stored(double now) { stored_work_s_ = now - recovery_s_ - lost_s_; }

@@ -10,7 +10,7 @@ namespace simgrad::training {
 void Kept::describe(base::Describer& d) {
   d.integer("k", k, "the count of numbers sent of all parameters; a shard or bucket sends its share, but at least one",
             base::Bounds::at_least(1));
-  d.number("fraction", fraction, "k as a share of the parameters, if k is left out; default 0.01",
+  d.number("fraction", fraction, "k as a share of the parameters, if k is left out; default: 0.01",
            base::Bounds{.least = 0.0, .most = 1.0, .positive = true});
   if (k && fraction) d.refuse("k", "k and fraction both decide how many numbers are sent; leave one of them out");
 }

@@ -47,10 +47,11 @@ void Compressor::describe_error_feedback(base::Describer& d) {
 void Compressor::describe_passes(base::Describer& d) {
   d.number(
       "encode_passes", encode_passes,
-      "passes over the memory of a device that encoding takes beside error feedback, each of which reads and writes "
-      "all numbers in single precision; default the kind's own, or an operation each",
+      "the number of passes over a device's memory that encoding takes, error feedback not counted; each of them reads "
+      "and writes all numbers in single precision; default: the kind's own number, or one for each operation",
       base::Bounds::between(0, 1e6));
-  d.number("decode_passes", decode_passes, "likewise of decoding", base::Bounds::between(0, 1e6));
+  d.number("decode_passes", decode_passes, "the number of such passes that decoding takes",
+           base::Bounds::between(0, 1e6));
 }
 
 std::vector<std::uint64_t> words(const base::Stream::Key& key) {

@@ -10,7 +10,7 @@ namespace simgrad::training {
 
 /// g times min(1, most / (|g| + 1e-6)), with the Euclidean norm of all of g. A norm that is not finite makes no number.
 values::Tensor scaled_to_norm(const values::Tensor& g, double most);
-/// Likewise a shard of g.  squares: (1), the sum of squares of all of g.
+/// Scales a shard of g.  squares: (1), the sum of squares of all of g.
 values::Tensor scaled_to_norm(const values::Tensor& shard, const values::Tensor& squares, double most);
 /// Returns (1): g_1^2 + g_2^2 + ..., added in that order.  without: stretches that are left out, ascending by `first`;
 /// they may overlap.

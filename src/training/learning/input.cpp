@@ -26,14 +26,15 @@ constexpr std::array input_places{
 void InputOptions::describe(base::Describer& d) {
   d.choice("from", from, input_places, "storage from which the rows of a batch are read");
   d.quantity("bytes_per_sample", bytes_per_sample, Unit::bytes,
-             "bytes of a row there; default: 8 bytes a feature, a byte a colour of an image, 2 bytes a token",
+             "bytes of a row in the storage; default: 8 bytes per feature, 1 per colour of an image's pixel, 2 per "
+             "token of text",
              Bounds::above_zero());
   d.quantity("bandwidth", bandwidth_bytes_per_s, Unit::bytes_per_second, "bandwidth at which rows are read",
              Bounds::above_zero());
-  d.quantity("latency", latency_s, Unit::seconds, "time before the first row of a batch; default 0s",
+  d.quantity("latency", latency_s, Unit::seconds, "time before the first row of a batch; default: 0s",
              Bounds::at_least(0));
   d.integer("prefetch", prefetch,
-            "batches that a worker reads ahead while it computes and communicates; 0: none, default 1",
+            "batches that a worker reads ahead while it computes and communicates; 0: none; default: 1",
             Bounds::between(0, 1000));
   d.flag("cache", cache,
          "whether rows stay in memory once they are read: a worker reads all rows of its part before its first batch, "

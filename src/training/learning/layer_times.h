@@ -46,7 +46,7 @@ struct ParameterPasses {
   double casts_again = 0.0;  ///< likewise in a forward pass that is repeated to recompute
 };
 
-/// Those of a strategy with such gradients.  adds: the rank has the gradient of earlier passes of the step.
+/// The passes of a strategy with such gradients.  adds: the rank has the gradient of earlier passes of the step.
 ParameterPasses parameter_passes(const NumberBytes& bytes, MainGradients main, bool adds);
 
 /// Times of one device, which has a peak for the precision's products.

@@ -176,9 +176,9 @@ Tensor Learning::initial_values() const {
 Tensor Learning::run(const CutStep& step, const Share& share, const CutInputs& inputs) const {
   const models::PlacedChunk& placed = part_->chunks()[step.chunk];
   const models::Segment& segment = placed.segments[step.segment];
-  const models::Step& its = (step.backward ? segment.backward : segment.forward)[step.step];
+  const models::Step& model_step = (step.backward ? segment.backward : segment.forward)[step.step];
   const std::int64_t rows = share.micro.count(batches_.count(share.part, share.parts));
-  const std::int64_t numbers = std::llround(static_cast<double>(rows) * its.numbers);
+  const std::int64_t numbers = std::llround(static_cast<double>(rows) * model_step.numbers);
   std::vector<Tensor> all{inputs.w};
   if (inputs.in) all.push_back(inputs.in);
   if (inputs.d_out) all.push_back(inputs.d_out);
@@ -206,7 +206,7 @@ Tensor Learning::run(const CutStep& step, const Share& share, const CutInputs& i
     flops +=
         step.backward ? layers_[placed.first_layer + i].backward_flops : layers_[placed.first_layer + i].forward_flops;
   return dispatch_of_inputs("pass of a segment", flops * static_cast<double>(rows),
-                            numbers + (its.gradients ? inputs.w.size() : 0), all, share, work,
+                            numbers + (model_step.gradients ? inputs.w.size() : 0), all, share, work,
                             variant_of(placed.chunk, step), values::wire_format(format));
 }
 

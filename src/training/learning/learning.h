@@ -70,7 +70,7 @@ class Learning {
     Wire wire = Wire::as_precision;
   };
   Learning(Setup setup, values::Dispatcher& dispatcher);
-  /// The same data, batches and formats for a part of the model.
+  /// Learning of a part of the model, with the same data, batches and formats.
   std::unique_ptr<const Learning> of_part(std::shared_ptr<const models::ModelPart> part) const;
 
   std::int64_t parameters() const { return parameters_; }
@@ -168,7 +168,7 @@ class Learning {
   values::Tensor dispatch_on_rows(std::string_view name, double flops, std::int64_t size, const values::Tensor& w,
                                   const Share& share, Work work, std::uint64_t variant = 0,
                                   const values::WireFormat& wire_format = {}) const;
-  /// The same of several inputs.  work(inputs, samples, result).
+  /// Dispatches work on several inputs.  work(inputs, samples, result).
   template <class Work>
   values::Tensor dispatch_of_inputs(std::string_view name, double flops, std::int64_t size,
                                     std::span<const values::Tensor> inputs, const Share& share, Work work,

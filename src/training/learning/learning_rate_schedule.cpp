@@ -10,7 +10,7 @@ namespace {
 
 struct Constant : LearningRateSchedule {
   static constexpr base::About about{
-      .kind = "constant", .summary = "the learning rate stays as it is", .cost = "", .source = ""};
+      .kind = "constant", .summary = "the learning rate does not change", .cost = "", .source = ""};
 
   double factor(double) const override { return 1.0; }
 };
@@ -25,7 +25,7 @@ struct InverseTime : LearningRateSchedule {
   double decay = 0.01;
 
   void describe(base::Describer& d) override {
-    d.number("decay", decay, "how fast it falls, per step", base::Bounds::at_least(0));
+    d.number("decay", decay, "how fast the rate falls, per step", base::Bounds::at_least(0));
   }
   double factor(double rounds) const override { return 1.0 / (1.0 + decay * rounds); }
 };
@@ -33,7 +33,7 @@ struct InverseTime : LearningRateSchedule {
 struct Step : LearningRateSchedule {
   static constexpr base::About about{
       .kind = "step",
-      .summary = "lr times factor after every so many steps: lr factor^floor(k / every_steps)",
+      .summary = "lr is multiplied by factor every every_steps steps: lr factor^floor(k / every_steps)",
       .cost = "",
       .source =
           "A. Krizhevsky, I. Sutskever, G. E. Hinton, ImageNet Classification with Deep Convolutional Neural "
@@ -44,7 +44,7 @@ struct Step : LearningRateSchedule {
 
   void describe(base::Describer& d) override {
     d.number("factor", drop, "factor of each drop", {.least = 0.0, .most = 1.0, .positive = true});
-    d.integer("every_steps", every_steps, "after how many steps", base::Bounds::at_least(1));
+    d.integer("every_steps", every_steps, "the number of steps between two drops", base::Bounds::at_least(1));
   }
   double factor(double rounds) const override {
     return std::pow(drop, std::floor(rounds / static_cast<double>(every_steps)));
@@ -54,7 +54,7 @@ struct Step : LearningRateSchedule {
 struct Cosine : LearningRateSchedule {
   static constexpr base::About about{
       .kind = "cosine",
-      .summary = "from lr to minimum lr along half a cosine over so many steps, and minimum lr after them",
+      .summary = "from lr to minimum lr along half a cosine over `steps` steps, and minimum lr after them",
       .cost = "",
       .source = "I. Loshchilov, F. Hutter, SGDR: Stochastic Gradient Descent with Warm Restarts, 2017, equation 5"};
 
@@ -62,7 +62,7 @@ struct Cosine : LearningRateSchedule {
   double minimum = 0.0;
 
   void describe(base::Describer& d) override {
-    d.integer("steps", steps, "how many it takes to the minimum", base::Bounds::at_least(1));
+    d.integer("steps", steps, "the number of steps to the minimum", base::Bounds::at_least(1));
     d.number("minimum", minimum, "final rate, as a share of the learning rate", base::Bounds::between(0, 1));
   }
   double factor(double rounds) const override {

@@ -74,10 +74,10 @@ double RankWork::recomputed(std::size_t layer, std::int64_t rows) const {
   if (recompute_ == Recompute::none) return 0.0;
   if (!by_layer_) return recomputed_flops(layers_, layer, recompute_, passes_on_) * static_cast<double>(rows);
   if (recompute_ == Recompute::selective) {
-    const models::Layer& its = layers_[layer];
-    if (!(its.selective_flops > 0.0)) return 0.0;
-    if (times_) return times_->selective_by_kind(its, static_cast<double>(rows)).sum() * speed_;
-    return of_flops(its.selective_flops * static_cast<double>(rows));
+    const models::Layer& model_layer = layers_[layer];
+    if (!(model_layer.selective_flops > 0.0)) return 0.0;
+    if (times_) return times_->selective_by_kind(model_layer, static_cast<double>(rows)).sum() * speed_;
+    return of_flops(model_layer.selective_flops * static_cast<double>(rows));
   }
   if (!recomputed_as_a_whole(layers_, layer, passes_on_)) return 0.0;
   const std::int64_t unit = layers_[layer].unit;

@@ -23,20 +23,20 @@ class RankWork {
   RankWork(std::span<const models::Layer> layers, const cluster::Device* device, Precision precision, double speed,
            Recompute recompute = Recompute::none, bool passes_on = false, const ParameterPasses& passes = {});
 
-  /// Of a gradient over so many rows, which has so many flops.
+  /// The work of a gradient over so many rows, which has so many flops.
   double gradient(double flops, std::int64_t rows) const;
-  /// Of the forward pass through all layers; of the two passes through one, the backward pass with what it computes
-  /// again.
+  /// The work of the forward pass through all layers; of the two passes through one layer, the backward pass with what
+  /// it computes again.
   double forward(std::int64_t rows) const;
   double forward(std::size_t layer, std::int64_t rows) const;
   double backward(std::size_t layer, std::int64_t rows) const;
-  /// Of the forward pass through one that is repeated to recompute.
+  /// The work of a layer's forward pass that is repeated to recompute.
   double again(std::size_t layer, std::int64_t rows) const { return again(layers_[layer], rows); }
-  /// Of that backward pass: what is computed again; and the gradients of the parameters.
+  /// Two parts of the work of a layer's backward pass: what is computed again, and the gradients of the parameters.
   double recomputed(std::size_t layer, std::int64_t rows) const;
   double weights(std::size_t layer, std::int64_t rows) const;
-  /// Of a layer that stands in the place of one of these: forwards, backwards without what is computed again, and of
-  /// that the gradients of the parameters.
+  /// The work of a layer that stands in the place of one of these: forwards; its recomputation; backwards without that;
+  /// and the gradients of the parameters.
   double forward(const models::Layer& layer, std::int64_t rows) const { return forward(layer, rows, times_); }
   double again(const models::Layer& layer, std::int64_t rows) const { return forward(layer, rows, again_); }
   double backward(const models::Layer& layer, std::int64_t rows) const;
@@ -46,7 +46,7 @@ class RankWork {
   /// The seconds of a gradient by kind, where a device says how long a layer takes; else zeros. What is computed again
   /// in the backward pass belongs to its kind, and that of selective recomputation to attention.
   KindTimes by_kind(std::int64_t rows) const;
-  /// Of flops that are no gradient of the layers.
+  /// The work of flops that are no gradient of the layers.
   double of_flops(double flops) const { return times_ ? times_->flops_s(flops) * speed_ : flops; }
 
  private:

@@ -8,7 +8,7 @@ std::int64_t CachedRows::missing(int part, int parts, std::int64_t rows) {
   if (parts != parts_) {
     parts_ = parts;
     of_other_parts_ = 0;
-    for (const auto& [its, count] : held_) of_other_parts_ += count;
+    for (const auto& [held_part, count] : held_) of_other_parts_ += count;
     held_.clear();
   }
   const auto held = held_.find(part);

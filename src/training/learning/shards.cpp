@@ -32,8 +32,8 @@ Shards::Shards(Sharding sharding, int servers, std::int64_t parameters, values::
     : dispatcher_(&dispatcher), first_(static_cast<std::size_t>(servers) + 1) {
   if (sharding == Sharding::range || servers == 1) {
     for (int j = 0; j < servers; ++j) {
-      const Stretch its = range(parameters, servers, j);
-      first_[static_cast<std::size_t>(j) + 1] = its.first + its.count;
+      const Stretch server_range = range(parameters, servers, j);
+      first_[static_cast<std::size_t>(j) + 1] = server_range.first + server_range.count;
     }
     return;
   }
@@ -64,8 +64,8 @@ Shards::Shards(int servers, const std::vector<std::int64_t>& lengths, values::Di
 
 Shards::Stretch Shards::stretch(int server, std::size_t piece) const {
   const std::int64_t begin = pieces_.at(piece);
-  const Stretch its = range(pieces_.at(piece + 1) - begin, servers(), server);
-  return {begin + its.first, its.count};
+  const Stretch server_range = range(pieces_.at(piece + 1) - begin, servers(), server);
+  return {begin + server_range.first, server_range.count};
 }
 
 Shards::Stretch Shards::in_part(int server, std::size_t piece) const {
@@ -77,10 +77,10 @@ Shards::Stretch Shards::in_part(int server, std::size_t piece) const {
 std::vector<Tensor> Shards::split_pieces(const Tensor& x) const {
   std::vector<Tensor> parts;
   for (int j = 0; j < servers(); ++j) {
-    std::vector<Tensor> its;
+    std::vector<Tensor> server_pieces;
     for (std::size_t piece = 0; piece + 1 < pieces_.size(); ++piece)
-      its.push_back(values::slice(x, stretch(j, piece).first, stretch(j, piece).count));
-    parts.push_back(values::concatenate(its));
+      server_pieces.push_back(values::slice(x, stretch(j, piece).first, stretch(j, piece).count));
+    parts.push_back(values::concatenate(server_pieces));
   }
   return parts;
 }

@@ -42,7 +42,7 @@ std::string optional_text(const std::optional<double>& number) { return number ?
 /// The third and fourth number only of a model that has experts, or of a mixture; its sources' numbers follow.
 std::string text_of(const Score& score) {
   std::string text = fmt::format("{} {}", optional_text(score.loss), optional_text(score.metric));
-  if (!score.dropped_share && score.of_sources.empty()) return text;
+  if (!score.dropped_share && !score.expert_imbalance && score.of_sources.empty()) return text;
   text += fmt::format(" {} {}", optional_text(score.dropped_share), optional_text(score.expert_imbalance));
   for (const double number : score.of_sources) text += fmt::format(" {}", number);
   return text;

@@ -32,7 +32,7 @@ class Trajectory {
   Score score(
       const values::Lineage& state, const std::function<Score()>& compute,
       const std::function<bool(const Score& score)>& fits = [](const Score&) { return true; });
-  /// The same of a distance between replicas.
+  /// The distance between replicas, looked up or computed in the same way.
   double distance(const values::Lineage& replicas, const std::function<double()>& compute);
 
   bool empty() const { return scores_.empty() && distances_.empty(); }

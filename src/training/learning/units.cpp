@@ -42,8 +42,8 @@ UnitVisits UnitVisits::there_and_back(std::size_t units) {
 }
 
 std::int64_t UnitVisits::gathered(std::size_t visit, bool again, std::span<const ModelUnit> units) const {
-  const ModelUnit& its = units[units_[visit]];
-  return its.count + (again || !visited(0) ? its.tied : 0);
+  const ModelUnit& unit = units[units_[visit]];
+  return unit.count + (again || !visited(0) ? unit.tied : 0);
 }
 
 bool UnitVisits::visited(std::size_t unit) const { return std::ranges::find(units_, unit) != units_.end(); }

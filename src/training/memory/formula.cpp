@@ -49,14 +49,14 @@ double chunk(double numbers, std::int64_t members) { return std::ceil(numbers / 
 /// The parameters of units that are gathered at a time.
 class GatheredUnits {
  public:
-  GatheredUnits(const UnitVisits& visits, const std::vector<ModelUnit>& units, const ShardMemory& its)
-      : ends_(visits.ends_of_gathers(static_cast<std::size_t>(its.limit), its.reshard_after_forward, units)),
+  GatheredUnits(const UnitVisits& visits, const std::vector<ModelUnit>& units, const ShardMemory& shard)
+      : ends_(visits.ends_of_gathers(static_cast<std::size_t>(shard.limit), shard.reshard_after_forward, units)),
         gathered_(visits.count() + 1),
         dropped_(visits.count() + 1) {
     for (std::size_t k = 0; k < visits.count(); ++k) {
-      const auto count = static_cast<double>(visits.gathered(k, its.reshard_after_forward, units));
-      gathered_[k + 1] = gathered_[k] + (its.reshard_after_forward || visits.first(k) ? count : 0.0);
-      dropped_[k + 1] = dropped_[k] + (its.reshard_after_forward || visits.last(k) ? count : 0.0);
+      const auto count = static_cast<double>(visits.gathered(k, shard.reshard_after_forward, units));
+      gathered_[k + 1] = gathered_[k] + (shard.reshard_after_forward || visits.first(k) ? count : 0.0);
+      dropped_[k + 1] = dropped_[k] + (shard.reshard_after_forward || visits.last(k) ? count : 0.0);
     }
   }
   /// begun: visits.  in_use: units of the last ones.
@@ -72,18 +72,18 @@ class GatheredUnits {
 /// Gradients while the backward pass makes that of the layer, where pieces are dropped once they are reduced: the piece
 /// of the layer, the one before it, which is being reduced, and shards of both, and a tied embedding's, until the
 /// first layer has it. When a piece is complete, its shard takes the place of the piece before.
-void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, std::size_t layer, MemoryParts& now,
+void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& replica, std::size_t layer, MemoryParts& now,
                   MemoryParts& peak) {
   const auto first = static_cast<double>(terms.layers[layer].first);
   const auto tied = static_cast<double>(layer > 0 ? terms.layers.back().tied : 0);
   double piece_first = terms.parameters(), own = 0.0, before = 0.0, reduced = 0.0;
-  for (std::size_t piece = its.dropped.size(); piece-- > 0 && first < piece_first;) {
+  for (std::size_t piece = replica.dropped.size(); piece-- > 0 && first < piece_first;) {
     reduced += chunk(before = own, terms.workers);
-    own = static_cast<double>(its.dropped[piece]);
+    own = static_cast<double>(replica.dropped[piece]);
     piece_first -= own;
   }
   const auto gradients = [&](double shard) {
-    return terms.bytes.kept_gradient * (its.micro_batches > 1 ? chunk(terms.parameters(), terms.workers) : shard);
+    return terms.bytes.kept_gradient * (replica.micro_batches > 1 ? chunk(terms.parameters(), terms.workers) : shard);
   };
   if (first == piece_first) {
     now[MemoryPart::buckets] = terms.bytes.gradient * (own + tied);
@@ -96,7 +96,7 @@ void drop_reduced(const MemoryTerms& terms, const ReplicaMemory& its, std::size_
 
 /// Whether micro-batches are reduced together: the first one makes the gradient unit by unit, all of it is in memory
 /// until the last one's backward pass, and that gives up what it has reduced.
-bool keeps_whole(const ShardMemory& its) { return its.no_sync && its.micro_batches > 1; }
+bool keeps_whole(const ShardMemory& shard) { return shard.no_sync && shard.micro_batches > 1; }
 
 /// Activations when the forward pass has been through the layers of each unit.
 std::vector<double> activations_in_forward(const MemoryTerms& terms, const std::vector<ModelUnit>& units,
@@ -117,16 +117,16 @@ std::vector<double> activations_in_forward(const MemoryTerms& terms, const std::
 /// reduced. whole: gradients that are not reduced are in memory, too, of all parameters.
 using GradientBytes = std::function<double(double complete, double reducing, bool whole)>;
 
-MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, MemoryParts now,
+MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& shard, MemoryParts now,
                             const GradientBytes& gradients) {
   const std::vector<ModelUnit> units = units_of(terms.layers);
   const std::size_t U = units.size();
-  const GatheredUnits gathered(UnitVisits::there_and_back(U), units, its);
-  const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
-  const std::vector<double> in_forward = activations_in_forward(terms, units, its.micro_batches);
-  const bool whole = keeps_whole(its);
+  const GatheredUnits gathered(UnitVisits::there_and_back(U), units, shard);
+  const std::vector<double> activations = activations_in_backward(terms, shard.micro_batches);
+  const std::vector<double> in_forward = activations_in_forward(terms, units, shard.micro_batches);
+  const bool whole = keeps_whole(shard);
   const auto gathered_bytes = [&](std::size_t visits) {
-    return its.group > 1 ? terms.bytes.parameter * gathered.numbers(visits, 1) : 0.0;
+    return shard.group > 1 ? terms.bytes.parameter * gathered.numbers(visits, 1) : 0.0;
   };
   MemoryParts peak;
   for (std::size_t u = 0; whole && u < U; ++u) {  // of the last micro-batch
@@ -143,7 +143,7 @@ MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, Me
     now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * (begun - complete + reducing);
     std::vector<double> of_gradients{gradients(complete, reducing, whole)};  // in unlike micro-batches
     if (whole) of_gradients.push_back(terms.bytes.kept_gradient * begun);
-    if (whole && its.micro_batches > 2) of_gradients.push_back(gradients(0.0, 0.0, whole));
+    if (whole && shard.micro_batches > 2) of_gradients.push_back(gradients(0.0, 0.0, whole));
     for (std::size_t i = units[u].first_layer; i < units[u].first_layer + units[u].layers; ++i)
       for (const double bytes : of_gradients) {
         now[MemoryPart::activations] = activations[i];
@@ -156,22 +156,18 @@ MemoryParts shards_of_whole(const MemoryTerms& terms, const ShardMemory& its, Me
   return peak;
 }
 
-MemoryParts shards_on_mesh(const MemoryTerms& terms, const ShardMemory& its, MemoryParts now,
+MemoryParts shards_on_mesh(const MemoryTerms& terms, const ShardMemory& shard, MemoryParts now,
                            const GradientBytes& gradients) {
-  const GatheredUnits gathered(terms.mesh->visits, units_of(terms.layers), its);
-  const bool whole = its.no_sync && (terms.mesh->several || its.micro_batches > 1);
+  const GatheredUnits gathered(terms.mesh->visits, units_of(terms.layers), shard);
+  const bool whole = shard.no_sync && terms.mesh->several;
   MemoryParts peak;
   for (const PassMoment& moment : terms.mesh->moments) {
     now[MemoryPart::activations] = moment.activations;
     now[MemoryPart::gathered] =
-        its.group > 1 ? terms.bytes.parameter * gathered.numbers(moment.visits, moment.in_use) : 0.0;
+        shard.group > 1 ? terms.bytes.parameter * gathered.numbers(moment.visits, moment.in_use) : 0.0;
     now[MemoryPart::buckets] = whole ? 0.0 : terms.bytes.gradient * moment.under_way;
     now[MemoryPart::gradients] =
         whole ? gradients(moment.complete, moment.reducing, true) : gradients(moment.reduced, 0.0, false);
-    take_larger(peak, now);
-    if (!keeps_whole(its)) continue;
-    const bool of_all = terms.mesh->several || its.micro_batches > 2;
-    now[MemoryPart::gradients] = of_all ? gradients(0.0, 0.0, true) : terms.bytes.kept_gradient * moment.begun;
     take_larger(peak, now);
   }
   return peak;
@@ -183,49 +179,50 @@ double MemoryTerms::parameters() const {
   return layers.empty() ? 0.0 : static_cast<double>(layers.back().first + layers.back().count);
 }
 
-MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its) {
+MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& replica) {
   const double N = terms.parameters();
-  const MainGradients main = terms.mesh ? MainGradients::by_default : its.main_gradients;
+  const MainGradients main = terms.mesh ? MainGradients::by_default : replica.main_gradients;
   const NumberBytes bytes = terms.bytes.of_gradients(main);
   const bool buffer = bytes.in_buffer(main);
   MemoryParts now, peak;
   now[MemoryPart::parameters] = N * bytes.parameter;
-  now[MemoryPart::optimizer] = N * terms.optimizer_bytes() * its.optimizer_share;
-  now[MemoryPart::buckets] = buffer ? 0.0 : its.bucket_numbers * bytes.gradient;
+  now[MemoryPart::optimizer] = N * terms.optimizer_bytes() * replica.optimizer_share;
+  now[MemoryPart::buckets] = buffer ? 0.0 : replica.bucket_numbers * bytes.gradient;
   if (terms.mesh) {
     for (const PassMoment& moment : terms.mesh->moments) {
       now[MemoryPart::activations] = moment.activations;
-      now[MemoryPart::gradients] = bytes.kept_gradient * N * (its.accumulates || buffer ? 1.0 : moment.made);
+      now[MemoryPart::gradients] = bytes.kept_gradient * N * (replica.accumulates || buffer ? 1.0 : moment.made);
       take_larger(peak, now);
     }
     return peak;
   }
-  const std::vector<double> activations = activations_in_backward(terms, its.micro_batches);
+  const std::vector<double> activations = activations_in_backward(terms, replica.micro_batches);
   double made = 0.0;  // numbers of gradients
   for (std::size_t i = terms.layers.size(); i-- > 0;) {
     made += static_cast<double>(gradients_begun(terms.layers, i));
     now[MemoryPart::activations] = activations[i];
-    if (its.dropped.empty())
-      now[MemoryPart::gradients] = bytes.kept_gradient * (its.accumulates || buffer ? N : made);
+    if (replica.dropped.empty())
+      now[MemoryPart::gradients] = bytes.kept_gradient * (replica.accumulates || buffer ? N : made);
     else
-      drop_reduced(terms, its, i, now, peak);
+      drop_reduced(terms, replica, i, now, peak);
     take_larger(peak, now);
   }
   return peak;
 }
 
-MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its) {
+MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& shard) {
   const double N = terms.parameters(), g = terms.bytes.kept_gradient;
   MemoryParts states;
-  states[MemoryPart::parameters] = its.parameters_on_host ? 0.0 : chunk(N, its.group) * terms.bytes.parameter;
-  states[MemoryPart::optimizer] = its.optimizer_on_host ? 0.0 : chunk(N, its.group) * terms.optimizer_bytes();
+  states[MemoryPart::parameters] = shard.parameters_on_host ? 0.0 : chunk(N, shard.group) * terms.bytes.parameter;
+  states[MemoryPart::optimizer] = shard.optimizer_on_host ? 0.0 : chunk(N, shard.group) * terms.optimizer_bytes();
   const auto gradients = [&](double complete, double reducing, bool whole) {
-    const bool all_shards = its.micro_batches > 1 && !its.no_sync;
-    if (whole && its.group == 1 && !all_shards) return g * N;  // the shard is the gradient
+    const bool all_shards = shard.micro_batches > 1 && !shard.no_sync;
+    if (whole && shard.group == 1 && !all_shards) return g * N;  // the shard is the gradient
     const double waiting = whole ? N - std::max(0.0, complete - reducing) : 0.0;
-    return g * (chunk(all_shards ? N : complete, its.group) + waiting);
+    return g * (chunk(all_shards ? N : complete, shard.group) + waiting);
   };
-  return terms.mesh ? shards_on_mesh(terms, its, states, gradients) : shards_of_whole(terms, its, states, gradients);
+  return terms.mesh ? shards_on_mesh(terms, shard, states, gradients)
+                    : shards_of_whole(terms, shard, states, gradients);
 }
 
 MemoryParts server_memory(const MemoryTerms& terms, double share, std::int64_t gradients) {

@@ -31,8 +31,6 @@ namespace simgrad::training {
 struct PassMoment {
   double activations = 0.0;  ///< bytes
   double made = 0.0;         ///< the share of its part's gradient that is in memory
-  double begun = 0.0;        ///< numbers of gradients that are in memory of units that make theirs one by one, were
-                             ///< none of them dropped: ModelUnit::begins
   double complete = 0.0;     ///< parameters of the units whose gradients all micro-batches have been added to
   double reducing = 0.0;     ///< of the last one of these, whose gradient is in memory until the next one is complete
   double under_way = 0.0;    ///< likewise where every micro-batch is reduced by itself: numbers of gradients in memory
@@ -81,7 +79,7 @@ struct ReplicaMemory {
   std::vector<std::int64_t> dropped = {};
 };
 /// A rank that holds all parameters.
-record::MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& its);
+record::MemoryParts replica_memory(const MemoryTerms& terms, const ReplicaMemory& replica);
 
 /// A rank that gathers units.
 struct ShardMemory {
@@ -93,7 +91,7 @@ struct ShardMemory {
   bool optimizer_on_host = false;
   bool parameters_on_host = false;
 };
-record::MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& its);
+record::MemoryParts shard_memory(const MemoryTerms& terms, const ShardMemory& shard);
 
 /// A server of a part of the parameters.  gradients: the workers' gradients that it holds at a time.
 record::MemoryParts server_memory(const MemoryTerms& terms, double share, std::int64_t gradients);

@@ -1,4 +1,4 @@
-/// What a rank holds in memory as the run goes on, and its peak.
+/// The memory that a rank holds as the run goes on, and its peak.
 #pragma once
 
 #include <algorithm>

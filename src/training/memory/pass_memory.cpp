@@ -16,15 +16,15 @@ bool ends_unit(std::span<const models::Layer> layers, std::size_t layer) {
 
 double kept_bytes(std::span<const models::Layer> layers, std::size_t layer, Recompute recompute,
                   const NumberBytes& bytes) {
-  const models::Layer& its = layers[layer];
+  const models::Layer& model_layer = layers[layer];
   const auto of = [&](const models::Kept& kept) { return kept.numbers * bytes.activation + kept.bytes; };
   switch (recompute) {
     case Recompute::none:
-      return of(its.kept);
+      return of(model_layer.kept);
     case Recompute::selective:
-      return of(its.kept) - of(its.selective);
+      return of(model_layer.kept) - of(model_layer.selective);
     case Recompute::full:
-      return begins_unit(layers, layer) ? its.entrance * bytes.activation : 0.0;
+      return begins_unit(layers, layer) ? model_layer.entrance * bytes.activation : 0.0;
   }
   return 0.0;
 }

@@ -5,7 +5,7 @@ namespace simgrad::training {
 void Adamw::describe(base::Describer& d) {
   Adam::describe(d);
   d.number("weight_decay", weight_decay,
-           "the share of w that an update at learning rate 1 removes, beside the model's l2 in the gradient",
+           "the share of w that an update at learning rate 1 removes, in addition to the model's l2 in the gradient",
            base::Bounds::at_least(0.0));
 }
 

@@ -54,7 +54,7 @@ void Lamb::describe(base::Describer& d) {
   d.number("beta2", beta2, "the share of the average of squares that an update keeps", kept_share);
   d.number("epsilon", epsilon, "added to the divisor, so that it is never zero", divisor_least);
   d.number("weight_decay", weight_decay,
-           "the share of w that is added to the direction, beside the model's l2 in the gradient",
+           "the share of w that is added to the direction, in addition to the model's l2 in the gradient",
            base::Bounds::at_least(0.0));
 }
 

@@ -10,7 +10,7 @@ namespace simgrad::training {
 struct ByLabel : Partition {
   static constexpr base::About about{
       .kind = "by_label",
-      .summary = "rows sorted by class, dealt in stretches: each rank sees few classes",
+      .summary = "rows are sorted by class and assigned in stretches, so that each rank sees few classes",
       .cost = "",
       .source = "B. McMahan et al., Communication-Efficient Learning of Deep Networks from Decentralized Data, 2017"};
 

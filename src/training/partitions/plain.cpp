@@ -24,7 +24,7 @@ DataShards nearly_equal(std::int64_t rows, int parts) {
 }  // namespace
 
 void Plain::describe(base::Describer& d) {
-  d.choice("shares", shares, batch_shares, "the shares of the ranks in a step's batch");
+  d.choice("shares", shares, batch_shares, "how a step's batch is divided among the ranks");
 }
 
 DataShards Iid::shards(const Owned& owned, int parts) const { return nearly_equal(owned.rows, parts); }

@@ -60,7 +60,7 @@ std::vector<std::int64_t> cuts(std::int64_t count, std::span<const double> propo
 
 std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double> weights,
                                       std::span<const std::int64_t> most, std::int64_t unit) {
-  base::check(unit > 0 && count % unit == 0, "rows are dealt in whole units");
+  base::check(unit > 0 && count % unit == 0, "rows are assigned in whole units");
   std::vector<std::int64_t> units(weights.size(), -1);  // -1: not dealt yet
   const auto bound = [&](std::size_t r) { return most.empty() ? count / unit : most[r] / unit; };
   std::int64_t left = count / unit;

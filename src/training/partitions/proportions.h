@@ -19,9 +19,9 @@ std::vector<double> dirichlet(double alpha, int n, base::Stream& stream);
 std::vector<std::int64_t> cuts(std::int64_t count, std::span<const double> proportions);
 
 using base::apportioned;
-/// Likewise in multiples of `unit`, of which `count` is one, with at most `most[r]` rows in part r; empty: any number.
-/// Parts at their most leave the rest to the others, in proportion to their weights. A unit in each part is no promise
-/// where parts are at their most.  Errors: InvariantError if all parts at their most are fewer rows.
+/// Apportions in multiples of `unit`, of which `count` is one, with at most `most[r]` rows in part r; empty: any
+/// number. Parts at their most leave the rest to the others, in proportion to their weights. A unit in each part is no
+/// promise where parts are at their most.  Errors: InvariantError if all parts at their most are fewer rows.
 std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double> weights,
                                       std::span<const std::int64_t> most, std::int64_t unit);
 

@@ -8,7 +8,7 @@ void Stream::describe(base::Describer& d) {
       "the simulated time in which the training rows arrive, all but the last window, in order and at a constant rate",
       {.least = 0.0, .most = 1e9, .positive = true});
   d.integer("window", window,
-            "the number of latest rows from which a batch is drawn; so many rows are there at the beginning",
+            "the number of latest rows from which a batch is drawn; as many rows are there at the beginning",
             base::Bounds::at_least(1));
 }
 

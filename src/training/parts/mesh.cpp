@@ -46,14 +46,14 @@ int Mesh::ranks_along_data(const MeshPlace& place) const {
 }
 
 std::int64_t Mesh::micro_batch(int rank, std::int64_t nth) const {
-  const MeshPlace its = place(rank);
-  return nth * ranks_along_data(its) + its[Dimension::data];
+  const MeshPlace mesh_place = place(rank);
+  return nth * ranks_along_data(mesh_place) + mesh_place[Dimension::data];
 }
 
 int Mesh::rank_with(int stage, std::int64_t micro_batch) const {
-  MeshPlace its;
-  its[Dimension::pipeline] = stage;
-  return firsts_[static_cast<std::size_t>(stage)] + static_cast<int>(micro_batch % ranks_along_data(its));
+  MeshPlace mesh_place;
+  mesh_place[Dimension::pipeline] = stage;
+  return firsts_[static_cast<std::size_t>(stage)] + static_cast<int>(micro_batch % ranks_along_data(mesh_place));
 }
 
 int Mesh::ranks() const {

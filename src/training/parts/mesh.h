@@ -56,7 +56,7 @@ class Mesh {
   /// (1F1B-RR).
   static Mesh of_stages(std::vector<int> replicas);
 
-  /// Of stages with ranks of their own: the largest number of ranks along data.
+  /// The number of ranks along that dimension; along data, the largest one where stages have ranks of their own.
   int size(Dimension dimension) const { return sizes_[dimension]; }
   int ranks() const;
   MeshPlace place(int rank) const;

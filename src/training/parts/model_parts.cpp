@@ -41,15 +41,15 @@ ModelParts::ModelParts(const Learning& whole, MeshLayout layout) : whole_(whole)
 }
 
 Tensor ModelParts::of_whole(int rank, const Tensor& w) const {
-  const Part& its = part(rank);
-  const std::int64_t size = its.learning->parameters();
-  if (!its.stretches) return whole_.dispatcher().zeros(size);
-  const std::array<std::uint64_t, 2> key = key_of(*its.stretches);
+  const Part& model_part = part(rank);
+  const std::int64_t size = model_part.learning->parameters();
+  if (!model_part.stretches) return whole_.dispatcher().zeros(size);
+  const std::array<std::uint64_t, 2> key = key_of(*model_part.stretches);
   const values::Operation operation{
       .name = "part of the parameters", .key = key, .seconds = 2e-9 * static_cast<double>(size)};
   return whole_.dispatcher().dispatch(
       operation, size, {&w, 1},
-      [stretches = its.stretches](std::span<const std::span<const double>> in, std::span<double> out) {
+      [stretches = model_part.stretches](std::span<const std::span<const double>> in, std::span<double> out) {
         auto to = out.begin();
         for (const auto& [first, count] : *stretches) to = std::copy_n(in[0].begin() + first, count, to);
       });
@@ -69,12 +69,12 @@ Tensor ModelParts::whole(std::span<const Tensor> states, const OfPart& of_part) 
   std::vector<Tensor> w;
   std::vector<Stretches> stretches;
   std::vector<std::uint64_t> key;
-  for (const Part& its : parts_) {
+  for (const Part& model_part : parts_) {
     std::vector<Tensor> group;
-    for (const int rank : *its.ranks) group.push_back(states[static_cast<std::size_t>(rank)]);
-    w.push_back(of_part(group, *its.learning));
-    stretches.push_back(its.stretches);
-    for (const std::uint64_t word : key_of(*its.stretches)) key.push_back(word);
+    for (const int rank : *model_part.ranks) group.push_back(states[static_cast<std::size_t>(rank)]);
+    w.push_back(of_part(group, *model_part.learning));
+    stretches.push_back(model_part.stretches);
+    for (const std::uint64_t word : key_of(*model_part.stretches)) key.push_back(word);
   }
   const values::Operation operation{
       .name = "parameters of all parts", .key = key, .seconds = 2e-9 * static_cast<double>(whole_.parameters())};
@@ -91,7 +91,7 @@ Tensor ModelParts::whole(std::span<const Tensor> states, const OfPart& of_part) 
 }
 
 std::vector<Tensor> ModelParts::replicas(std::span<const Tensor> states) const {
-  // Of ranks that share sequences one is looked at: they hold the same.
+  // One of the ranks that share sequences is enough: they hold the same.
   const std::vector<int>& ranks = *parts_.front().ranks;
   std::vector<std::size_t> replicas;
   for (std::size_t k = 0; k < ranks.size(); ++k)

@@ -130,9 +130,9 @@ class LinksApart {
     if (!as_represented(route, rank, target, along)) return false;
     for (const int link : route.links) {
       Users& users = users_[link];
-      std::optional<std::pair<int, int>>& its = users.*kind;
-      if (its && *its != user) return false;
-      its = user;
+      std::optional<std::pair<int, int>>& known_user = users.*kind;
+      if (known_user && *known_user != user) return false;
+      known_user = user;
       if (!users.agree()) return false;
     }
     return true;
@@ -149,10 +149,10 @@ class LinksApart {
       found =
           simulated_.emplace(simulated, cluster::route_of_ranks(world_, simulated.first, simulated.second, numbers_))
               .first;
-    const cluster::MemberRoute& its = found->second;
-    return std::abs(route.latency_s - its.latency_s) <= 1e-12 * its.latency_s &&
-           route.bandwidth_bytes_per_s == its.bandwidth_bytes_per_s &&
-           route.flow_limit_bytes_per_s == its.flow_limit_bytes_per_s;
+    const cluster::MemberRoute& stand_in_route = found->second;
+    return std::abs(route.latency_s - stand_in_route.latency_s) <= 1e-12 * stand_in_route.latency_s &&
+           route.bandwidth_bytes_per_s == stand_in_route.bandwidth_bytes_per_s &&
+           route.flow_limit_bytes_per_s == stand_in_route.flow_limit_bytes_per_s;
   }
 
   const Mesh& mesh_;

@@ -15,7 +15,7 @@ class Generation;
 /// time: alpha + M beta.
 void catch_up(const cluster::Communicator& comm, const Generation& generation);
 
-/// Likewise among all ranks of a mesh: a rank that has come back gets its state from its copy or from a rank with the
+/// Catches up among all ranks of a mesh: a rank that has come back gets its state from its copy or from a rank with the
 /// same part, and then the copy that it keeps.  copied: by rank, the rank whose state it keeps a copy of; or empty.
 void catch_up_on_mesh(const cluster::Communicator& everyone, const Generation& generation,
                       const std::vector<int>& copied);

@@ -46,14 +46,14 @@ void GradientKinds::fill(record::Record& record) const {
   double workers = 0.0;
   bool known = true;
   for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
-    record::RankUse& its = record.ranks[rank];
-    if (its.role != "worker") continue;
+    record::RankUse& rank_use = record.ranks[rank];
+    if (rank_use.role != "worker") continue;
     workers += 1.0;
     const KindTimes sums = rank < sums_.size() ? sums_[rank] : KindTimes();
     known = known && sums.sum() > 0.0;
     if (!(sums.sum() > 0.0)) continue;
-    const KindTimes spent = sums * (its.parts[record::TimePart::compute_gradient] / sums.sum());
-    its.gradient = as_recorded(spent);
+    const KindTimes spent = sums * (rank_use.parts[record::TimePart::compute_gradient] / sums.sum());
+    rank_use.gradient = as_recorded(spent);
     all += spent;
   }
   if (known && workers > 0.0) record.gradient = as_recorded(all * (1.0 / workers));

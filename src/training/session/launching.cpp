@@ -40,8 +40,8 @@ void Training::keep_copies() {
   copied_.resize(holders.size());
   for (int rank = 0; rank < world_.workers(); ++rank) {
     const std::vector<int> stages = parts_->mesh().group(rank, Dimension::pipeline);
-    const auto its = static_cast<std::size_t>(parts_->mesh().place(rank)[Dimension::pipeline]);
-    const int next = stages[(its + 1) % stages.size()];
+    const auto stage = static_cast<std::size_t>(parts_->mesh().place(rank)[Dimension::pipeline]);
+    const int next = stages[(stage + 1) % stages.size()];
     copied_[static_cast<std::size_t>(rank)] = next;
     holders[static_cast<std::size_t>(next)] = rank;
   }
@@ -115,9 +115,9 @@ void Training::go_back(std::int64_t step) {
 void Training::start_devices(int rank, int worker) {
   for (int device = 1; device < traits_.devices_a_worker; ++device)
     world_.ranks().start(rank + device, [this, worker, device] {
-      Worker its(*this, worker, device);
-      restart(its.comm());
-      program_.work(its);
+      Worker device_worker(*this, worker, device);
+      restart(device_worker.comm());
+      program_.work(device_worker);
     });
 }
 
@@ -175,8 +175,8 @@ void Training::bring_back(int rank) {
 double Training::bytes_of_largest_part() const {
   double most = 0.0;
   for (int part = 0; part < parts_->mesh().parts(); ++part) {
-    const Learning& its = parts_->learning(parts_->mesh().first_rank_of_part(part));
-    most = std::max(most, static_cast<double>(its.state_bytes(*setup_.options.optimizer)));
+    const Learning& part_learning = parts_->learning(parts_->mesh().first_rank_of_part(part));
+    most = std::max(most, static_cast<double>(part_learning.state_bytes(*setup_.options.optimizer)));
   }
   return most / std::max(traits_.state_shards, 1);
 }

@@ -78,7 +78,7 @@ void RecoveryDriver::schedule_next(int rank, std::int64_t count, double up_since
   });
 }
 
-/// Likewise of a server, whatever place it has: in reserve it fails as well.
+/// Schedules the next outage of a server, whatever place it has: in reserve it fails as well.
 void RecoveryDriver::schedule_next_of_server(int server, std::int64_t count, double up_since_s) {
   const auto outage = next_outage(server, count, up_since_s);
   if (!outage) return;

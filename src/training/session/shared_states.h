@@ -21,7 +21,7 @@ class SharedStates {
     if (!memory_) memory_ = generation.start_state(generation.members()->front());
     return *memory_;
   }
-  /// The same, as a table of a sparse model.
+  /// The shared state as a table of a sparse model.
   SharedTable& table(const Generation& generation, const Learning& learning, const Optimizer& optimizer) {
     if (table_) return *table_;
     State start = generation.start_state(generation.members()->front());

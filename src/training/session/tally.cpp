@@ -30,8 +30,8 @@ void Tally::repeat(const std::vector<int>& of) {
       mesh_times_[rank] = MeshTime(mesh_times_[static_cast<std::size_t>(of[rank])]);
   }
   for (int rank = 0; std::cmp_less(rank, of.size()); ++rank)
-    if (const int its = of[static_cast<std::size_t>(rank)]; its != rank) {
-      const Ledger known = ledger(its);
+    if (const int stand_in = of[static_cast<std::size_t>(rank)]; stand_in != rank) {
+      const Ledger known = ledger(stand_in);
       ledger(rank) = known;
     }
 }
@@ -56,9 +56,9 @@ void Tally::fill(record::Record& record) {
 void Tally::fill_memory(record::Record& record) const {
   for (std::size_t rank = 0; rank < std::min(ledgers_.size(), record.ranks.size()); ++rank) {
     const MemoryParts& peak = ledgers_[rank].peak();
-    record::RankUse& its = record.ranks[rank];
-    its.memory_bytes = peak.sum();
-    for (std::size_t k = 0; k < record::memory_parts; ++k) its.memory[k] = peak[static_cast<MemoryPart>(k)];
+    record::RankUse& rank_use = record.ranks[rank];
+    rank_use.memory_bytes = peak.sum();
+    for (std::size_t k = 0; k < record::memory_parts; ++k) rank_use.memory[k] = peak[static_cast<MemoryPart>(k)];
     record.memory_bytes_max = std::max(record.memory_bytes_max.value_or(0.0), peak.sum());
   }
 }

@@ -36,7 +36,7 @@ std::optional<std::int64_t> lockstep_batch(const Traits& traits, const Learning&
   return traits.lockstep() ? std::optional(learning.batches().batch()) : std::nullopt;
 }
 
-/// The same, of a training whose replicas go on without lost ones: a step then has the samples of those at work.
+/// A step's samples where their number never changes. It does where replicas go on without lost ones.
 std::optional<std::int64_t> constant_batch(const Traits& traits, const Learning& learning, cluster::Recovery recovery) {
   const bool varies = recovery == cluster::Recovery::keep_going && traits.holder == Holder::workers;
   return varies ? std::nullopt : lockstep_batch(traits, learning);
@@ -310,15 +310,15 @@ void Training::fill_mesh() {
   if (!parts_) return;
   const Mesh& mesh = parts_->mesh();
   for (int rank = 0; rank < mesh.ranks(); ++rank) {
-    record::RankUse& its = record_.ranks[static_cast<std::size_t>(rank)];
-    record::MeshUse& use = its.mesh;
+    record::RankUse& rank_use = record_.ranks[static_cast<std::size_t>(rank)];
+    record::MeshUse& use = rank_use.mesh;
     const MeshPlace place = mesh.place(rank);
     use.tensor = place[Dimension::tensor];
     if (mesh.size(Dimension::context) > 1) use.context = place[Dimension::context];
     if (mesh.size(Dimension::expert) > 1) use.expert = place[Dimension::expert];
     use.data = place[Dimension::data];
     const bool sums = parts_->sums_along(Dimension::expert) && mesh.size(Dimension::expert) > 1;
-    if (sums || parts_->workers_with(rank)->size() > 1) use.data_s = tally_.mesh_time(rank).data_s(its.parts);
+    if (sums || parts_->workers_with(rank)->size() > 1) use.data_s = tally_.mesh_time(rank).data_s(rank_use.parts);
     use.pipeline = place[Dimension::pipeline];
   }
   std::vector<std::string> names;
@@ -339,12 +339,12 @@ void Training::fill_mesh() {
 void Training::fill_sources() {
   const std::vector<models::SourceShape>& sources = learning_.problem().sources;
   for (std::size_t s = 0; s < sources.size(); ++s) {
-    record::SourceScore its{.name = sources[s].name, .metric_name = sources[s].classes > 0 ? "accuracy" : "r2"};
+    record::SourceScore score{.name = sources[s].name, .metric_name = sources[s].classes > 0 ? "accuracy" : "r2"};
     if (2 * s + 1 < curve_.of_sources().size()) {
-      its.loss = curve_.of_sources()[2 * s];
-      its.metric = curve_.of_sources()[2 * s + 1];
+      score.loss = curve_.of_sources()[2 * s];
+      score.metric = curve_.of_sources()[2 * s + 1];
     }
-    record_.sources.push_back(std::move(its));
+    record_.sources.push_back(std::move(score));
   }
 }
 

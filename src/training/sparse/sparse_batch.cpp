@@ -58,13 +58,13 @@ RowSet rows_together(const Batches& batches, std::span<const Share> shares, std:
   firsts.push_back(0);
   RowSet all;
   for (const Share& share : shares) {
-    RowSet its = batches.rows(share);
-    firsts.push_back(firsts.back() + its.count);
-    if (shares.size() == 1) return its;
-    if (its.indices.empty())
-      for (std::int64_t i = 0; i < its.count; ++i) all.indices.push_back(its.first + i);
+    RowSet share_rows = batches.rows(share);
+    firsts.push_back(firsts.back() + share_rows.count);
+    if (shares.size() == 1) return share_rows;
+    if (share_rows.indices.empty())
+      for (std::int64_t i = 0; i < share_rows.count; ++i) all.indices.push_back(share_rows.first + i);
     else
-      all.indices.insert(all.indices.end(), its.indices.begin(), its.indices.end());
+      all.indices.insert(all.indices.end(), share_rows.indices.begin(), share_rows.indices.end());
   }
   all.count = firsts.back();
   return all;

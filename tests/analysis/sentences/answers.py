@@ -138,7 +138,7 @@ def of_jobs(reader, experiment):
         reader.claim("count", int(got["n"]) == len(experiment.labels), f"{len(experiment.labels)} jobs")
         reader.claim("interference", all(case.of_live("interference") is None for case in experiment.cases), "known")
         return
-    reader.need("Beside the other jobs, ")
+    reader.need("While the other jobs run, ")
     items, more = reader.list_of(r"<case c> takes (?:(?P<same>as long as alone)|<times x> as long as alone)")
     known = [case for case in experiment.cases if case.of_live("interference") is not None]
     reader.claim("count", len(items) + more == len(known), f"{len(known)} jobs have an interference")

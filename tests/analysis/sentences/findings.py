@@ -12,7 +12,7 @@ def binding(tried):
 
 def untried(reader, experiment):
     """Reads why no change was tried on jobs."""
-    if not reader.take("No change was tried that would tell what binds: jobs share the cluster, and a change for one "
+    if not reader.take("No change was tried to find the bottleneck: jobs share the cluster, and a change for one "
                        r"changes all\."):
         return False
     reader.claim("no change was tried", experiment.jobs and not experiment.results.get("counterfactuals"), "not so")

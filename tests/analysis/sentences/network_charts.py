@@ -18,7 +18,7 @@ def links(reader, experiment, chart):
         return
     got = reader.need(r"The busiest link is \"(?P<link>[^\"]*)\"(?: \((?P<ends>[^()]*(?: \([^()]*\))?)\))?"
                       r" of <case c>: busy <percent p> of the time, <bytes b> carried"
-                      r"(?P<shared> beside other traffic)?")
+                      r"(?P<shared> along with other traffic)?")
     case = reader.names.case(got["c"])
     ends(reader, got["ends"], case.live[0], got["link"])
     used = reasons.utilisations(case)
@@ -320,7 +320,7 @@ def gantt(reader, experiment, chart):
         if reader.take("; (?=its |the first )"):
             lanes(reader, bars, "server")
         if place == 0 and len(chart["runs"]) > 1:
-            reader.need(r"\. Beside it, ")
+            reader.need(r"\. Next to it, ")
     reader.need(r"\.")
 
 

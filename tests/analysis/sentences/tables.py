@@ -133,7 +133,7 @@ def points_table(reader, experiment, chart):
     if not reader.take(r"\. ±: half of the 95 % interval of the mean over the seeds \(Student's t\)\."):
         reader.need(r"\.")
         reader.claim("seeds", all(len(case.runs) == 1 for case in experiment.cases), "several seeds")
-    said = reader.take(r" No change was tried that would tell what binds, as with --no-why\.")
+    said = reader.take(r" No change was tried to find the bottleneck, as with --no-why\.")
     tried = any(each["changes"] for each in experiment.results.get("counterfactuals", []))
     reader.claim("no change was tried",
                  bool(said) == (not tried and not experiment.jobs and any(case.sound for case in experiment.cases)), "")

@@ -7,7 +7,7 @@ from sentences.facts import Top, margin, mean
 from sentences.quantities import margin_agrees
 
 ONE_SEED = r" (?:One seed|(?P<several>Fewer than two seeds in common)): the order may be chance\."
-MARGIN = r"[0-9.e+-]+(?: (?:ns|µs|ms|s|min \d+ s|h \d+ min|d \d+ h|d))?|\$[0-9.e-]+|[0-9.]+ [mkMGT]?J"
+MARGIN = r"[0-9.,e-]+(?: (?:ns|µs|ms|s|min \d+ s|h \d+ min|d \d+ h|d))?|\$[0-9.,e-]+|[0-9.,]+ [mkMGT]?J"
 
 
 def same_cases(found, expected, measure):
@@ -36,7 +36,7 @@ def candidates(reader, cases, more, top):
 
 
 def with_margins(reader, top, kind, unit, scale=1.0, way="case"):
-    """Reads "a (4.10 ms ± 0.3 per sample) and b (4.55 ms ± 1 per sample)"."""
+    """Reads "a (4.10 ms ± 0.30 per sample) and b (4.55 ms ± 1.0 per sample)"."""
     pattern = rf"<{way} c> \((?:<{kind} m> ± (?P<w>{MARGIN})|<{kind} only>){unit}\)"
     items, more = reader.list_of(pattern)
     cases = []
@@ -48,7 +48,8 @@ def with_margins(reader, top, kind, unit, scale=1.0, way="case"):
             reader.claim("margin", margin_agrees(kind, item["m"], item["w"], margin(values), mean(values)),
                          lambda w=item["w"], values=values: f"± {w}, but {margin(values)}")
         else:
-            reader.claim("margin", margin(values) is None, "a margin is left out")
+            half = margin(values)
+            reader.claim("margin", half is None or half <= 1.001e-9 * abs(mean(values)), "a margin is left out")
         cases.append(case)
     candidates(reader, cases, more, top)
 

@@ -58,7 +58,7 @@ function frameAndTicks(context: CanvasRenderingContext2D, view: View, shape: Geo
     context.fillStyle = variable('rule');
     context.fillRect(x, shape.top - 4, 1, shape.height - shape.top + 4);
     context.fillStyle = variable('quiet');
-    const text = seconds(t, Math.min(9, Math.max(3, Math.ceil(Math.log10(Math.max(Math.abs(t), span) / span)) + 3)));
+    const text = seconds(t, Math.min(9, Math.max(4, Math.ceil(Math.log10(Math.max(Math.abs(t), span) / span)) + 3)));
     const half = context.measureText(text).width / 2;
     context.textAlign = 'center';
     context.fillText(text, Math.min(Math.max(x, shape.gutter + half), shape.width - half - 1), 9);

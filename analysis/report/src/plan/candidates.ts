@@ -1,15 +1,17 @@
 // The candidates of a plan: their texts, their numbers, and the keys by which they differ.
 import type { N, Plan, Table } from '../data';
-import { dollars, joules, numeral, seconds } from '../format';
+import { columnUnit, dollars, joules, numeral, seconds } from '../format';
 import { t } from '../language';
 
 export type Measure = 'time_s' | 'cost_usd' | 'energy_j';
 
-interface MeasureText { name: string; unit: string; format: (x: N, digits?: number) => string }
+type Format = (x: N, digits?: number) => string;
+/** column: writes the numbers of a column, in one unit. */
+interface MeasureText { name: string; unit: string; format: Format; column: (numbers: N[]) => Format }
 export const measureTexts: Record<Measure, MeasureText> = {
-  time_s: { name: 'time', unit: 's', format: seconds },
-  cost_usd: { name: 'cost', unit: '$', format: dollars },
-  energy_j: { name: 'energy', unit: 'J', format: joules },
+  time_s: { name: 'time', unit: 's', format: seconds, column: (numbers) => columnUnit('time', numbers) },
+  cost_usd: { name: 'cost', unit: '$', format: dollars, column: () => dollars },
+  energy_j: { name: 'energy', unit: 'J', format: joules, column: (numbers) => columnUnit('energy', numbers) },
 };
 
 /** What the objective of a plan is about. */

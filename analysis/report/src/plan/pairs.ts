@@ -49,7 +49,7 @@ function tableOf(all: Candidates, rows: Dimension, columns: Dimension): { elemen
   let [least, most] = [Infinity, -Infinity];
   for (const best of cells.flat()) if (best) { least = Math.min(least, best.value); most = Math.max(most, best.value); }
   const share = shareOf(least, most);
-  const { format } = measureTexts[measureOf[all.plan.objective]];
+  const format = measureTexts[measureOf[all.plan.objective]].column(cells.flat().map((best) => best?.value ?? null));
   const digits = digitsOf(least, most);
   const painted: [HTMLElement, number][] = [];
   const cell = (best: Best | undefined): HTMLElement => {

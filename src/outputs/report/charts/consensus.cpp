@@ -1,11 +1,10 @@
 /// The consensus chart: the distance of the replicas from their mean.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "outputs/report/charts/curves.h"
 #include "outputs/report/data/phrases.h"
 #include "outputs/text/language.h"
+#include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
@@ -23,8 +22,8 @@ std::optional<double> peak(const Case& one) {
 
 /// Returns "0.2 in gossip (spectral gap 0.19)".
 std::string final_distance(const ReportModel& model, const Case& one) {
-  std::string text = tr("{:.3g} in {}", *one.consensus_distance, model.named(one));
-  if (one.spectral_gap) text += tr(" (spectral gap {:.3g})", *one.spectral_gap);
+  std::string text = tr("{} in {}", number_text(*one.consensus_distance), model.named(one));
+  if (one.spectral_gap) text += tr(" (spectral gap {})", number_text(*one.spectral_gap));
   return text;
 }
 
@@ -49,8 +48,8 @@ std::optional<Chart> consensus(const ReportModel& model) {
   const Case& most = *apart.front();
   chart.about = subject_of(most);
   chart.sentence = tr("Distance of the replicas from their mean at the end: {}", final_distance(model, most));
-  const bool alike = apart.size() > 1 && fmt::format("{:.3g}", *apart.back()->consensus_distance) ==
-                                             fmt::format("{:.3g}", *most.consensus_distance);
+  const bool alike =
+      apart.size() > 1 && number_text(*apart.back()->consensus_distance) == number_text(*most.consensus_distance);
   if (alike && together.empty()) {
     chart.sentence += tr(", and the same in every other case");
   } else if (apart.size() > 1 && !alike) {
@@ -61,7 +60,7 @@ std::optional<Chart> consensus(const ReportModel& model) {
   }
   double largest = 0.0;
   for (const Case* one : apart) largest = std::max(largest, *peak(*one));
-  chart.sentence += tr(". The largest distance during training was {:.3g}.", largest);
+  chart.sentence += tr(". The largest distance during training was {}.", number_text(largest));
   if (!together.empty()) chart.sentence += tr(" In {} the replicas are always equal.", listed(together));
   return chart;
 }

@@ -50,7 +50,7 @@ std::string without_loss(const ReportModel& model) {
 }
 
 std::string ends_text(const ReportModel& model, const Case& one) {
-  return tr("{} ends at loss {:.4g} after {}", model.named(one), *one.row.final_loss,
+  return tr("{} ends at loss {} after {}", model.named(one), number_text(*one.row.final_loss, 4),
             duration(one.row.simulated_s.value_or(0.0)));
 }
 
@@ -60,7 +60,7 @@ std::string untargeted_sentence(const ReportModel& model, const std::vector<cons
   std::string text = model.comparison.has_target ? tr("No strategy reaches the target with every seed; ") : "";
   text += ends_text(model, *cases.front());
   if (cases.size() < 2) return text + tr(".") + diverged_text(model);
-  const auto loss = [](const Case& one) { return fmt::format("{:.4g}", *one.row.final_loss); };
+  const auto loss = [](const Case& one) { return number_text(*one.row.final_loss, 4); };
   if (loss(*cases.front()) == loss(*cases.back()))
     text += cases.size() == 2 ? tr(", and so does {}", model.named(*cases.back())) : tr(", and so do all others");
   else
@@ -91,7 +91,8 @@ std::string sentence(const ReportModel& model) {
   const auto cases = ranking(model, alternatives, Measure::time_to_target);
   if (cases.empty()) return untargeted_sentence(model, alternatives);
   const Case& best = *cases.front();
-  const std::string target = model.comparison.target ? tr("loss {:.4g}", *model.comparison.target) : tr("the target");
+  const std::string target =
+      model.comparison.target ? tr("loss {}", number_text(*model.comparison.target, 4)) : tr("the target");
   const Leaders top = leaders(cases, Measure::time_to_target);
   const bool first = top.all.size() < 2;
   const std::string after = duration(*best.row.time_to_target_s);

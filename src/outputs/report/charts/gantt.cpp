@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "outputs/files/run_stem.h"
 #include "outputs/report/data/phrases.h"
 #include "outputs/report/sentences/ranking.h"
 #include "outputs/text/language.h"
@@ -159,7 +160,7 @@ std::optional<Gantt> gantt(const ReportModel& model, const TimelineOf& timeline_
   std::vector<std::pair<const Case*, record::Timeline>> kept;
   for (const Case* one : in_order(model)) {
     if (kept.size() == most_gantt_runs) break;
-    if (auto timeline = timeline_of(one->runs.front()->id)) kept.emplace_back(one, std::move(*timeline));
+    if (auto timeline = timeline_of(run_stem(*one->runs.front()))) kept.emplace_back(one, std::move(*timeline));
   }
   Gantt chart;
   for (const auto& [one, timeline] : kept) {
@@ -171,7 +172,7 @@ std::optional<Gantt> gantt(const ReportModel& model, const TimelineOf& timeline_
   }
   if (chart.runs.empty()) return std::nullopt;
   chart.sentence = tr("Shown are {}", described(model, chart.runs.front()));
-  if (chart.runs.size() > 1) chart.sentence += tr(". Beside it, {}", described(model, chart.runs[1]));
+  if (chart.runs.size() > 1) chart.sentence += tr(". Next to it, {}", described(model, chart.runs[1]));
   chart.sentence += tr(".");
   chart.table = table(model, chart.runs);
   return chart;

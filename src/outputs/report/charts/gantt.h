@@ -13,8 +13,8 @@
 
 namespace simgrad::outputs::report {
 
-/// Returns the timeline of a run by its id; nothing if none was recorded.
-using TimelineOf = std::function<std::optional<record::Timeline>(const std::string& id)>;
+/// Returns the timeline of a run by the name of its files (outputs/files/run_stem.h); nothing if none was recorded.
+using TimelineOf = std::function<std::optional<record::Timeline>(const std::string& stem)>;
 
 /// One run's bars, as columns: bar i is in lane[i], from from[i] to to[i] in seconds.
 struct GanttRun {

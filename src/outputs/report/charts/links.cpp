@@ -92,7 +92,7 @@ std::string described(const ReportModel& model, const LinksRow& row) {
   const std::string ranks = link.text == link.name ? "" : tr(" ({})", printable(link.text));
   return tr("\"{}\"{} of {}: busy {} of the time, {} carried{}", printable(link.name), ranks, model.named(*row.one),
             percent(link.utilisation), byte_count(link.bytes),
-            row.one->busiest->shared ? tr(" beside other traffic") : "");
+            row.one->busiest->shared ? tr(" along with other traffic") : "");
 }
 
 std::string sentence(const ReportModel& model, Links& chart) {

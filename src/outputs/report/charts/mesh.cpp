@@ -67,8 +67,9 @@ std::vector<StageTimes> stages_of(const std::vector<const Run*>& runs) {
       StageTimes& stage = stages[rank.mesh.pipeline.value_or(0)];
       stage.stage = rank.mesh.pipeline.value_or(0);
       stage.step_s.resize(mesh_causes);
-      const std::vector<double> its = seconds(rank);
-      for (std::size_t k = 0; k < mesh_causes; ++k) stage.step_s[k] += its[k] / static_cast<double>(run->record.steps);
+      const std::vector<double> rank_seconds = seconds(rank);
+      for (std::size_t k = 0; k < mesh_causes; ++k)
+        stage.step_s[k] += rank_seconds[k] / static_cast<double>(run->record.steps);
       if (rank.memory_bytes) stage.memory_bytes = std::max(stage.memory_bytes.value_or(0.0), *rank.memory_bytes);
       ranks[stage.stage] += 1.0;
     }

@@ -44,10 +44,10 @@ std::vector<MeshPicture::Dimension> dimensions_of(const record::Record& record) 
   }
   std::size_t drawn = record.ranks.size();
   for (const std::string_view name : left_out_first) {
-    const auto its = std::ranges::find(dimensions, name, &MeshPicture::Dimension::name);
-    if (drawn <= most_ranks_drawn || its == dimensions.end()) continue;
-    its->drawn = false;
-    drawn /= static_cast<std::size_t>(its->size);
+    const auto found = std::ranges::find(dimensions, name, &MeshPicture::Dimension::name);
+    if (drawn <= most_ranks_drawn || found == dimensions.end()) continue;
+    found->drawn = false;
+    drawn /= static_cast<std::size_t>(found->size);
   }
   return dimensions;
 }
@@ -91,7 +91,7 @@ std::map<std::string, std::vector<const record::CablingEdge*>> cables_of(const r
   for (const record::LinkUse& link : record.links) classes[link.link] = &link.link_class;
   std::map<std::string, std::vector<const record::CablingEdge*>> cables;
   for (const record::CablingEdge& wire : record.wires)
-    if (const auto its = classes.find(wire.link); its != classes.end()) cables[*its->second].push_back(&wire);
+    if (const auto found = classes.find(wire.link); found != classes.end()) cables[*found->second].push_back(&wire);
   return cables;
 }
 
@@ -122,7 +122,7 @@ std::vector<Boxes> boxes_of(const record::Record& record) {
   while (levels.size() < most_levels) {
     std::string best;
     std::pair<bool, std::int64_t> most{false, 0};
-    for (const auto& [link_class, its] : cables) {
+    for (const auto& [link_class, class_cables] : cables) {
       Joined tried = laid(joined, link_class);
       const std::int64_t left = count_of(of_ranks(tried));
       const std::pair<bool, std::int64_t> value{link_class != "nic", left};

@@ -98,7 +98,7 @@ std::string by_chance(const ReportModel& model, const Pareto& chart, const Paret
     if (top.second == Lead::unclear) return chance_text(model, best, top.first);
     return best_text(model, best, *top.first.front(), price) + tr(".");
   };
-  return one(by_time, Best::fastest) + tr(" ") + one(by_price, price.best()) + tr(" ") +
+  return one(by_time, Best::fastest) + between_sentences() + one(by_price, price.best()) + between_sentences() +
          front_text(price, true, on_front, priced.size());
 }
 
@@ -139,11 +139,11 @@ std::string sentence(const ReportModel& model, const Pareto& chart, const Pareto
     return both_text(model, price, fast, others_text(chart, price, fast, best.size(), all));
   const double longer = cheap.time_s / fast.time_s;
   const std::string less = percent(1.0 - cheap_price / fast_price);
-  return best_text(model, Best::fastest, fast, price) + tr(".") + tr(" ") +
+  return best_text(model, Best::fastest, fast, price) + tr(".") + between_sentences() +
          best_text(model, price.best(), cheap, price) +
          (longer < small_factor ? tr(", {} less for {} more time", less, percent(longer - 1.0))
                                 : tr(", {} less for {} the time", less, times(longer))) +
-         tr(".") + tr(" ") + front_text(price, false, best.size(), all);
+         tr(".") + between_sentences() + front_text(price, false, best.size(), all);
 }
 
 Table table(const ReportModel& model, const Pareto& chart) {

@@ -119,10 +119,11 @@ std::string points_sentence(const PointsTable& chart, bool could_be_tried) {
     text += counted(sure, ", {} of which reaches the target with every seed",
                     ", {} of which reach the target with every seed");
   text += tr(".");
-  if (several) text += tr(" ") + tr("±: half of the 95 % interval of the mean over the seeds (Student's t).");
+  if (several)
+    text += between_sentences() + tr("±: half of the 95 % interval of the mean over the seeds (Student's t).");
   const auto tried = [](const PointsRow& row) { return !row.binds.empty(); };
   if (could_be_tried && std::ranges::none_of(chart.rows, tried))
-    text += tr(" No change was tried that would tell what binds, as with --no-why.");
+    text += tr(" No change was tried to find the bottleneck, as with --no-why.");
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "outputs/seed_means.h"
 #include "outputs/statistics.h"
 #include "outputs/text/language.h"
+#include "outputs/text/number_text.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
@@ -34,9 +35,6 @@ std::vector<const Case*> sound_cases(const ReportModel& model) {
 Interval of(const Case& one, Measure measure) {
   return measure == Measure::throughput ? speedup_throughput(one.runs) : speedup_to_target(one.runs);
 }
-
-/// Returns "1.72 %": a share with enough digits that its inverse can be recomputed.
-std::string percent_of_three_digits(double share) { return fmt::format("{:.3g} %", 100.0 * share); }
 
 /// Returns whether the law, with a serial share within (0, 1), is near every point and the speed-up never falls.
 bool follows_amdahl(const SpeedupSeries& series, double share) {
@@ -136,9 +134,8 @@ std::string outlook(const ReportModel& model, const SpeedupSeries& series, Measu
     text += tr(" More workers make {} slower: {} with {}.", named(model, series), times(series.speedup[last]),
                series.cases[last]->workers);
   else if (series.amdahl)
-    text +=
-        tr(" Amdahl's law fits {} with a serial share of {}: at most {} with any number of workers.",
-           named(model, series), percent_of_three_digits(series.amdahl->serial), times(1.0 / series.amdahl->serial));
+    text += tr(" Amdahl's law fits {} with a serial share of {}: at most {} with any number of workers.",
+               named(model, series), percentage(series.amdahl->serial), times(1.0 / series.amdahl->serial));
   return text;
 }
 

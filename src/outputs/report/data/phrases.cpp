@@ -6,6 +6,7 @@
 
 #include "outputs/comparison.h"
 #include "outputs/text/language.h"
+#include "outputs/text/number_text.h"
 
 namespace simgrad::outputs::report {
 
@@ -15,16 +16,16 @@ std::string percent(double share) {
   if (hundredths < 0.05) return tr("under 0.1 %");
   if (hundredths < 0.95 || (hundredths >= 99.5 && hundredths < 99.95)) return fmt::format("{:.1f} %", hundredths);
   if (hundredths >= 99.95 && hundredths < 100.0) return tr("nearly 100 %");
-  return fmt::format("{:.0f} %", hundredths);
+  return hundredths < 999.5 ? fmt::format("{:.0f} %", hundredths) : percentage(share);
 }
 
 std::string percent_at_most(double share) { return share < 0.001 ? "0.1 %" : percent(share); }
 
 std::string factor(double ratio) {
-  if (ratio > 0.0 && ratio < 0.0995) return fmt::format("{:.3g}", ratio);
+  if (ratio < 0.0995) return number_text(ratio);
   if (ratio < 1.095) return fmt::format("{:.2f}", ratio);
   if (ratio < 9.95) return fmt::format("{:.1f}", ratio);
-  return ratio < 1e6 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.2g}", ratio);
+  return whole(ratio);
 }
 
 std::string times(double ratio) { return tr("{}x", factor(ratio)); }

@@ -21,18 +21,14 @@ std::string fewer_samples(double ratio) {
                                : tr("{} fewer samples", percent(1.0 - 1.0 / ratio));
 }
 
-std::string more_samples(double ratio) {
-  return ratio >= small_factor ? tr("{}x as many samples", factor(ratio)) : tr("{} more samples", percent(ratio - 1.0));
-}
-
 /// Returns why A needs fewer samples than B.
 std::string samples_reason(const ReportModel& model, const Case& a, const Case& b) {
   if (b.staleness.value_or(0.0) >= a.staleness.value_or(0.0) + 0.5)
     return tr(": the gradients of {} are {} updates old on average", model.named(b), three_digits(*b.staleness));
   if (b.consensus_distance.value_or(0.0) > 1.5 * a.consensus_distance.value_or(0.0) && *b.consensus_distance > 1e-9) {
-    const std::string gap = b.spectral_gap ? tr(", spectral gap {:.3g}", *b.spectral_gap) : "";
-    return tr(": the replicas of {} disagree (distance {:.3g} from their mean at the end{})", model.named(b),
-              *b.consensus_distance, gap);
+    const std::string gap = b.spectral_gap ? tr(", spectral gap {}", number_text(*b.spectral_gap)) : "";
+    return tr(": the replicas of {} disagree (distance {} from their mean at the end{})", model.named(b),
+              number_text(*b.consensus_distance), gap);
   }
   return "";
 }
@@ -63,24 +59,68 @@ Names names(const ReportModel& model, const Case& a, const Case& b) {
   return {model.named(a), model.named(b)};
 }
 
-/// Returns "server communicates for 3.2 s, ring for 1 s". If A and B need different numbers of samples, B's seconds are
-/// scaled to A's number.
-std::string against(const Names& names, const Case& a, const Case& b, std::size_t part) {
+/// Returns whether A and B needed different numbers of samples, so that seconds compare by the sample only.
+bool by_the_sample(const Case& a, const Case& b) {
   const double scale = *a.samples / *b.samples;
-  const bool scaled = scale > as_fast || scale < 1.0 / as_fast;
-  const std::string of_b = duration((*b.row.parts_s)[part] * (scaled ? scale : 1.0)),
-                    of_a = duration((*a.row.parts_s)[part]);
-  const std::string remark = scaled ? tr(", for the same number of samples") : "";
+  return scale > as_fast || scale < 1.0 / as_fast;
+}
+
+double part_per_sample_s(const Case& one, std::size_t part) { return (*one.row.parts_s)[part] / *one.samples; }
+
+double parts_per_sample_s(const Case& one) {
+  double sum = 0.0;
+  for (std::size_t part = 0; part < one.row.parts_s->size(); ++part) sum += part_per_sample_s(one, part);
+  return sum;
+}
+
+/// Returns "server communicates for 3.20 s, ring for 1.00 s", or, if they needed different numbers of samples, "per
+/// sample server communicates for 3.20 ms, ring for 1.00 ms".
+std::string against(const Names& names, const Case& a, const Case& b, std::size_t part) {
+  const bool scaled = by_the_sample(a, b);
+  const auto time = [&](const Case& one) {
+    return duration(scaled ? part_per_sample_s(one, part) : (*one.row.parts_s)[part]);
+  };
+  const std::string where = scaled ? tr("per sample ") : "", of_a = time(a), of_b = time(b);
   switch (part) {
     case 0:
-      return tr("{} computes for {}, {} for {}{}", names.b, of_b, names.a, of_a, remark);
+      return tr("{}{} computes for {}, {} for {}", where, names.b, of_b, names.a, of_a);
     case 1:
-      return tr("{} communicates for {}, {} for {}{}", names.b, of_b, names.a, of_a, remark);
+      return tr("{}{} communicates for {}, {} for {}", where, names.b, of_b, names.a, of_a);
     case 2:
-      return tr("{} waits for {}, {} for {}{}", names.b, of_b, names.a, of_a, remark);
+      return tr("{}{} waits for {}, {} for {}", where, names.b, of_b, names.a, of_a);
     default:
-      return tr("{} is down for {}, {} for {}{}", names.b, of_b, names.a, of_a, remark);
+      return tr("{}{} is down for {}, {} for {}", where, names.b, of_b, names.a, of_a);
   }
+}
+
+/// Returns "per sample ring communicates less (1.63 ms against 3.04 ms)".
+std::string less_per_sample(const std::string& name, std::size_t part, const std::string& of_a,
+                            const std::string& of_b) {
+  switch (part) {
+    case 0:
+      return tr("per sample {} computes less ({} against {})", name, of_a, of_b);
+    case 1:
+      return tr("per sample {} communicates less ({} against {})", name, of_a, of_b);
+    case 2:
+      return tr("per sample {} waits less ({} against {})", name, of_a, of_b);
+    default:
+      return tr("per sample {} is down less ({} against {})", name, of_a, of_b);
+  }
+}
+
+/// Returns why A is ahead of B although it needs more samples: the part of the time per sample in which B loses most,
+/// if that alone makes up for the further samples at B's time, or else the whole time per sample.
+/// more: A's samples over B's.
+std::string in_spite_of_samples(const Names& names, const Case& a, const Case& b, std::size_t part, double more) {
+  const double further_s = (1.0 - 1.0 / more) * parts_per_sample_s(b);
+  const bool alone = part_per_sample_s(b, part) - part_per_sample_s(a, part) > further_s;
+  const std::string less =
+      alone ? less_per_sample(names.a, part, duration(part_per_sample_s(a, part)), duration(part_per_sample_s(b, part)))
+            : tr("per sample {} takes less time ({} against {})", names.a, duration(parts_per_sample_s(a)),
+                 duration(parts_per_sample_s(b)));
+  if (!alone && !(parts_per_sample_s(b) - parts_per_sample_s(a) > further_s)) return less;
+  return less + (more < small_factor ? tr(", which outweighs its {} more samples", percent(more - 1.0))
+                                     : tr(", which outweighs that it needs {}x as many samples", factor(more)));
 }
 
 /// Returns whether repeated work makes up most of the additional computing time of B.
@@ -121,16 +161,17 @@ std::string fact(const Names& names, const Case& a, const Case& b, std::size_t p
   return "";
 }
 
-std::string time_reason(const ReportModel& model, const Case& a, const Case& b) {
+/// more: A's samples over B's where A needs more of them to the target, or else 1.
+std::string time_reason(const ReportModel& model, const Case& a, const Case& b, double more) {
   const std::size_t part = lost_part(a, b);
   if (part == 4) return "";
   const Names both = names(model, a, b);
-  const std::string numbers = against(both, a, b, part);
+  const std::string numbers = more > as_fast ? in_spite_of_samples(both, a, b, part, more) : against(both, a, b, part);
   if (part == 0 && a.workers > b.workers)
     return tr("{} workers share the work of {}: {}", a.workers, b.workers, numbers);
   if (part == 0 && !does_again(a, b)) return numbers;
-  const std::string more = fact(both, a, b, part);
-  return more.empty() ? numbers : tr("{}: {}", more, numbers);
+  const std::string known = fact(both, a, b, part);
+  return known.empty() ? numbers : tr("{}: {}", known, numbers);
 }
 
 }  // namespace
@@ -152,9 +193,7 @@ std::string reason(const ReportModel& model, const Case& a, const Case& b, Measu
   const double fewer = measure == Measure::time_to_target ? *b.samples / *a.samples : 1.0;
   if (std::log(fewer) > 0.5 * std::log(ratio))
     return tr("it needs {} to reach the target{}", fewer_samples(fewer), samples_reason(model, a, b));
-  const std::string of_time = time_reason(model, a, b);
-  if (of_time.empty() || !(fewer < 1.0 / as_fast)) return of_time;
-  return of_time + tr(", although {} needs {}", names(model, a, b).a, more_samples(1.0 / fewer));
+  return time_reason(model, a, b, 1.0 / fewer);
 }
 
 std::string ahead(const ReportModel& model, const Case& a, const Case& b, Measure measure) {

@@ -51,7 +51,8 @@ std::string of_alternatives(const ReportModel& model, Measure measure) {
                    : tr("{} processes {}{}", model.named(best), rate, beside);
   }
   if (top.next) text += tr(", ") + lead(model, best, *cases[*top.next], measure);
-  return text + tr(".") + (order_may_be_chance(model, top, measure) ? tr(" ") + one_seed_remark(model.comparison) : "");
+  return text + tr(".") +
+         (order_may_be_chance(model, top, measure) ? between_sentences() + one_seed_remark(model.comparison) : "");
 }
 
 /// Returns "100" if only one key asks, else "bandwidth=1Gbps, latency=1us".
@@ -162,7 +163,7 @@ std::string of_questions(const ReportModel& model, const std::vector<Question>& 
       unanswered == 0 ? "" : tr(" No strategy gets there in {} of {} cases.", unanswered, all.size());
   const bool to_target = measure == Measure::time_to_target;
   const std::string keys = keys_text(all.front());
-  const std::string remark = found.may_be_chance ? tr(" ") + one_seed_remark(model.comparison) : "";
+  const std::string remark = found.may_be_chance ? between_sentences() + one_seed_remark(model.comparison) : "";
   if (found.winners.size() == 1) return same_winner_text(found, keys, to_target) + tr(".") + missing + remark;
   const std::string winners = winners_text(found, all.size(), all.front().parameters.size() > 1);
   return (to_target ? tr("The first to reach the target depends on {}: {}.", keys, winners)
@@ -178,7 +179,7 @@ std::string headline_of_jobs(const ReportModel& model) {
   if (parts.empty())
     return tr("{} share the cluster; the time that each takes alone is not known.",
               counted(model.strategies.size(), "{} job", "{} jobs"));
-  return tr("Beside the other jobs, {}.", listed_clauses(parts, most_questions_of_headline));
+  return tr("While the other jobs run, {}.", listed_clauses(parts, most_questions_of_headline));
 }
 
 }  // namespace

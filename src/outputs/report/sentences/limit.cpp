@@ -48,8 +48,8 @@ std::string crashes_text(const Case& one) {
   const double crashes = one.crashes.value_or(0.0);
   if (!(crashes > 0.0)) return "";
   if (one.runs.size() > 1)
-    return crashes == 1.0 ? tr("{:.3g} crash on average", crashes) : tr("{:.3g} crashes on average", crashes);
-  return crashes == 1.0 ? tr("{:.3g} crash", crashes) : tr("{:.3g} crashes", crashes);
+    return crashes == 1.0 ? tr("{} crash on average", crashes) : tr("{} crashes on average", number_text(crashes));
+  return crashes == 1.0 ? tr("{} crash", crashes) : tr("{} crashes", number_text(crashes));
 }
 
 /// Returns shares of the time lost by crashes, the largest first, each with the activity that takes it.

@@ -53,7 +53,7 @@ std::string tally(const ReportModel& model, Measure measure) {
   const std::string remark = chance_remark(model, points, measure);
   return (measure == Measure::time_to_target ? tr("Of {} grid points, by time to the target: {}.", points.size(), all)
                                              : tr("Of {} grid points, by time per sample: {}.", points.size(), all)) +
-         (remark.empty() ? "" : tr(" ") + remark);
+         (remark.empty() ? "" : between_sentences() + remark);
 }
 
 CloserLook closer_look(const ReportModel& model, std::optional<Measure> measure) {

@@ -12,8 +12,8 @@
 #include "outputs/report/sentences/headline.h"
 #include "outputs/report/sentences/point_winners.h"
 #include "outputs/text/language.h"
-#include "outputs/text/notes.h"
 #include "outputs/text/number_text.h"
+#include "outputs/text/recognised.h"
 #include "outputs/text/text_layout.h"
 
 namespace simgrad::outputs::report {
@@ -38,7 +38,7 @@ std::optional<Bottleneck> bottleneck(const ReportModel& model, const std::vector
   if (limit.empty()) return std::nullopt;
   Bottleneck found{model.named(best), limit + tr(".")};
   const std::string binds = best.counterfactual ? finding(*best.counterfactual, with_seed(model, best)) : "";
-  if (!binds.empty()) found.text += tr(" ") + binds;
+  if (!binds.empty()) found.text += between_sentences() + binds;
   if (best.conditions.jobs) return found;
   const Leaders top = leaders(cases, measure);
   // Where chance may decide who is first, nobody is called ahead.
@@ -84,11 +84,12 @@ std::string closest(const ReportModel& model) {
       best = &one;
   const bool some = std::ranges::any_of(model.cases, [](const Case& one) { return one.row.reached > 0; });
   std::string text = some ? tr("No strategy reached the target with every seed") : tr("No run reached the target");
-  if (model.comparison.target) text += tr(" (loss {:.4g})", *model.comparison.target);
+  if (model.comparison.target) text += tr(" (loss {})", number_text(*model.comparison.target, 4));
   if (best && best->row.levelled_off)
-    text += tr("; {} came closest: its loss levelled off at {:.4g}", model.named(*best), *best->row.final_loss);
+    text +=
+        tr("; {} came closest: its loss levelled off at {}", model.named(*best), number_text(*best->row.final_loss, 4));
   else if (best)
-    text += tr("; the closest is {} with loss {:.4g}", model.named(*best), *best->row.final_loss);
+    text += tr("; the closest is {} with loss {}", model.named(*best), number_text(*best->row.final_loss, 4));
   return text + tr(".");
 }
 
@@ -128,8 +129,8 @@ std::vector<std::string> proxies(const Results& results) {
   std::vector<std::string> sentences;
   for (const auto& [note, runs] : runs_by_note)
     sentences.push_back(runs == results.runs.size()
-                            ? tr("This experiment combines two models: {}.", note_text(note))
-                            : tr("{} of {} runs combine two models: {}.", runs, results.runs.size(), note_text(note)));
+                            ? tr("This experiment combines two models: {}.", translated(note))
+                            : tr("{} of {} runs combine two models: {}.", runs, results.runs.size(), translated(note)));
   return sentences;
 }
 
@@ -145,7 +146,7 @@ std::vector<std::string> notes(const Results& results, const ReportModel& model,
     failed += run.record.status == record::Status::failed ? 1 : 0;
     diverged += run.record.status == record::Status::diverged ? 1 : 0;
     if (run.record.status == record::Status::failed && error.empty())
-      error = tr("({}): {}", run.label, run.record.error);
+      error = tr("({}): {}", run.label, translated(run.record.error));
   }
   if (failed > 0)
     notes.push_back(tr("{} failed. First error {}", counted(failed, "{} run", "{} runs"), printable(error)));
@@ -179,7 +180,7 @@ SummaryCard card_of(const Results& results, const ReportModel& model, std::size_
   return card;
 }
 
-/// Of each kind of note in the summary of a large experiment.
+/// The number of notes of each kind in the summary of a large experiment.
 constexpr std::size_t most_notes_of_many = 12;
 
 }  // namespace

@@ -26,8 +26,8 @@ struct SummaryCard {
 
 /// Compares times to the target if a case reached it with every seed, else throughputs.
 SummaryCard summary_card(const Results& results, const ReportModel& model);
-/// Of a large experiment: the headline counts the grid points that each strategy wins, and there are no cards. One
-/// strategy, or jobs, have the card of a small experiment.
+/// The card of a large experiment: the headline counts the grid points that each strategy wins, and there are no cards
+/// of grid points. One strategy, or jobs, have the card of a small experiment.
 SummaryCard summary_of_many(const Results& results, const ReportModel& model);
 
 void write(Writer& writer, const SummaryCard& card);

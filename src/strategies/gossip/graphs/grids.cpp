@@ -21,7 +21,8 @@ int most_square(int P) {
 }  // namespace
 
 void Grid2d::describe(base::Describer& d) {
-  d.integer("rows", rows, "how many rows; left out: those that make it most nearly square", base::Bounds::at_least(1));
+  d.integer("rows", rows, "the number of rows; default: the number that makes the grid most nearly square",
+            base::Bounds::at_least(1));
 }
 
 std::string Grid2d::refusal(int P) const {

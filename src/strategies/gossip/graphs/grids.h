@@ -8,10 +8,11 @@
 namespace simgrad::strategies {
 
 struct Grid2d : Graph {
-  static constexpr base::About about{.kind = "grid_2d",
-                                     .summary = "rows and columns; the ranks above, below and beside",
-                                     .cost = "degree 2 to 4",
-                                     .source = ""};
+  static constexpr base::About about{
+      .kind = "grid_2d",
+      .summary = "rows and columns; a rank's neighbours are above, below, left and right of it",
+      .cost = "degree 2 to 4",
+      .source = ""};
   std::optional<std::int64_t> rows;  ///< none: the divisor of P that is nearest below its root
 
   void describe(base::Describer& d) override;

@@ -63,7 +63,7 @@ Adjacency complement(const Adjacency& edges) {
 }  // namespace
 
 void RandomRegular::describe(base::Describer& d) {
-  d.integer("degree", degree, "how many neighbours every rank has", base::Bounds::at_least(1));
+  d.integer("degree", degree, "the number of neighbours of every rank", base::Bounds::at_least(1));
 }
 
 std::string RandomRegular::refusal(int P) const {

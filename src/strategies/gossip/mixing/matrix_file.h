@@ -10,12 +10,12 @@ namespace simgrad::strategies {
 /// P lines of P numbers, separated by commas or blanks; # begins a comment. Rows must sum to 1 (to 1e-9), and an entry
 /// other than 0 stands only where the graph has an edge from the column's rank to the row's.
 struct MatrixFile : Mixing {
-  static constexpr base::About about{
-      .kind = "file",
-      .summary =
-          "a P x P matrix from a file, a row a line; rows sum to 1, and it has entries only where the graph has edges",
-      .cost = "",
-      .source = ""};
+  static constexpr base::About about{.kind = "file",
+                                     .summary =
+                                         "a P x P matrix from a file, one row per line; rows sum to 1, and it has "
+                                         "entries only where the graph has edges",
+                                     .cost = "",
+                                     .source = ""};
   std::string path;
 
   void describe(base::Describer& d) override;

@@ -9,8 +9,8 @@ namespace simgrad::strategies {
 
 int PipelineShape::under_way(int stage) const {
   if (replicas.empty()) return stages - stage;
-  const auto its = replicas.begin() + stage;
-  return (std::accumulate(its, replicas.end(), 0) + *its - 1) / *its;
+  const auto at_stage = replicas.begin() + stage;
+  return (std::accumulate(at_stage, replicas.end(), 0) + *at_stage - 1) / *at_stage;
 }
 
 PipelineTable OneForwardOneBackward::table(const PipelineShape& shape) const {

@@ -22,8 +22,8 @@ std::string fault_of_next(const PipelineTask& task, TaskCounts& counts, const Pi
   if ((whole && counts[Piece::input_backward] + counts[Piece::weight_backward] > 0) ||
       (part && counts[Piece::backward] > 0))
     return name(task, shape) +
-           " is there beside another backward; expected one backward, or that of the inputs and "
-           "that of the weights";
+           " is there in addition to another backward; expected one backward, or that of the inputs and that of the "
+           "weights";
   if (task.piece == Piece::weight_backward && counts[Piece::input_backward] == 0)
     return name(task, shape) + " stands before its input backward";
   if (task.piece != Piece::forward && counts[Piece::forward] == 0)

@@ -25,7 +25,7 @@ Result result(const PipelineTask& task, int stage, const PipelineShape& shape);
 /// The result that a task waits for, which another stage may have to make; none for the first piece's forward.
 std::optional<Result> input(const PipelineTask& task, int stage, const PipelineShape& shape);
 
-/// Of every result of a table, one value.
+/// One value for every result of a table.
 template <class Value>
 class ByResult {
  public:

@@ -1,0 +1,41 @@
+/// Trainings among failures by the fleet's simulation, against the closed form.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "outputs/statistics.h"
+#include "planner/among_failures.h"
+#include "planner/candidate.h"
+#include "planner/laboratory.h"
+#include "planner/search.h"
+
+namespace simgrad::planner {
+
+struct FleetCheck {
+  outputs::Interval time_s;  ///< over the seeds, at 95 %
+  int seeds = 0;
+
+  /// Whether the closed form is off by more than 3 %, and not by chance.
+  bool contradicts(double formula_s) const;
+};
+
+/// Simulates the training and its servers alone, by capacity::simulate: 100 seeds, or fewer once the interval is
+/// narrow. Nothing if nothing fails, if servers fail too often to be simulated, if a seed takes a hundred times as long
+/// as expected, or once `goes_on` says no.
+std::optional<FleetCheck> simulated_by_fleet(const Reliability& reliability, const Interrupted& course,
+                                             const std::function<bool()>& goes_on);
+
+/// By a candidate and its spares. Nothing: it cannot be simulated.
+using FleetChecks = std::map<std::pair<std::size_t, int>, std::optional<FleetCheck>>;
+
+/// Simulates the winner among its failures, and the candidates and numbers of spares that are within 5 % of it: six at
+/// most, those that are simulated already among them. Returns whether the closed form of any is corrected by that.
+bool check_closest(const std::vector<Candidate>& candidates, const Search& search, Laboratory& laboratory,
+                   std::size_t winner, FleetChecks& checks);
+
+}  // namespace simgrad::planner
