@@ -28,7 +28,7 @@ inline constexpr std::array<std::string_view, 3> assumed_kinds{"efficiency", "ba
 struct Counterfactual {
   std::string id;  ///< the run's, in Results::runs
   std::int64_t steps = 0;
-  bool whole = true;  ///< the steps are all of the run's
+  bool whole = true;  ///< the steps are all of the run's, and take its time
   double simulated_s = 0.0;
   std::int64_t samples = 0;
   std::vector<Change> changes;  ///< the largest gain first

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "scenario/phrases.h"
+#include "scenario/usual_words.h"
 
 namespace simgrad::scenario {
 
@@ -23,6 +24,15 @@ std::string initials(std::string_view name) {
   for (std::size_t i = 0; i < name.size(); ++i)
     if (i == 0 || name[i - 1] == '_') letters += name[i];
   return letters;
+}
+
+/// "workers" of "num_workers": the longest of the names whose words stand in the key; empty if there is none.
+std::string longest_within(const std::string& key, const std::vector<std::string>& names) {
+  std::string longest;
+  for (const std::string& name : names)
+    if (name.size() > longest.size() && fmt::format("_{}_", key).find(fmt::format("_{}_", name)) != std::string::npos)
+      longest = name;
+  return longest;
 }
 
 }  // namespace
@@ -75,11 +85,15 @@ std::string Reader::meant_by(const std::string& key) const {
         found.push_back(name);
     return base::joined(found, "\" or \"");
   };
-  // A plural left out, or initials of a key of this very table.
+  // A plural for a singular or the other way round, or initials of a key of this very table.
   for (const std::string& name : known_)
-    if (name == key + "s" || (key.size() > 1 && initials(name) == key)) return name;
+    if (name == key + "s" || key == name + "s" || (key.size() > 1 && initials(name) == key)) return name;
+  const std::string_view usual = key_for_word(key);
+  if (std::ranges::find(known_, usual) != known_.end()) return std::string(usual);
   std::string meant = ending_in([&](std::string_view last) { return last == key; });
+  if (meant.empty()) meant = longest_within(key, known_);
   if (meant.empty()) meant = base::closest(key, known_);
+  if (meant.empty()) meant = ending_in([&](std::string_view last) { return last == usual; });
   if (meant.empty()) meant = ending_in([&](std::string_view last) { return key.size() > 1 && initials(last) == key; });
   if (!meant.empty()) return meant;
   std::vector<std::string> lasts;

@@ -35,9 +35,9 @@ void describe_move_compression(base::Describer& d, Compression& compression) {
 void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, const training::Compressor& compressor) {
   if (algorithm == "ring" || algorithm == "auto" || compressor.sums()) return;
   d.refuse("algorithm",
-           fmt::format("algorithm = \"{}\" sums vectors on their way, but the codes of this compression do not add up "
-                       "and are gathered around a ring instead; leave algorithm out, or take a compression that "
-                       "adds up (float32, float16, bfloat16, random_k, power_sgd)",
+           fmt::format("algorithm = \"{}\" sums vectors on their way, but the codes of this compression cannot be "
+                       "summed and are gathered around a ring instead; leave algorithm out, or take a compression "
+                       "whose codes can be summed (float32, float16, bfloat16, random_k, power_sgd)",
                        algorithm));
 }
 

@@ -17,7 +17,7 @@ void describe_parameter_compression(base::Describer& d, std::string_view key, Co
                                     std::string_view meaning);
 /// `compression`: of replicas' moves, whose mean is taken.
 void describe_move_compression(base::Describer& d, Compression& compression);
-/// Refuses the option `algorithm` of an allreduce beside a compressor whose codes do not add up: such codes are
+/// Refuses the option `algorithm` of an allreduce beside a compressor whose codes cannot be summed: such codes are
 /// gathered.
 void refuse_unused_algorithm(base::Describer& d, std::string_view algorithm, const training::Compressor& compressor);
 /// The reason why the model's gradients cannot be compressed in this way.

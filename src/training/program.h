@@ -51,6 +51,18 @@ using Cuts = std::function<MeshLayout(const MemoryTerms& whole)>;
 std::vector<cluster::Recovery> every_recovery();
 std::vector<cluster::Recovery> recoveries_by_generation();
 
+/// The rounds of a training whose replicas are averaged now and then, and not after every step.
+struct Rounds {
+  std::optional<std::int64_t> steps;   ///< of a round; none: one round, to the end of the training
+  std::int64_t synchronous_steps = 0;  ///< the first steps, each of which is a round
+
+  /// Whether a round ends after the step.  last: whether the training does.
+  bool end_after(std::int64_t step, bool last) const {
+    if (step <= synchronous_steps) return true;
+    return steps ? (step - synchronous_steps) % *steps == 0 : last;
+  }
+};
+
 /// A program's properties. The training and the scenario's checks ask for them before anything runs.
 struct Traits {
   /// The relation between steps, samples and gradients.
@@ -109,6 +121,9 @@ struct Traits {
   std::string step_is = {};
   /// Makes the evaluated state of the replicas; empty: their mean.
   Assembly assembly = {};
+  /// The rounds of replicas that are averaged now and then. Within a round no worker holds the mean that is evaluated,
+  /// so that it reaches no target. Empty: the state counts after every step.
+  std::optional<Rounds> rounds = {};
   /// Whether updates are the optimizer's, at its learning rate; else options of the optimizer are refused.
   bool optimizes = true;
   /// The option by which a worker that is free takes work, such as "splits = 4", so that shares by speed have no

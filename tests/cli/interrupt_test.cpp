@@ -1,4 +1,7 @@
 // Ctrl-C, SIGTERM and SIGKILL while runs go on.
+#include <chrono>
+#include <thread>
+
 #include "catch.h"
 #include "cli/process.h"
 #include "cli/scenario.h"
@@ -38,12 +41,16 @@ void check_gone(const std::vector<pid_t>& processes) {
   for (const pid_t child : processes) CHECK(soon([&] { return !lives(child); }));
 }
 
-void check_interrupted_by(void (Process::*send)(int) const, int signal) {
+/// After the signal, sent so many times.
+void check_interrupted_by(void (Process::*send)(int) const, int signal, int times = 1) {
   const Scratch scratch;
   scratch.write("x.toml", small);
   Process process(endless, scratch);
   const auto children = until_two_go_on(process, scratch);
-  (process.*send)(signal);
+  for (int i = 0; i < times; ++i) {
+    (process.*send)(signal);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));  // two signals that wait to be taken are one
+  }
   CHECK(process.wait() == 130);
   check_gone(children);
   const Json results = results_in(scratch);
@@ -117,6 +124,8 @@ TEST_CASE("an interrupt of the parent alone does the same") { check_interrupted_
 TEST_CASE("SIGTERM, to all processes too, does the same, and no run is called failed for it") {
   check_interrupted_by(&Process::send_group, SIGTERM);
 }
+
+TEST_CASE("SIGTERM twice, as timeout(1) sends it, does the same") { check_interrupted_by(&Process::send, SIGTERM, 2); }
 
 TEST_CASE("a signal that reaches the children of a group before their parent ends none of them") {
   const Scratch scratch;

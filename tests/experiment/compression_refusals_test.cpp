@@ -70,7 +70,7 @@ TEST_CASE("compression that a path cannot take is refused") {
                 "tears the layers' matrices apart");
   for (const char* sums : {"allreduce", "local_sgd", "multitask"})
     check_refused(compressed(sums, "\"top_k\"") + "algorithm = \"rabenseifner\"\n",
-                  "codes of this compression do not add up and are gathered around a ring");
+                  "codes of this compression cannot be summed and are gathered around a ring");
   for (const char* averages : {"local_sgd", "federated_averaging"})
     check_refused(compressed(averages, "{ kind = \"sign\", scale = \"majority\" }"),
                   "but replicas' moves are averaged");

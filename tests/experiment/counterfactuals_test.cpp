@@ -228,6 +228,24 @@ TEST_CASE("a run of one step on devices has its band, however many messages its 
   CHECK(results.counterfactuals.front().assumed.size() == 6);
 }
 
+TEST_CASE("trials are no whole run where the target's state comes later than it would as the last one") {
+  // A row takes two seconds to read. In block_sync the blocks of the first state arrive as the second step needs them.
+  const auto found = [](const char* send) {
+    const std::string text =
+        "[cluster]\nworkers = 3\n[data]\nsamples = 12\n[model]\nkind = \"perceptron\"\n[training]\nbatch_size = 3\n"
+        "learning_rate = 0.01\ninput = { from = \"local\", bytes_per_sample = \"2MB\", bandwidth = \"1MBps\" }\n"
+        "[stop]\nloss = 1.711\nsteps = 2\n[[strategy]]\nkind = \"block_sync\"\n";
+    return results_of(text + "send = \"" + send + "\"\n", {}, true);
+  };
+  const outputs::Results late = found("ready"), together = found("together");
+  REQUIRE((late.counterfactuals.size() == 1 && together.counterfactuals.size() == 1));
+  CHECK(late.runs.front().record.simulated_s == Approx(4.0).epsilon(0.01));
+  CHECK(late.counterfactuals.front().simulated_s == Approx(2.0).epsilon(0.01));
+  CHECK_FALSE(late.counterfactuals.front().whole);
+  CHECK(together.counterfactuals.front().simulated_s == together.runs.front().record.simulated_s);
+  CHECK(together.counterfactuals.front().whole);
+}
+
 TEST_CASE("assumed numbers of a run on devices that are 10 % off change its computing or its communicating alone") {
   const std::string text = allreduce_of_one_step(
       "latency = \"0s\"\nbandwidth = \"1MBps\"\ndevice = { kind = \"custom\", float64 = \"100MF\", memory = \"1GB\", "

@@ -46,6 +46,8 @@ TEST_CASE("an expectation needs a known metric and a bound that something can me
         Faults{"16:1: a run has no number \"bandwidth\"; \"simgrad explain metrics\" lists all of them"});
   CHECK(faults(expects("metric = \"steps\"\n")) ==
         Faults{"16:1: an expectation without a bound holds always; give it at_least, at_most, equals or better_than"});
+  CHECK(faults(expects("metric = \"steps\"\nat_least = \"two\"\n")) ==
+        Faults{"17:12: at_least must be a number, found \"two\""});
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\nat_most = 1\n")) ==
         Faults{"17:1: no number is at least 2 and at most 1; exchange them"});
   CHECK(faults(expects("metric = \"steps\"\nat_least = 2\nequals = 2\n")) ==

@@ -185,6 +185,11 @@ TEST_CASE("offloading wants a link between device and host, and stage 3 for para
 TEST_CASE("recomputation wants activations to compute again") {
   check_refused_text(wide("kind = \"allreduce\"\n", "", "recompute = \"selective\"\n"), "take \"full\"");
   CHECK(planned(wide("kind = \"allreduce\"\n", "", "recompute = \"full\"\n")).runs.size() == 1);
+  const std::string fused =
+      "[model]\nkind = \"transformer\"\npreset = \"gpt2_xl\"\nfused_attention = true\n"
+      "[training]\nbatch_size_per_worker = 1\nnumbers = false\nrecompute = \"selective\"\n"
+      "[stop]\nsteps = 1\n[[strategy]]\nkind = \"allreduce\"\n";
+  check_refused_text(fused, "but fused attention (FlashAttention) keeps none; take \"full\", or leave recompute out");
 }
 
 }  // namespace memory_refusals_test

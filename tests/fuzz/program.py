@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import os
+import pathlib
 import re
 import subprocess
 
@@ -14,6 +15,7 @@ INSIDE = re.compile(
 # The product's limit of a million bursts of background flows between two steps takes 20 s.
 FEW_EVENTS = ("--set", "cluster.watchdog.events=20000")
 RAN = (0, 1, 4)  # all runs have ended; an expectation is not met; a run has failed
+RUNS = []  # of each command that simulates, the number of its runs, baselines not counted
 
 
 class Fault(Exception):
@@ -39,6 +41,9 @@ def called(command, seconds=300):
         raise Fault(f"ended by signal or status {done.returncode}: {err[-300:]}")
     if INSIDE.search(err):
         raise Fault(f"words of the inside: {err[-600:]}")
+    if command[1] == "run" and "--out" in command and done.returncode in RAN:
+        table = pathlib.Path(command[command.index("--out") + 1]) / "runs.csv"
+        RUNS.append(len(table.read_bytes().splitlines()) - 1 if table.exists() else 0)
     return done.returncode, out, err
 
 

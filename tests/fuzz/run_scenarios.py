@@ -37,7 +37,7 @@ from case import Case
 from echo import check_echo
 from known import Known
 from minimise import keep_case
-from program import FEW_EVENTS, Fault, called, same_files, share_of, text_of, without_times
+from program import FEW_EVENTS, RUNS, Fault, called, same_files, share_of, text_of, without_times
 from ranges import check_results, compare_by_messages
 from relations import RELATIONS, check_relations, said_by
 
@@ -298,7 +298,8 @@ def run_all(options, directory):
     ends = ", ".join(f"{count} {status}" for status, count in sorted(checks.statuses.items()))
     held = ", ".join(said_by(each, checks.counts) for each in RELATIONS)
     print(f"scenarios: {valid} valid, {len(drawn) - valid} refused; {len(tried)} of {len(cells)} tried "
-          f"with the shipped ones; runs {ends}; relations: {held}; {checks.faults} faults")
+          f"with the shipped ones, in {sum(RUNS)} runs of {len(RUNS)} commands; they ended: {ends}; "
+          f"relations: {held}; {checks.faults} faults")
     few = len(tried) < min(len(cells), 20)
     return 1 if checks.faults or missing or few or valid < options.scenarios * 0.8 else 0
 

@@ -75,7 +75,7 @@ TEST_CASE("two strategies are compared by name, and by time per sample without a
   Results results = results_of({}, 0.02);
   add_strategy(results, "a", {1.0, 2.0, 3.0});
   add_strategy(results, "b", {1.9, 3.0, 4.1});
-  CHECK(chart_of(results)->sentence == "a and b differ by more than chance (p below 0.05, 3 seeds).");
+  CHECK(chart_of(results)->sentence == "a is faster than b by more than chance (p below 0.05, 3 seeds).");
   CHECK(chart_of(results)->to_target);
   results.runs.back().record.simulated_s = 40.0;
   results.runs.back().record.time_to_target_s = 40.0;
@@ -87,7 +87,7 @@ TEST_CASE("two strategies are compared by name, and by time per sample without a
   const auto chart = chart_of(untargeted);
   CHECK_FALSE(chart->to_target);
   CHECK(chart->rows[0].means == std::vector{1.0 / 2e6, 2.0 / 2e6});
-  CHECK(chart->sentence == "The difference between a and b is the same with every seed, so no test is needed.");
+  CHECK(chart->sentence == "a is faster than b by the same time with every seed, so no test is needed.");
   CHECK(std::isnan(chart->rows[0].cells[0].p_holm));
   CHECK(chart->rows[0].tested == 0);
 }
@@ -105,6 +105,34 @@ TEST_CASE("a difference that is the same with every seed counts as ahead, and eq
         "target with some seed.");
 }
 
+TEST_CASE("equal strategies take the same time, and one that is faster over the seeds in common is named first") {
+  Results results = results_of({}, 0.02);
+  add_strategy(results, "a", {1.0, 2.0});
+  add_strategy(results, "twin", {1.0, 2.0});
+  CHECK(chart_of(results)->sentence == "a and twin take the same time with every seed, so no test is needed.");
+  Results other = results_of({}, 0.02);
+  add_strategy(other, "a", {2.0, 3.0, 4.0, 1.0});
+  add_strategy(other, "b", {1.0, 2.0, 2.9, 90.0});
+  other.runs.back() = with_seed(other.runs.back(), 5);  // the fourth seed of b is another one
+  CHECK(chart_of(other)->sentence == "b is faster than a by more than chance (p below 0.05, 3 seeds).");
+}
+
+TEST_CASE("strategies without two seeds in common are neither ahead nor behind") {
+  Results results = results_of({}, 0.02);
+  add_strategy(results, "a", {1.0, 2.0, 3.0});
+  add_strategy(results, "b", {1.9, 3.0, 4.1});
+  add_strategy(results, "one seed", {5.0});
+  CHECK(chart_of(results)->sentence ==
+        "a is faster than b by more than chance (p below 0.05, 3 seeds). a has fewer than two seeds in common with one "
+        "seed.");
+  add_strategy(results, "c", {1.0, 5.0, 9.0});
+  CHECK(
+      chart_of(results)->sentence ==
+      "Pairs of strategies that differ by more than chance: 1 of 3 (corrected p below 0.05, 3 seeds). The fastest, a, "
+      "is ahead of 1 of 2 others by more than chance, but not of c. a has fewer than two seeds in common with one "
+      "seed.");
+}
+
 TEST_CASE("each grid point has a matrix and a sentence of its own, and the chart's is on all of them") {
   Results results = three_strategies();
   add_strategy(results, "a", {1.0, 2.0, 3.0}, 4);
@@ -114,7 +142,7 @@ TEST_CASE("each grid point has a matrix and a sentence of its own, and the chart
   const auto chart = chart_of(results);
   REQUIRE(chart->rows.size() == 2);
   CHECK(chart->rows[1].fastest.point == 1);
-  CHECK(chart->rows[1].sentence == "a and b differ by more than chance (p below 0.05, 3 seeds).");
+  CHECK(chart->rows[1].sentence == "a is faster than b by more than chance (p below 0.05, 3 seeds).");
   CHECK(chart->sentence ==
         "Over 2 grid points, pairs of strategies that differ by more than chance: 2 of 4 (p below 0.05, corrected at "
         "each "

@@ -45,6 +45,8 @@ TEST_CASE("an unknown key like no other is refused with the keys there are") {
 }
 
 TEST_CASE("an unknown section is an unknown key of the root") {
+  CHECK(faults("[clusters]\nworkers = 8") ==
+        Lines{R"(dir/a.toml:1:2: unknown key "clusters"; did you mean "cluster"?)"});
   CHECK(faults("[clustr]\nworkers = 8") == Lines{R"(dir/a.toml:1:2: unknown key "clustr"; did you mean "cluster"?)"});
 }
 

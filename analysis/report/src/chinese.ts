@@ -258,6 +258,7 @@ export const chinese: Record<string, string> = {
   '{0} takes {1} longer than {2} on average over {3} seeds': '{3} 个种子平均，{0} 比 {2} 多用 {1}',
   '{0} takes {1} less than {2} on average over {3} seeds': '{3} 个种子平均，{0} 比 {2} 少用 {1}',
   '{0} takes {1} longer than {2} with every seed': '用每个种子，{0} 都比 {2} 多用 {1}',
+  '{0} takes {1} less than {2} with every seed': '用每个种子，{0} 都比 {2} 少用 {1}',
   '{0} and {1} take the same time with every seed': '用每个种子，{0} 和 {1} 的用时都相同',
   '{0} (95 % interval: {1} to {2}); corrected p: {3}': '{0}（95 % 置信区间：{1} 至 {2}）；校正后的 p：{3}',
   '{0}: {1}': '{0}：{1}',

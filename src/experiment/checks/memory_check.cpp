@@ -173,11 +173,17 @@ std::string recompute_refusal(const Settings& settings, const models::Problem& p
         settings.model.model.kind());
   const std::vector<models::Layer> layers = model.layers(problem);
   const auto drops = [](const models::Layer& layer) { return layer.selective.numbers + layer.selective.bytes > 0.0; };
-  if (recompute == Recompute::selective && std::ranges::none_of(layers, drops))
+  if (recompute == Recompute::selective && std::ranges::none_of(layers, drops)) {
+    const auto fused = [](const models::Product& product) { return product.fused > 0.0; };
+    if (std::ranges::any_of(layers,
+                            [&](const models::Layer& each) { return std::ranges::any_of(each.products, fused); }))
+      return "training.recompute = \"selective\" drops the scores of attention and computes them again, but fused "
+             "attention (FlashAttention) keeps none; take \"full\", or leave recompute out";
     return fmt::format(
         "training.recompute = \"selective\" has nothing to compute again here: {} keeps no large, cheap activations, "
         "such as the scores of attention; take \"full\", or leave it out",
         settings.model.model.kind());
+  }
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -77,7 +78,9 @@ void Expectation::refuse_metric(base::Describer& d) const {
 }
 
 void Expectation::refuse_bounds(base::Describer& d) const {
-  if (!has_bound())
+  // A bound that could not be read has been refused already.
+  constexpr std::array bounds{"at_least", "at_most", "equals", "better_than"};
+  if (std::ranges::none_of(bounds, [&d](const char* key) { return d.given(key); }))
     d.refuse("metric", "an expectation without a bound holds always; give it at_least, at_most, equals or better_than");
   if (confidence)
     d.refuse("confidence", "a confidence belongs to \"better_than\"; add it, or leave out the confidence");

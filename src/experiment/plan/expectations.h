@@ -36,7 +36,6 @@ struct Expectation : base::Described {
   void describe(base::Describer& d) override;
 
   bool holds(double value) const;
-  bool has_bound() const { return at_least || at_most || equals; }
   /// Whether it is about two groups of runs.
   bool relative() const { return relative_to || better_than || !relative_where.empty(); }
   /// The strategy to compare with; none: the run's own.

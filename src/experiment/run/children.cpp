@@ -46,13 +46,13 @@ bool interrupted() { return asked_to_stop; }
 void watch_for_interrupts() {
   struct sigaction action = {};
   action.sa_handler = [](int) { asked_to_stop = true; };
-  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);  // a second one ends us at once
+  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);  // a second Ctrl-C ends us at once
   sigaction(SIGINT, &action, nullptr);
+  action.sa_flags = SA_RESTART;  // timeout(1) sends the signal twice, and so may a terminal that closes
   sigaction(SIGTERM, &action, nullptr);
   struct sigaction before = {};
   sigaction(SIGHUP, nullptr, &before);
   if (before.sa_handler == SIG_IGN) return;  // the program was started with nohup
-  action.sa_flags = SA_RESTART;              // a terminal that closes may send it twice
   sigaction(SIGHUP, &action, nullptr);
 }
 

@@ -52,9 +52,10 @@ bool scatters_codes(const training::Compressor& compressor, CodesWay way) {
 void describe_codes_way(base::Describer& d, CodesWay& way, const training::Compressor& compressor) {
   d.choice("codes", way, codes_ways, "how codes that cannot be summed become a sum on all ranks");
   if (compressor.sums() && way != CodesWay::gather)
-    d.refuse("codes",
-             "codes says how to sum codes that do not add up, but these vectors add up on their way; leave codes out, "
-             "or take int8, qsgd, sign or top_k");
+    d.refuse(
+        "codes",
+        "codes says how codes that cannot be summed on their way become a sum, but those of this compression can be; "
+        "leave codes out, or take int8, qsgd, sign or top_k");
 }
 
 Tensor CompressedSum::operator()(const Communicator& comm, Tensor x, std::int64_t first) {

@@ -10,7 +10,8 @@ void DiLoCo::describe(base::Describer& d) {
   d.integer(
       "local_steps", local_steps,
       "H: inner steps of a replica, with the training's optimizer, between two outer steps (500 in the paper). An "
-      "evaluation in the middle of a round is of the replicas' mean, which nobody holds",
+      "evaluation in the middle of a round is of the replicas' mean, which no worker holds: a target loss counts after "
+      "an outer step",
       Bounds::at_least(1));
   d.number("outer_rate", outer_rate,
            "how far an outer step goes along the mean change of the replicas; 1 without momentum gives their mean",
@@ -32,7 +33,7 @@ void DiLoCo::operator()(Worker& worker) const {
   if (state.own.empty()) state.own = {state.w, 0.0 * state.w};
   while (worker.continues(state)) {
     worker.update(state, worker.own_gradient(state.w));
-    if (state.step % local_steps == 0) outer_step(worker, state);
+    if (rounds().end_after(state.step, false)) outer_step(worker, state);
   }
 }
 

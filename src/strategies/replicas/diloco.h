@@ -31,13 +31,14 @@ struct DiLoCo : Strategy {
   base::Slot<collectives::Allreduce> algorithm{collectives::allreduces(), "auto"};
 
   void describe(base::Describer& d) override;
-  Traits traits(int /*P*/) const override {
-    return {.replicas_differ = true, .many_to_many = algorithm->many_to_many()};
+  Traits traits(int P) const override {
+    return {.replicas_differ = true, .many_to_many = algorithm->many_to_many(), .rounds = P > 1 ? std::optional(rounds()) : std::nullopt};
   }
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
 
  private:
+  training::Rounds rounds() const { return {.steps = local_steps}; }
   /// The places in State::own of all replicas at the beginning of the round, and of the outer momentum.
   static constexpr std::size_t theta = 0;
   static constexpr std::size_t momentum = 1;

@@ -24,7 +24,9 @@ void LocalSgd::describe(base::Describer& d) {
   d.integer_or(
       "local_steps", local_steps, "all",
       "H: the number of its own updates that a replica makes between two averages; \"all\": the replicas are averaged "
-      "once, at the end. An evaluation between two averages is of the mean that they would have, which nobody holds",
+      "once, at the end. An evaluation between two averages is of the mean that they would have, which no worker "
+      "holds: "
+      "a target loss counts after an average",
       Bounds::at_least(1));
   d.integer("synchronous_steps", synchronous_steps,
             "the number of first steps after each of which replicas are averaged, as in mini-batch SGD, without slow "
@@ -66,11 +68,6 @@ std::optional<Refusal> LocalSgd::refusal(const Circumstances& circumstances) con
   return compression_refusal(compression, circumstances);
 }
 
-bool LocalSgd::averages_after(const Worker& worker, std::int64_t step) const {
-  if (step <= synchronous_steps) return true;
-  return local_steps ? (step - synchronous_steps) % *local_steps == 0 : worker.ends_after(step);
-}
-
 void LocalSgd::operator()(Worker& worker) const {
   CompressedSum moves(*compression, *algorithm, worker, codes);
   State state = worker.start();
@@ -79,7 +76,7 @@ void LocalSgd::operator()(Worker& worker) const {
   std::optional<AveragingStep> in_buckets;
   if (bucket_bytes) in_buckets.emplace(*this, worker, moves);
   while (worker.continues(state)) {
-    const bool averages = averages_after(worker, state.step + 1);
+    const bool averages = rounds().end_after(state.step + 1, worker.ends_after(state.step + 1));
     if (averages && in_buckets) {
       (*in_buckets)(state);
       conclude_average(worker, state);

@@ -36,8 +36,10 @@ struct LocalSgd : Strategy {
   std::optional<double> bucket_bytes;
 
   void describe(base::Describer& d) override;
-  Traits traits(int /*P*/) const override {
-    return {.replicas_differ = true, .many_to_many = algorithm->many_to_many() || scatters_codes(*compression, codes)};
+  Traits traits(int P) const override {
+    return {.replicas_differ = true,
+            .many_to_many = algorithm->many_to_many() || scatters_codes(*compression, codes),
+            .rounds = P > 1 ? std::optional(rounds()) : std::nullopt};
   }
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
@@ -48,7 +50,7 @@ struct LocalSgd : Strategy {
   static constexpr std::size_t momentum = 1;
 
   bool slow() const { return slow_momentum > 0.0 || slow_rate != 1.0; }
-  bool averages_after(const Worker& worker, std::int64_t step) const;
+  training::Rounds rounds() const { return {.steps = local_steps, .synchronous_steps = synchronous_steps}; }
   void average(Worker& worker, State& state, CompressedSum& moves) const;
   /// Ends an average: the optimizer's vectors, slow momentum.
   void conclude_average(Worker& worker, State& state) const;

@@ -33,7 +33,7 @@ void Training::observe(Observed state) {
   const std::int64_t step = latest_step();
   if (cluster_.options().failures.hosts_fail()) seen_by_step_[step] = samples_seen();
   show_progress();
-  if (curve_.due(step, last_step(step))) evaluate();
+  if (curve_.due(step, last_step(step)) || (target_met_ && workers_hold(step))) evaluate();
   curve_.pass();
   if (!world_.ended() && last_step(step)) finish(Status::stopped);
 }
@@ -73,6 +73,11 @@ Curve::Whole Training::assemble(const std::vector<Tensor>& replicas) const {
   return whole;
 }
 
+/// Whether the evaluated state is one that workers hold after the step, and not only the mean that they would have.
+bool Training::workers_hold(std::int64_t step) const {
+  return !traits_.rounds || traits_.rounds->end_after(step, last_step(step));
+}
+
 void Training::evaluate() {
   record::Evaluation& row = curve_.evaluate(elapsed_s(), progress_->samples_at(curve_.latest()));
   row.bytes = world_.traffic().bytes_so_far();
@@ -85,6 +90,7 @@ void Training::evaluate() {
         fmt::format("the curve has {} rows: the interval of its evaluations doubles, and again after every {} rows",
                     Curve::dense_rows, Curve::rows_per_doubling));
   if (!row.loss) return;
+  target_met_ = stop_rules_.reached_target(*row.loss);
   if (!std::isfinite(*row.loss)) {
     record_.diverged_step = divergence_.beyond_use_since().value_or(row.step);
     tally_.note(*record_.diverged_step == row.step
@@ -93,7 +99,7 @@ void Training::evaluate() {
                                   "longer finite",
                                   *record_.diverged_step, divergence_.first(), divergence_.last()));
     finish(Status::diverged);
-  } else if (stop_rules_.reached_target(*row.loss)) {
+  } else if (target_met_ && workers_hold(row.step)) {
     record_.time_to_target_s = elapsed_s();
     finish(Status::reached);
   } else if (divergence_.ends(row.step, *row.loss)) {

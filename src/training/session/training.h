@@ -123,6 +123,7 @@ class Training final : public Session, private Recoverable {
   void let_ranks_stand_in();
   values::Tensor whole_of_parts(const std::vector<values::Tensor>& states) const;
   Curve::Whole assemble(const std::vector<values::Tensor>& replicas) const;
+  bool workers_hold(std::int64_t step) const;
   void evaluate();
   void schedule_timers();
   void look_every(double period_s, std::int64_t count);
@@ -162,6 +163,7 @@ class Training final : public Session, private Recoverable {
   CheckpointStore checkpoints_;
   std::vector<int> copied_;  ///< by rank, the rank whose state it keeps a copy of; empty: none
   Curve curve_;
+  bool target_met_ = false;  ///< by the loss of the latest row, be it of a mean that no worker holds
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<const Generation> generation_;
   RecoveryDriver recovery_driver_;

@@ -88,14 +88,17 @@ def seeds_agree(reader, got, point):
 def point(reader, experiment, row, parameters):
     here = Point(experiment, parameters)
     seeds = r"(?P<s>\d+)(?: to (?P<s2>\d+))? seeds"
-    if got := reader.take(rf"<plain a> and <plain b> (?P<no>do not )?differ by more than chance "
-                          rf"\(p (?:below 0\.05|of 0\.05 or more), {seeds}\)\."):
+    if got := reader.take(rf"<plain a> (?:is faster than <plain b> by|and <plain c> (?P<no>do not) differ by) more than "
+                          rf"chance \(p (?:below 0\.05|of 0\.05 or more), {seeds}\)\."):
         reader.claim("a single pair", len(here.p) == 1 and here.constant == 0, f"{here.p}")
-        reader.claim("pair", {got["a"], got["b"]} == {name for pair in named(reader, here.p) for name in pair}, "")
         reader.claim("more than chance", (here.significant == 0) == bool(got["no"]), f"{here.p}")
+        the_pair(reader, here, got["a"], got["b"] or got["c"])
         seeds_agree(reader, got, here)
-    elif reader.take(r"The difference between <plain a> and <plain b> is the same with every seed, so no test is needed\."):
+    elif got := reader.take(r"<plain a> (?:is faster than <plain b> by the same time|and <plain c> take the same time) "
+                            r"with every seed, so no test is needed\."):
         reader.claim("a single pair", (len(here.p), here.constant) == (0, 1), f"{here.p}")
+        apart = the_pair(reader, here, got["a"], got["b"] or got["c"])
+        reader.claim("the same time", (apart > 1e-12 * max(here.scores.values())) == bool(got["b"]), f"{apart}")
     else:
         counts(reader, "P", rf"corrected p below 0\.05, {seeds}", [here])
     fastest(reader, here)
@@ -108,10 +111,14 @@ def point(reader, experiment, row, parameters):
         reader.claim("why not compared", (got["why"] == "missed the target") == experiment.has_target, "")
 
 
-def named(reader, pairs):
-    """Pairs of labels as texts show them."""
-    shown = {case.label: case.plain for cases in reader.names.by["plain"].values() for case in cases}
-    return [tuple(shown[label] for label in pair) for pair in pairs]
+def the_pair(reader, here, first, second):
+    """Returns by how much the first strategy of the only pair is faster than the second, which is never less than 0."""
+    (pair, common), = here.differences.items()
+    shown = {case.label: case.plain for case in here.cases}
+    faster, slower = (shown[label] for label in (pair if mean(common) >= 0 else reversed(pair)))
+    reader.claim("pair", (first, second) in {(faster, slower), *([(slower, faster)] if mean(common) == 0 else [])},
+                 f"{faster} before {slower}")
+    return abs(mean(common))
 
 
 def counts(reader, where, how, points):
@@ -129,23 +136,39 @@ def counts(reader, where, how, points):
     reader.claim("constant differences", (int(got["n"]) if got else 0) == constant, f"{constant}")
 
 
+def listed(reader, here, labels):
+    items, more = reader.list_of("<plain c>")
+    shown = {case.label: case.plain for case in here.cases}
+    reader.claim("list", len(items) + more == len(labels) and
+                 {item["c"] for item in items} <= {shown[each] for each in labels}, f"{labels}")
+
+
 def fastest(reader, here):
     if len(here.cases) < 3:
         return
-    got = reader.need(r" The fastest, <plain c>, is ahead of (?:all <whole a> others|none of the <whole b> others|"
-                      r"<whole n> of <whole m> others) by more than chance")
-    label = next(case.label for case in here.cases if case.plain == got["c"])
-    reader.claim("fastest", here.scores[label] <= min(here.scores.values()) * (1 + 1e-12), f"{here.scores}")
-    level, others = here.level(label), len(here.cases) - 1
-    if got["n"]:
-        reader.need(", but not of ")
-        items, more = reader.list_of("<plain c>")
-        shown = {case.label: case.plain for case in here.cases}
-        reader.claim("not surely ahead", len(items) + more == len(level) and
-                     {item["c"] for item in items} <= {shown[each] for each in level}, f"{level}")
-    ahead = int(got["a"] or got["n"] or 0)
-    reader.claim("ahead", ahead == others - len(level) and int(got["a"] or got["b"] or got["m"]) == others, f"{level}")
-    reader.need(r"\.")
+    label = here.cases[0].label
+    unknown = [case.label for case in here.cases[1:] if here.of(label, case.label)[0] is None]
+    level = [each for each in here.level(label) if each not in unknown]
+    known = len(here.cases) - 1 - len(unknown)
+    got = reader.take(r" The fastest, <plain c>, is (?P<no>not )?ahead of (?:all <whole a> others|none of the <whole b> "
+                      r"others|<whole n> of <whole m> others|<plain d>) by more than chance")
+    if got:
+        own = next(case.label for case in here.cases if case.plain == got["c"])
+        reader.claim("fastest", here.scores[own] <= min(here.scores.values()) * (1 + 1e-12), f"{here.scores}")
+        if got["n"]:
+            reader.need(", but not of ")
+            listed(reader, here, level)
+        ahead = int(got["a"] or got["n"] or (1 if got["d"] and not got["no"] else 0))
+        of = int(got["a"] or got["b"] or got["m"] or 1)
+        reader.claim("ahead", (ahead, of) == (known - len(level), known) and (of > 1) == (not got["d"]), f"{level}")
+        reader.need(r"\.")
+    else:
+        reader.claim("ahead", known == 0 or len(here.differences) == 1, f"{known} are comparable with the fastest")
+    if reader.take(r" <plain c> has fewer than two seeds in common with "):
+        listed(reader, here, unknown)
+        reader.need(r"\.")
+    else:
+        reader.claim("no seeds in common", not unknown, f"{unknown}")
 
 
 def pairs(reader, experiment, chart):

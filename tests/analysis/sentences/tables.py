@@ -125,11 +125,17 @@ def priced_first(reader, priced, adjective, measure, fast=None):
 
 
 def points_table(reader, experiment, chart):
-    got = reader.need("<whole n> cases?(?:, <whole m> of which reach(?:es)? the target with every seed)?")
-    sure = sum(case.all_reached for case in experiment.cases)
-    reader.claim("count", int(got["n"]) == len(experiment.cases), f"{len(experiment.cases)} cases")
-    reader.claim("count", int(got["m"]) == sure if got["m"] else not any(case.reached for case in experiment.cases),
-                 f"{sure}")
+    got = reader.need("<whole n> cases?")
+    sure, cases = sum(case.all_reached for case in experiment.cases), len(experiment.cases)
+    reader.claim("count", int(got["n"]) == cases, f"{cases} cases")
+    said = reader.take("(?:, <whole m> of|, (?P<of>none of|all of)|,) which "
+                       "(?P<does>reach(?:es)?|does not reach) the target with every seed")
+    if said:
+        counts = {"none of": 0, "all of": cases, None: int(said["does"] != "does not reach")}
+        reader.claim("count", (int(said["m"]) if said["m"] else counts[said["of"]]) == sure, f"{sure}")
+        reader.claim("count", bool(said["m"] or said["of"]) == (cases > 1), f"{cases} cases")
+    else:
+        reader.claim("count", not any(case.reached for case in experiment.cases), f"{sure}")
     if not reader.take(r"\. ±: half of the 95 % interval of the mean over the seeds \(Student's t\)\."):
         reader.need(r"\.")
         reader.claim("seeds", all(len(case.runs) == 1 for case in experiment.cases), "several seeds")

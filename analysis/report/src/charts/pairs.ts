@@ -27,8 +27,9 @@ function longer({ difference }: PairCell, mean: number): string {
 /** Returns a pair in words, for a pointer over its cell. */
 function words({ seeds, difference, low, high, p }: PairCell, faster: string, slower: string, mean: number): string {
   if (p === null && Math.abs(difference ?? 0) <= 1e-12 * mean) return t('{0} and {1} take the same time with every seed', slower, faster);
-  if (p === null) return t('{0} takes {1} longer than {2} with every seed', slower, seconds(difference), faster);
   const less = (difference ?? 0) < 0;
+  if (p === null) return less ? t('{0} takes {1} less than {2} with every seed', slower, seconds(-difference!), faster)
+    : t('{0} takes {1} longer than {2} with every seed', slower, seconds(difference), faster);
   const told = less ? t('{0} takes {1} less than {2} on average over {3} seeds', slower, seconds(-difference!), faster, seeds)
     : t('{0} takes {1} longer than {2} on average over {3} seeds', slower, seconds(difference), faster, seeds);
   const [from, to] = less ? [-high!, -low!] : [low, high];

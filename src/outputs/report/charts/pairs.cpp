@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "outputs/text/language.h"
 #include "outputs/text/text_layout.h"
@@ -37,23 +38,37 @@ struct PointOfPairs {
   Compared by = by_time_to_target;
 };
 
+/// Returns whether a difference in a pair, of this size, is more than rounding.
+bool is_more_than_rounding(const PointOfPairs& point, const Pair& pair, double difference) {
+  constexpr double rounding = 1e-12;
+  return difference > rounding * *compared(*point.found.rows[pair.second], point.by);
+}
+
 /// Returns whether the second strategy of a pair is behind by more than chance; a difference that is the same with
 /// every seed is no chance, unless it is rounding.
 bool is_surely_behind(const PointOfPairs& point, const Pair& pair) {
-  constexpr double rounding = 1e-12;
   if (is_tested(pair)) return is_significant(pair) && pair.behind.mean > 0.0;
-  return pair.behind.mean > rounding * *compared(*point.found.rows[pair.second], point.by);
+  return is_more_than_rounding(point, pair, pair.behind.mean);
 }
 
-/// Returns the labels of the strategies that are not surely behind the fastest.
-std::vector<std::string> level_with_fastest(const PointOfPairs& point) {
-  std::vector<std::string> labels;
-  for (std::size_t j = 1; j < point.found.rows.size(); ++j)
-    if (std::ranges::none_of(point.found.pairs, [&](const Pair& pair) {
-          return pair.first == 0 && pair.second == j && is_surely_behind(point, pair);
-        }))
-      labels.push_back(point.labels[j]);
-  return labels;
+/// The labels of the strategies that are compared with the fastest.
+struct Others {
+  std::vector<std::string> behind;   ///< by more than chance
+  std::vector<std::string> level;    ///< not behind by more than chance
+  std::vector<std::string> unknown;  ///< with fewer than two seeds in common
+};
+
+Others others_of(const PointOfPairs& point) {
+  Others others;
+  for (std::size_t j = 1; j < point.found.rows.size(); ++j) {
+    const auto pair =
+        std::ranges::find_if(point.found.pairs, [&](const Pair& each) { return each.first == 0 && each.second == j; });
+    auto& labels = pair == point.found.pairs.end()  ? others.unknown
+                   : is_surely_behind(point, *pair) ? others.behind
+                                                    : others.level;
+    labels.push_back(point.labels[j]);
+  }
+  return others;
 }
 
 std::string seeds_text(const PairsRow& row) {
@@ -61,20 +76,26 @@ std::string seeds_text(const PairsRow& row) {
   return tr("{} to {}", row.least_seeds, row.most_seeds);
 }
 
+/// Tells of a grid point's only pair which strategy is faster. Over the seeds in common it may be the one with the
+/// greater mean.
+std::string pair_in_words(const PointOfPairs& point, const Pair& pair, const std::string& seeds) {
+  std::string first = point.labels[pair.first], second = point.labels[pair.second];
+  if (pair.behind.mean < 0.0) std::swap(first, second);
+  if (is_tested(pair))
+    return is_significant(pair)
+               ? tr("{} is faster than {} by more than chance (p below 0.05, {} seeds).", first, second, seeds)
+               : tr("{} and {} do not differ by more than chance (p of 0.05 or more, {} seeds).", first, second, seeds);
+  return is_more_than_rounding(point, pair, std::abs(pair.behind.mean))
+             ? tr("{} is faster than {} by the same time with every seed, so no test is needed.", first, second)
+             : tr("{} and {} take the same time with every seed, so no test is needed.", first, second);
+}
+
 /// Tells how many pairs of a grid point differ by more than chance.
 std::string pairs_in_words(const PointOfPairs& point, const PairsRow& row) {
   PairCounts counts;
   counts.add(point.found.pairs);
   const std::string seeds = seeds_text(row);
-  if (point.found.pairs.size() == 1) {
-    const std::string& first = point.labels[point.found.pairs[0].first];
-    const std::string& second = point.labels[point.found.pairs[0].second];
-    if (counts.constant == 1)
-      return tr("The difference between {} and {} is the same with every seed, so no test is needed.", first, second);
-    return counts.significant == 1
-               ? tr("{} and {} differ by more than chance (p below 0.05, {} seeds).", first, second, seeds)
-               : tr("{} and {} do not differ by more than chance (p of 0.05 or more, {} seeds).", first, second, seeds);
-  }
+  if (point.found.pairs.size() == 1) return pair_in_words(point, point.found.pairs[0], seeds);
   std::string text;
   if (counts.tested > 0)
     text = tr("Pairs of strategies that differ by more than chance: {} of {} (corrected p below 0.05, {} seeds).",
@@ -88,15 +109,25 @@ std::string pairs_in_words(const PointOfPairs& point, const PairsRow& row) {
 
 /// Tells of whom the fastest is ahead, where there are several others.
 std::string fastest_in_words(const PointOfPairs& point) {
-  const std::size_t others = point.found.rows.size() - 1;
-  if (others < 2) return "";
-  const std::vector<std::string> level = level_with_fastest(point);
-  if (level.empty())
-    return tr(" The fastest, {}, is ahead of all {} others by more than chance.", point.labels[0], others);
-  if (level.size() == others)
-    return tr(" The fastest, {}, is ahead of none of the {} others by more than chance.", point.labels[0], others);
-  return tr(" The fastest, {}, is ahead of {} of {} others by more than chance, but not of {}.", point.labels[0],
-            others - level.size(), others, listed(level));
+  if (point.found.rows.size() < 3) return "";
+  const Others others = others_of(point);
+  const std::string& fastest = point.labels[0];
+  const std::size_t known = others.behind.size() + others.level.size();
+  std::string text;
+  if (known == 1 && point.found.pairs.size() > 1)
+    text = others.level.empty()
+               ? tr(" The fastest, {}, is ahead of {} by more than chance.", fastest, others.behind[0])
+               : tr(" The fastest, {}, is not ahead of {} by more than chance.", fastest, others.level[0]);
+  else if (known > 1 && others.level.empty())
+    text = tr(" The fastest, {}, is ahead of all {} others by more than chance.", fastest, known);
+  else if (known > 1 && others.behind.empty())
+    text = tr(" The fastest, {}, is ahead of none of the {} others by more than chance.", fastest, known);
+  else if (known > 1)
+    text = tr(" The fastest, {}, is ahead of {} of {} others by more than chance, but not of {}.", fastest,
+              others.behind.size(), known, listed(others.level));
+  if (!others.unknown.empty())
+    text += tr(" {} has fewer than two seeds in common with {}.", fastest, listed(others.unknown));
+  return text;
 }
 
 /// Tells which strategies are not compared.
@@ -118,7 +149,7 @@ std::string sentence_on_points(const std::vector<PointOfPairs>& points) {
   std::size_t ahead_of_all = 0;
   for (const PointOfPairs& point : points) {
     counts.add(point.found.pairs);
-    ahead_of_all += level_with_fastest(point).empty() ? 1 : 0;
+    ahead_of_all += others_of(point).behind.size() + 1 == point.found.rows.size() ? 1 : 0;
   }
   std::string text;
   if (counts.tested > 0)

@@ -106,6 +106,17 @@ Table points_numbers(const ReportModel& model, const PointsTable& chart) {
   return table;
 }
 
+/// Says of how many of the cases every seed reaches the target.
+std::string sure_text(std::size_t sure, std::size_t cases) {
+  if (cases == 1)
+    return sure == 1 ? tr(", which reaches the target with every seed")
+                     : tr(", which does not reach the target with every seed");
+  if (sure == 0) return tr(", none of which reaches the target with every seed");
+  if (sure == cases) return tr(", all of which reach the target with every seed");
+  return counted(sure, ", {} of which reaches the target with every seed",
+                 ", {} of which reach the target with every seed");
+}
+
 /// could_be_tried: there are runs on which changes are tried, so that it must be told if none was.
 std::string points_sentence(const PointsTable& chart, bool could_be_tried) {
   std::size_t sure = 0;
@@ -115,9 +126,7 @@ std::string points_sentence(const PointsTable& chart, bool could_be_tried) {
     several = several || row.seeds > 1;
   }
   std::string text = counted(chart.rows.size(), "{} case", "{} cases");
-  if (chart.to_target)
-    text += counted(sure, ", {} of which reaches the target with every seed",
-                    ", {} of which reach the target with every seed");
+  if (chart.to_target) text += sure_text(sure, chart.rows.size());
   text += tr(".");
   if (several)
     text += between_sentences() + tr("±: half of the 95 % interval of the mean over the seeds (Student's t).");
