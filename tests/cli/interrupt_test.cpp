@@ -49,7 +49,7 @@ void check_interrupted_by(void (Process::*send)(int) const, int signal, int time
   const auto children = until_two_go_on(process, scratch);
   for (int i = 0; i < times; ++i) {
     (process.*send)(signal);
-    std::this_thread::sleep_for(std::chrono::microseconds(200));  // two signals that wait to be taken are one
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // two signals that wait to be taken are one
   }
   CHECK(process.wait() == 130);
   check_gone(children);
