@@ -57,7 +57,9 @@ std::string shown(double value, const Expectation& expectation) {
 /// Returns " ± 0.12 over 5 seeds" (95 %), and whether values that would reverse the outcome lie in that interval. One
 /// seed of a comparison is said to be one.
 std::string chance_text(const Expectation& expectation, const outputs::Interval& of_seeds, std::size_t seeds) {
-  if (seeds < 2) return expectation.relative() && compares(expectation.metric) ? "; one seed cannot show whether this is chance" : "";
+  if (seeds < 2)
+    return expectation.relative() && compares(expectation.metric) ? "; one seed cannot show whether this is chance"
+                                                                  : "";
   if (!std::isfinite(of_seeds.high) || !(of_seeds.high > of_seeds.low)) return "";
   const bool holds = expectation.holds(of_seeds.mean);
   const bool unsure = expectation.holds(of_seeds.low) != holds || expectation.holds(of_seeds.high) != holds;

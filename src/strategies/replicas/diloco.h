@@ -32,7 +32,9 @@ struct DiLoCo : Strategy {
 
   void describe(base::Describer& d) override;
   Traits traits(int P) const override {
-    return {.replicas_differ = true, .many_to_many = algorithm->many_to_many(), .rounds = P > 1 ? std::optional(rounds()) : std::nullopt};
+    return {.replicas_differ = true,
+            .many_to_many = algorithm->many_to_many(),
+            .rounds = P > 1 ? std::optional(rounds()) : std::nullopt};
   }
   std::optional<Refusal> refusal(const Circumstances& circumstances) const override;
   void operator()(Worker& worker) const override;
