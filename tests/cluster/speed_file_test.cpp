@@ -53,6 +53,8 @@ TEST_CASE("SimGrid's profile format: dates, factors, comments, and how they repe
 TEST_CASE("repetitions end where doubles do not tell one date from the next") {
   // 1e308 + 1e308 is infinite; the dates of the first round are 0 and 5.
   CHECK(first(read("0 1\n5 0.5\nPERIODICITY 1e308\n"), 0, 9) == Pairs{{0, 1}, {5, 0.5}, {1e308, 1}});
+  CHECK(fault("1e308 1\nLOOPAFTER 1e308\n") ==
+        "speeds.txt:2: a repetition 1e+308 s after the date 1e+308 s; expected a smaller number");
   CHECK(fault("1e20 0.5\nPERIODICITY 1e-9\n") ==
         "speeds.txt:2: a period of 1e-09 s is below the precision of the date 1e+20 s; expected a longer one");
 }

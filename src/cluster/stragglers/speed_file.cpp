@@ -150,6 +150,8 @@ class Parser {
     if (once.empty()) refuse("a repetition of nothing");
     const double last = once.back().at_s;
     file_read_.period_s = periodicity_ ? *periodicity_ : last + *loop_after_;
+    if (!std::isfinite(*file_read_.period_s))
+      refuse(fmt::format("a repetition {} s after the date {} s; expected a smaller number", *loop_after_, last));
     if (*file_read_.period_s <= last - once.front().at_s || *file_read_.period_s <= 0.0)
       refuse(fmt::format("a period of {} s, but the dates span {} s; expected a longer one", *file_read_.period_s,
                          last - once.front().at_s));
