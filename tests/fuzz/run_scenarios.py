@@ -143,6 +143,7 @@ def drop_refused_sections(program, scenario, scratch):
         training = tree.get("training", {})
         if "capacity" in same and not {"checkpoint_every", "checkpoint_every_steps"} & training.keys():
             training.pop("checkpoint_async", None)  # the checkpoints were those of [capacity]
+            tree.get("cluster", {}).pop("host_memory_bandwidth", None)
         tree = {name: of for name, of in tree.items() if name not in same}
         scenario.write_text(tables.toml(tree), encoding="utf-8")
 

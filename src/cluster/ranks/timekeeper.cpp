@@ -63,6 +63,9 @@ void Timekeeper::settle(Rank& rank) {
   ActorState* const side = rank.followed;
   if (!side) return rank.state.settle(clock_.now());
   const double now = clock_.now();
+  // A collective that nobody divides, in a run that is given up, is a wait from its beginning.
+  if (const std::optional<double>& followed_s = side->followed_in_collective_s_)
+    rank.followed_parts[side->account_.within()] += std::max(0.0, *followed_s - side->account_.since_s());
   side->settle(now);
   side->followed_in_collective_s_.reset();
   side->awaited_since_s_ = std::numeric_limits<double>::infinity();
