@@ -41,7 +41,7 @@ constexpr auto field_table = std::to_array<ResultField>({
     {"samples", of_run, "", "gradient samples that were computed and applied, those that a recovery lost included"},
     {"epochs", of_run, "", "samples / rows of the training set"},
     {"final_loss", of_run, "", "the mean loss over the evaluation set at the end, L2 penalty included"},
-    {"time_to_target_s", of_run, "s", "the time of the first evaluation at or below stop.loss; empty if there is none"},
+    {"time_to_target_s", of_run, "s", "the time at which the run reached stop.loss; empty if it did not"},
     {"speedup_throughput", of_run, "",
      "samples per simulated second / those of the one-worker baseline; over seeds, of mean times per sample; empty if "
      "the run diverged"},

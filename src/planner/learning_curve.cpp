@@ -38,7 +38,8 @@ SamplesToTarget samples_to_target(const std::vector<Moment>& curve, double targe
   for (std::size_t k = 0; k < stretches; ++k)
     steepest = std::max(steepest, rate(at(curve, part(k)), at(curve, part(k + 1))));
   const double mean = rate(at(curve, part(0)), last);
-  const double to_go = target > 0.0 ? std::log(loss / target) : std::numeric_limits<double>::infinity();
+  // A mean of replicas may be at the target before the average that reaches it.
+  const double to_go = target > 0.0 ? std::max(0.0, std::log(loss / target)) : std::numeric_limits<double>::infinity();
   const double flat = flat_factor * all;
   SamplesToTarget result;
   result.least = all + (steepest > 0.0 ? std::min(to_go / (surprise * steepest), 0.5 * flat) : 0.5 * flat);

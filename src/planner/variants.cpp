@@ -114,6 +114,10 @@ std::optional<RunPlan> learning_run(const Candidate& candidate, double samples, 
   Document document = changed(candidate, sets);
   if (!candidate.numbers_key.empty()) document.erase("stop.time");
   const auto cap = candidate.settings->stop.samples;
+  // Replicas that are averaged once would be averaged at the end of a shorter training, too.
+  const auto workers = static_cast<int>(candidate.settings->cluster.workers);
+  const auto rounds = candidate.settings->strategies[candidate.strategy].strategy->traits(workers).rounds;
+  if (rounds && !rounds->steps) return planned(candidate, document, seed);
   if (samples > 0.0 && (!cap || samples < static_cast<double>(*cap)))
     document.set(fmt::format("stop.samples={}", std::llround(samples)));
   return planned(candidate, document, seed);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
@@ -26,13 +27,16 @@ std::string initials(std::string_view name) {
   return letters;
 }
 
-/// "workers" of "num_workers": the longest of the names whose words stand in the key; empty if there is none.
-std::string longest_within(const std::string& key, const std::vector<std::string>& names) {
-  std::string longest;
-  for (const std::string& name : names)
-    if (name.size() > longest.size() && fmt::format("_{}_", key).find(fmt::format("_{}_", name)) != std::string::npos)
-      longest = name;
-  return longest;
+/// "workers" of "num_workers", "bandwidth" of "bandwidth_gbps": the name with a count or a unit; empty if there is
+/// none.
+std::string without_count_or_unit(const std::string& key, const std::vector<std::string>& names) {
+  constexpr std::array counts{"num_", "n_", "max_", "total_"};
+  constexpr std::array units{"_s", "_ms", "_us", "_gb", "_mb", "_gbps", "_mbps"};
+  for (const std::string& name : names) {
+    if (std::ranges::any_of(counts, [&](const char* count) { return key == count + name; })) return name;
+    if (std::ranges::any_of(units, [&](const char* unit) { return key == name + unit; })) return name;
+  }
+  return {};
 }
 
 }  // namespace
@@ -88,10 +92,10 @@ std::string Reader::meant_by(const std::string& key) const {
   // A plural for a singular or the other way round, or initials of a key of this very table.
   for (const std::string& name : known_)
     if (name == key + "s" || key == name + "s" || (key.size() > 1 && initials(name) == key)) return name;
-  const std::string_view usual = key_for_word(key);
+  const std::string_view usual = section.empty() ? std::string_view() : key_for_word(key);
   if (std::ranges::find(known_, usual) != known_.end()) return std::string(usual);
   std::string meant = ending_in([&](std::string_view last) { return last == key; });
-  if (meant.empty()) meant = longest_within(key, known_);
+  if (meant.empty()) meant = without_count_or_unit(key, known_);
   if (meant.empty()) meant = base::closest(key, known_);
   if (meant.empty()) meant = ending_in([&](std::string_view last) { return last == usual; });
   if (meant.empty()) meant = ending_in([&](std::string_view last) { return key.size() > 1 && initials(last) == key; });

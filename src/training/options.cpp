@@ -192,7 +192,10 @@ std::optional<std::int64_t> StopOptions::samples_of(double tokens_a_sample) cons
 }
 
 void StopOptions::describe(base::Describer& d) {
-  d.number("loss", loss, "the target: the run ends at the first evaluation at or below it");
+  d.number(
+      "loss", loss,
+      "the target: the run ends at the first evaluation at or below it; replicas that are averaged from time to time "
+      "reach it by an average");
   d.number("epochs", epochs, "the number of passes over the training rows",
            {.least = 0.0, .most = 1e9, .positive = true});
   d.integer("samples", samples, "the number of samples whose gradients are computed", Bounds::between(1, 1e15));

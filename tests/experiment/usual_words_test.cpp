@@ -44,6 +44,7 @@ TEST_CASE("words of PyTorch, MPI and Slurm are refused with the keys for them") 
   refused("training", "lr", "learning_rate");
   refused("training", "nodes", "cluster.workers");
   refused("parallel", "tp", "tensor");
+  refused("training", "micro_batch_size", "batch_size_per_worker");
   refused("stop", "iterations", "steps");
   refused("stop", "max_epochs", "epochs");
 }

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "strategies/programs.h"
+#include "strategies/replicas/block_sync.h"
 #include "strategies/replicas/diloco.h"
 
 namespace target_of_rounds_test {
@@ -27,6 +28,12 @@ training::Program outer(std::int64_t steps) {
   strategy->local_steps = steps;
   strategy->outer_rate = 1.0;
   strategy->outer_momentum = 0.0;
+  return strategies::program(strategy);
+}
+
+training::Program blocks_by_list(double period) {
+  auto strategy = around_a_ring<strategies::BlockSync>();
+  strategy->options = {.blocks = 1, .rule = strategies::BlockRule::list, .periods = {period}};
   return strategies::program(strategy);
 }
 
@@ -71,6 +78,27 @@ TEST_CASE("a target that the mean meets within a round is reached by the average
     // Two averages of six numbers around a ring of three.
     CHECK(runs.row(8).bytes == 2.0 * 2 * (3 - 1) * 8 * 6);
   }
+}
+
+TEST_CASE("one block that is synchronised every four steps reaches a target as local SGD does") {
+  check_reached_at(TwoRuns(blocks_by_list(4), 6), 8);
+  check_reached_at(TwoRuns(blocks_by_list(1), 6), 6);
+}
+
+TEST_CASE("a training that ends within a round has not reached the target, and says so") {
+  Trial trial{.program = in_rounds(4), .workers = 3, .rows = 60, .features = 6};
+  trial.stop.steps = 6;
+  const double loss = trial.run().record.curve.back().loss.value();
+  trial.stop.loss = loss;
+  const record::Record record = trial.run().record;
+  CHECK(record.status == record::Status::stopped);
+  CHECK_FALSE(record.time_to_target_s);
+  CHECK(record.final_loss == loss);
+  CHECK(record.notes ==
+        std::vector<std::string>{"the mean of the replicas met the target, but the training ended before "
+                                 "an average: no worker holds that mean"});
+  trial.stop.loss = 0.5 * loss;
+  CHECK(trial.run().record.notes.empty());
 }
 
 TEST_CASE("a target that is met by an average is reached at once") {

@@ -82,7 +82,7 @@ void Expectation::refuse_bounds(base::Describer& d) const {
   constexpr std::array bounds{"at_least", "at_most", "equals", "better_than"};
   if (std::ranges::none_of(bounds, [&d](const char* key) { return d.given(key); }))
     d.refuse("metric", "an expectation without a bound holds always; give it at_least, at_most, equals or better_than");
-  if (confidence)
+  if (confidence && !d.given("better_than"))
     d.refuse("confidence", "a confidence belongs to \"better_than\"; add it, or leave out the confidence");
   if (equals && (at_least || at_most))
     d.refuse("equals", "\"equals\" is bound enough; leave out at_least and at_most, or leave out \"equals\"");
@@ -91,7 +91,7 @@ void Expectation::refuse_bounds(base::Describer& d) const {
   if (equals && *equals == 0.0 && tolerance && *tolerance > 0.0)
     d.refuse("tolerance",
              "a tolerance is a share of \"equals\", and a share of zero is zero; use at_most and at_least instead");
-  if (tolerance && !equals)
+  if (tolerance && !d.given("equals"))
     d.refuse("tolerance", "a tolerance belongs to \"equals\"; add \"equals\", or leave out the tolerance");
 }
 

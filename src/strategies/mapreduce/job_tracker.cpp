@@ -1,6 +1,7 @@
 #include "strategies/mapreduce/job_tracker.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/errors.h"
 
@@ -88,9 +89,10 @@ std::optional<double> JobTracker::next_copy_at() const {
   if (!split) return {};
   const std::size_t n = took_.size();
   const double median = (took_[(n - 1) / 2] + took_[n / 2]) / 2.0;
-  // With a factor of 1, splits that take as long as the median but for rounding are not slow.
-  constexpr double rounding = 1e-10;
-  return splits_[static_cast<std::size_t>(*split)].start + *slow_factor_ * (1.0 + rounding) * median;
+  // With a factor of 1, splits that take as long as the median but for the rounding of dates are not slow.
+  constexpr double rounding = 8.0 * std::numeric_limits<double>::epsilon();
+  const double start = splits_[static_cast<std::size_t>(*split)].start;
+  return start + *slow_factor_ * median + std::max(1e-10 * median, rounding * (start + median));
 }
 
 JobTracker::Copy JobTracker::start_copy(double now) {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "strategies/replicas/block_messages.h"
 #include "training/worker.h"
@@ -80,9 +82,20 @@ void BlockSync::describe(base::Describer& d) {
              "take that schedule, or another order");
 }
 
-Traits BlockSync::traits(int) const {
+/// The steps after which all blocks are synchronised are those that all periods divide.
+std::optional<training::Rounds> BlockSync::rounds() const {
+  if (options.rule != BlockRule::list) return {};
+  constexpr std::int64_t most = 1'000'000'000;  // longer than any training
+  std::int64_t steps = 1;
+  for (const double period : options.periods)
+    steps = std::min(most, std::lcm(steps, static_cast<std::int64_t>(std::min(period, static_cast<double>(most)))));
+  return training::Rounds{.steps = steps};
+}
+
+Traits BlockSync::traits(int P) const {
   return {.replicas_differ = true,
           .many_to_many = algorithm->many_to_many(),
+          .rounds = P > 1 ? rounds() : std::nullopt,
           .times_follow_numbers = options.rule == BlockRule::movement,
           .passes = send != SendOrder::together ? Traits::Passes::units : Traits::Passes::whole};
 }

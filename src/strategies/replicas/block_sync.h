@@ -47,6 +47,7 @@ struct BlockSync : Strategy {
   void operator()(Worker& worker) const override;
 
  private:
+  std::optional<training::Rounds> rounds() const;
   std::optional<Refusal> count_refusal(const Circumstances& circumstances) const;
   std::optional<Refusal> length_refusal(const Circumstances& circumstances) const;
 };

@@ -75,7 +75,7 @@ Curve::Whole Training::assemble(const std::vector<Tensor>& replicas) const {
 
 /// Whether the evaluated state is one that workers hold after the step, and not only the mean that they would have.
 bool Training::workers_hold(std::int64_t step) const {
-  return !traits_.rounds || traits_.rounds->end_after(step, last_step(step));
+  return !traits_.rounds || generation_->workers() == 1 || traits_.rounds->end_after(step, last_step(step));
 }
 
 void Training::evaluate() {
@@ -134,6 +134,9 @@ void Training::finish(Status status) {
   if (by_step && !recovery_driver_.noticed()) checkpoints_.ended_unnoticed();
   record_.status = status;
   note_divergence();
+  if (status == Status::stopped && target_met_)
+    tally_.note(
+        "the mean of the replicas met the target, but the training ended before an average: no worker holds that mean");
   // Only after the last step: a time limit may well find a sender whose receiver is still on its way.
   const bool complete =
       status == Status::stopped && traits_.lockstep() && last_step(latest_step()) && !replicas_.keep_going();
