@@ -89,7 +89,7 @@ class Grading(Class):
         step_s, exchange_s = 4 * 500 * 50 / 1e9, 500e-6 + 8 * 4000 / 90e6
         expected_s = run["steps"] * step_s + run["steps"] // 64 * 3 * exchange_s
         self.assertAlmostEqual(run["time_to_target_s"], expected_s, delta=1e-9)
-        self.assertAlmostEqual(run["time_to_target_s"], 0.0359, delta=1e-4)
+        self.assertAlmostEqual(run["time_to_target_s"], 0.0359, delta=5e-5)  # as the page rounds it
 
     def test_a_copy_of_another_students_file_has_the_wrong_time(self):
         self.hand_in(17)
