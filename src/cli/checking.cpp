@@ -14,6 +14,7 @@
 #include "experiment/run/runner.h"
 #include "outputs/comparison.h"
 #include "outputs/files/test_suite.h"
+#include "outputs/text/language.h"
 
 namespace simgrad::cli {
 
@@ -126,7 +127,7 @@ void Checking::test_expectations(const experiment::Plan& plan, const outputs::Re
                                  const std::string& file) {
   if (plan.expectations.empty() && !baseline_.any()) {
     ++tally_.without_expectations;
-    report_.remark("  it has no [[expect]]: nothing to test");
+    report_.remark("  " + outputs::tr("it has no [[expect]]: nothing to test"));
     report_.add_silently({.name = "[[expect]]",
                           .outcome = CaseOutcome::untested,
                           .text = "the scenario has none, so nothing was tested",

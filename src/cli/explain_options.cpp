@@ -29,8 +29,9 @@ struct PlacedOption {
 
 std::string head_of(const OptionText& option, const std::string& fallback) {
   const std::string comma = option.range.empty() ? "" : tr(", ");
-  return fmt::format("  {} ({}{}{}{})\n      {}\n", option.key, outputs::translated(option.type), comma,
-                     outputs::translated(option.range), fallback, tr(option.meaning));
+  const std::string values =
+      outputs::translated(option.type) + comma + outputs::translated(option.range) + fallback;
+  return fmt::format("  {}{}\n      {}\n", option.key, tr(" ({})", values), tr(option.meaning));
 }
 
 std::string default_of(const std::string& fallback) { return fallback.empty() ? "" : tr(", default {}", fallback); }

@@ -131,6 +131,13 @@ nlohmann::ordered_json write_files(const planner::Answer& answer, const std::str
   return json;
 }
 
+/// Where the answer is kept, and how to run the winner.
+std::string files_text(const planner::Answer& answer, const std::string& out) {
+  if (!answer.winner) return outputs::tr("Plan: {}/plan.json, candidates.csv", base::printable(out));
+  return outputs::tr("Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}", base::printable(out),
+                     base::shell_word(out + "/winner.toml"));
+}
+
 cli::Exit plan(PlanCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   experiment::watch_for_interrupts();
@@ -178,8 +185,7 @@ cli::Exit plan(PlanCommand& command) {
     fmt::print("{}", text_of(json));
   else if (!command.quiet)
     fmt::print("{}{}\n", planner::answer_text(answer, cli::terminal_width().value_or(plain_width)),
-               outputs::tr("Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}",
-                           base::printable(command.out), base::shell_word(command.out + "/winner.toml")));
+               files_text(answer, command.out));
   return experiment::interrupted() ? cli::Exit::interrupted : cli::Exit::ok;
 }
 

@@ -104,8 +104,11 @@ TEST_CASE("merge: a damaged record is named, counts as missing, and stays where 
   }
 }
 
-TEST_CASE("merge: a run without its timeline is missing") {
+TEST_CASE("merge: a run whose timeline is missing or damaged is missing") {
   const Shards shards;
+  const auto timeline = fs::directory_iterator(shards.path("out/x/shard-1-of-2/timelines"))->path();
+  std::ofstream(timeline) << "damaged";
+  CHECK(contains(shards.refusal(), fs::relative(timeline, shards.scratch.path()).string() + " is damaged\n"));
   // Two grid points have a timeline each, of their first seed.
   for (const int i : {1, 2}) fs::remove_all(shards.path(fmt::format("out/x/shard-{}-of-2/timelines", i)));
   CHECK(contains(shards.refusal(), "missing: simgrad run x.toml"));

@@ -104,18 +104,25 @@ class Gathering {
     return found;
   }
 
-  /// Returns false if a timeline or a model is missing that is kept. A run that failed need not have one.
+  /// Returns false if a timeline or a model that is kept is missing or damaged. A run that failed need not have one.
   bool add_files(const std::vector<const RunPlan*>& runs, const outputs::Run& record, ShardRecords& records) {
-    const auto add = [&](const RunPlan& run, auto has, auto& files) {
+    const auto add = [&](const RunPlan& run, auto has, auto file_of, auto& files) {
       const std::string stem = stem_of(run);
       const std::vector<std::string>& places = directories_[stem];
       const auto place = std::ranges::find_if(places, [&](const std::string& out) { return has(out, stem); });
-      if (place != places.end()) files.emplace_back(stem, *place);
-      return place != places.end() || is_failed(record);
+      if (place == places.end()) {
+        if (is_failed(record)) return true;
+        for (const std::string& out : places)
+          if (const std::string file = file_of(out, stem); std::filesystem::exists(file))
+            damaged_.push_back(fmt::format("{} is damaged", file));
+        return false;
+      }
+      files.emplace_back(stem, *place);
+      return true;
     };
     return std::ranges::all_of(runs, [&](const RunPlan* run) {
-      return (!run->keeps_timeline || add(*run, outputs::has_timeline, records.timelines)) &&
-             (!run->settings->save_model || add(*run, has_model, records.models));
+      return (!run->keeps_timeline || add(*run, outputs::has_timeline, outputs::timeline_file, records.timelines)) &&
+             (!run->settings->save_model || add(*run, has_model, model_file, records.models));
     });
   }
 
@@ -126,7 +133,7 @@ class Gathering {
   }
 
   void name_missing(const std::vector<const RunPlan*>& pieces) {
-    add_lines(damaged_, "damaged records");
+    add_lines(damaged_, "damaged files");
     if (missing_.empty()) return;
     const ShardOfExperiment& first = shards_.front();
     const auto parts = dealt(pieces, first.shard.count);

@@ -22,7 +22,7 @@ struct ShardRecords {
 };
 
 /// plan: with its command, which is told for shards whose runs are missing.  store: is offered the records.
-/// Errors: ScenarioError naming damaged records, runs that are missing with the commands that do them (of many the
+/// Errors: ScenarioError naming damaged files, runs that are missing with the commands that do them (of many the
 /// first few), and runs that differ in two directories.
 ShardRecords records_of(const Plan& plan, const std::vector<ShardOfExperiment>& shards, RunStore& store);
 

@@ -1,6 +1,7 @@
 #include "outputs/text/language.h"
 
 #include <algorithm>
+#include <cctype>
 #include <unordered_map>
 
 namespace simgrad::outputs {
@@ -52,6 +53,14 @@ bool has_sign(std::string_view text, bool at_end) {
   return false;
 }
 
+/// Whether a Chinese character and a Latin letter or a digit meet: a space stands between them.
+bool scripts_meet(std::string_view before, std::string_view after) {
+  const auto is_latin = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  if (before.empty() || after.empty()) return false;
+  return (is_wide(before, true) && !has_sign(before, true) && is_latin(after.front())) ||
+         (is_latin(before.back()) && is_wide(after, false) && !has_sign(after, false));
+}
+
 }  // namespace
 
 void add_part(std::string& text, std::string_view part) {
@@ -62,6 +71,8 @@ void add_part(std::string& text, std::string_view part) {
   if (closes && present != Language::english && !after.empty()) {
     text.resize(before.size());
     part = after;
+  } else if (present != Language::english && scripts_meet(text, part)) {
+    text += ' ';
   }
   text += part;
 }

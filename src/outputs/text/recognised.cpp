@@ -56,7 +56,11 @@ std::optional<Words> words_in(std::string_view text, const Known& known) {
   }
   if (text.size() < from + last.size() || !text.ends_with(last)) return {};
   words.push_back(text.substr(from, text.size() - last.size() - from));
-  if (known.one_clause && words.back().find("; ") != std::string_view::npos) return {};
+  for (std::size_t i = 0; i < words.size(); ++i) {  // several clauses stand only where the entry ends a clause, too
+    const std::string_view after = known.pieces[i + 1];
+    const bool ends_clause = after.empty() ? !known.one_clause : after.starts_with("; ");
+    if (!ends_clause && words[i].find("; ") != std::string_view::npos) return {};
+  }
   return words;
 }
 
