@@ -29,8 +29,7 @@ struct PlacedOption {
 
 std::string head_of(const OptionText& option, const std::string& fallback) {
   const std::string comma = option.range.empty() ? "" : tr(", ");
-  const std::string values =
-      outputs::translated(option.type) + comma + outputs::translated(option.range) + fallback;
+  const std::string values = outputs::translated(option.type) + comma + outputs::translated(option.range) + fallback;
   return fmt::format("  {}{}\n      {}\n", option.key, tr(" ({})", values), tr(option.meaning));
 }
 

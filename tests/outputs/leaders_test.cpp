@@ -175,6 +175,16 @@ TEST_CASE("a loss that has not moved in the last quarter has levelled off") {
   CHECK(has(footer_of(results_of({falling}, 0.1)), "the closest is flat with loss 0.3682"));
 }
 
+TEST_CASE("a mean of replicas at the target is no run that has come close to it: no worker holds that mean") {
+  Run rounds = sample_run("rounds", 2, {1.0, 0.0, 0.0, 0.0});
+  rounds.record.final_loss = 0.09;
+  CHECK(footer_of(results_of({rounds}, 0.1))
+            .starts_with("No run reached the target; the replicas' mean of rounds, which no worker holds, has "
+                         "loss 0.09 after 1.00 s"));
+  CHECK(headline_of(results_of({rounds}, 0.1)) ==
+        "No run reached the target (loss 0.1); the replicas' mean of rounds, which no worker holds, has loss 0.09.");
+}
+
 TEST_CASE("under conditions that nobody chooses the terminal names the winner of each, as the report does") {
   Results results = results_of({}, 0.02);
   const auto run = [&](const char* label, double sigma, int workers, double time_s) {

@@ -182,6 +182,10 @@ std::string unreached_sentence(const Comparison& c) {
     if (comparable && (!closest || *row.final_loss < *closest->final_loss)) closest = &row;
   }
   if (!closest) return tr("No run reached the target.");
+  if (c.target && *closest->final_loss <= *c.target)  // between two averages, or the run would have ended there
+    return tr("No run reached the target; the replicas' mean of {}, which no worker holds, has loss {} after {}{}.",
+              named(*closest), number_text(*closest->final_loss, 4), duration(closest->simulated_s.value_or(0.0)),
+              shares(*closest));
   if (closest->levelled_off)
     return tr("No run reached the target; {} came closest: its loss levelled off at {}, after {}{}.", named(*closest),
               number_text(*closest->final_loss, 4), duration(closest->simulated_s.value_or(0.0)), shares(*closest));

@@ -85,7 +85,10 @@ std::string closest(const ReportModel& model) {
   const bool some = std::ranges::any_of(model.cases, [](const Case& one) { return one.row.reached > 0; });
   std::string text = some ? tr("No strategy reached the target with every seed") : tr("No run reached the target");
   if (model.comparison.target) text += tr(" (loss {})", number_text(*model.comparison.target, 4));
-  if (best && best->row.levelled_off)
+  if (best && model.comparison.target && *best->row.final_loss <= *model.comparison.target)  // between two averages
+    text += tr("; the replicas' mean of {}, which no worker holds, has loss {}", model.named(*best),
+               number_text(*best->row.final_loss, 4));
+  else if (best && best->row.levelled_off)
     text +=
         tr("; {} came closest: its loss levelled off at {}", model.named(*best), number_text(*best->row.final_loss, 4));
   else if (best)
