@@ -320,6 +320,8 @@ void Reading::fill_targets(Dataset& set) const {
 std::vector<std::string> Reading::notes(std::int64_t features) const {
   constexpr std::size_t most = 5;
   std::vector<std::string> all;
+  if (const std::string note = remark_on_names(columns_, table_); !note.empty())
+    all.push_back(fmt::format("{}: {}", at(table_.names_line), note));
   for (std::int64_t j = 0; j < table_.columns && all.size() < most; ++j)
     if (const std::string note = feature(j) ? remark(columns_, j, table_, rows_, features) : ""; !note.empty())
       all.push_back(fmt::format("{}: column {} {}; to leave it out: [data] ignore = [{}]", at(table_.names_line),

@@ -78,13 +78,29 @@ std::string remark_on_text(const std::vector<std::string_view>& values, std::siz
 
 }  // namespace
 
+std::string remark_on_names(const Columns& columns, const CsvTable& table) {
+  const std::string* number = nullptr;
+  for (std::int64_t j = 0; j < table.columns; ++j) {
+    if (columns.all[static_cast<std::size_t>(j)].text()) continue;
+    const std::string& name = table.names[static_cast<std::size_t>(j)];
+    if (parse_cell(name, table.decimal).kind != Cell::Kind::number) return {};
+    if (!number) number = &name;
+  }
+  if (!number) return {};
+  return fmt::format(
+      "the names of columns of numbers are numbers, such as {}; if this line is a row, set [data] header = "
+      "false",
+      *number);
+}
+
 std::int64_t find_column(const CsvTable& table, const std::string& wanted, std::string_view role,
                          const std::string& where) {
   const auto count = std::count(table.names.begin(), table.names.end(), wanted);
   if (count == 1) return std::find(table.names.begin(), table.names.end(), wanted) - table.names.begin();
   if (count > 1)
-    throw base::ScenarioError(fmt::format("{}: {} columns are called {}, expected one; give the {}'s zero-based index",
-                                          where, count, shown(wanted), role));
+    throw base::ScenarioError(
+        fmt::format("{}: {} columns are called {}, expected one; give the zero-based index of the {} column", where,
+                    count, shown(wanted), role));
   return column_by_index(table, wanted, role, where);
 }
 

@@ -58,5 +58,8 @@ bool settle_column(Columns& columns, std::int64_t j, const CsvTable& table, cons
 /// or empty.  features: of the whole data set.
 std::string remark(const Columns& columns, std::int64_t j, const CsvTable& table, const std::vector<std::int64_t>& rows,
                    std::int64_t features);
+/// A remark on the line of the columns' names if it looks like a row: each column of numbers is called a number. Empty
+/// otherwise.
+std::string remark_on_names(const Columns& columns, const CsvTable& table);
 
 }  // namespace simgrad::data

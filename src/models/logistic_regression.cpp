@@ -27,8 +27,11 @@ std::string LogisticRegression::refusal(const Problem& problem) const {
   if (problem.classes == 2) return {};
   if (problem.classes == 0)
     return "logistic_regression needs two classes, but the data are a regression; use least_squares";
+  constexpr std::int64_t many = 50;  // a target of so many values is hardly a class
   return "logistic_regression needs two classes, but the data have " + std::to_string(problem.classes) +
-         (problem.classes > 2 ? "; use softmax_regression" : "");
+         (problem.classes > many ? "; to predict a number use least_squares"
+          : problem.classes > 2  ? "; use softmax_regression"
+                                 : "");
 }
 
 void LogisticRegression::gradient(const Problem& problem, const Samples& rows, std::span<const double> w, double scale,

@@ -104,15 +104,24 @@ std::string explained(std::string_view text, const toml::parse_error& error) {
   if (description.starts_with(opening)) description.remove_prefix(opening.size());
   constexpr std::string_view values[] = {"decimal integer", "floating-point", "value", "boolean",
                                          "string",          "date",           "time"};
+  const auto says = [&](std::string_view words) { return description.find(words) != std::string_view::npos; };
+  if (says("unescaped control characters") || (description.starts_with("string") && says("encountered end-of-file")))
+    return "malformed TOML: the text has no closing quote";
+  const std::string_view word = word_at(text, error.source().begin);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (description.ends_with("saw ','") && std::ranges::all_of(word, is_digit) && !word.empty())
+    return "malformed TOML: a number has a comma; a decimal point is written, as in 0.1";
+  if (says("cannot redefine existing table"))
+    return fmt::format(
+        "malformed TOML: {}; where a table stands several times, as strategies do, its name has two "
+        "brackets: [[strategy]]",
+        description);
   if (std::ranges::none_of(values, [&](auto kind) { return description.starts_with(kind); }))
     return fmt::format("malformed TOML: {}", description);
-  const std::string_view word = word_at(text, error.source().begin);
   // Such as eight or 10Gbps. Of what could be a number, as 1__0 or 1e999, the parser says more.
   constexpr std::size_t longest_shown = 40;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto is_of_text = [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-  };
+  const auto is_of_text = [&](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; };
   const bool is_text = !word.empty() && word.size() <= longest_shown && std::ranges::all_of(word, is_of_text) &&
                        (is_letter(word.front()) || is_letter(word.back()));
   return fmt::format("malformed TOML: {}; texts and quantities are written in quotes, as in \"10Gbps\"",

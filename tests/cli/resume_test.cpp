@@ -202,6 +202,18 @@ TEST_CASE("resume: the results of an earlier version are kept under the next num
   CHECK(results_in(scratch)["scenario"]["training"]["learning_rate"] == 0.05);
   CHECK(contents(scratch.path() + "/out/x/notes.txt") == "a user's");
   CHECK(program("report out/x.8", scratch).exit_code == 0);
+  // Other contents of a file are another experiment, too.
+  const std::string of_file = "run d.toml --quiet";
+  scratch.write("d.toml", with(small, "source = \"house_prices\"\nsamples = 200\nfeatures = 5\n",
+                               "source = \"csv\"\npath = \"d.csv\"\n"));
+  for (const char* cells : {"1,2", "1,3"}) {
+    scratch.write("d.csv", fmt::format("a,b\n{}\n2,3\n3,5\n4,6\n", cells));
+    const Called done = program(of_file, scratch);
+    CHECK(done.exit_code == 0);
+    CHECK(contains(done.err,
+                   "an earlier version in out/d are kept in out/d.1 (a file that it names has other contents)") ==
+          (cells == std::string("1,3")));
+  }
   // Given again, the command goes on where it is.
   CHECK(contains(program(sweep + changed, scratch).err, "6 of 6 runs are in out/x already"));
   // A trailing slash, and a directory behind a link.

@@ -73,6 +73,12 @@ TEST_CASE("columns that are constant or look like an identifier are noted, with 
   CHECK(read(text, with([](Csv& csv) { csv.ignore = {"id", "one"}; })).notes.empty());
   // Few rows differ by chance.
   CHECK(read("id,x,y\n1,5,1\n2,6,1\n3,5,1\n").notes.empty());
+  // A first row without names would be lost unnoticed.
+  CHECK(
+      read("50.1,Bonn,300\n60.2,Bonn,350\n70,Essen,410\n").notes ==
+      std::vector<std::string>{"t.csv:1: the names of columns of numbers are numbers, such as 50.1; if this line is a "
+                               "row, set [data] header = false"});
+  CHECK(read("50.1,Bonn,price\n60.2,Bonn,350\n70,Essen,410\n").notes.empty());
 }
 
 TEST_CASE("a CSV file is read from its path") {
@@ -208,7 +214,7 @@ TEST_CASE("a target index beyond the columns is refused") {
 
 TEST_CASE("a target name that two columns share is refused") {
   CHECK(refusal("y,a,y\n1,2,3\n", with([](Csv& c) { c.target = "y"; })) ==
-        "t.csv:1: 2 columns are called \"y\", expected one; give the target's zero-based index");
+        "t.csv:1: 2 columns are called \"y\", expected one; give the zero-based index of the target column");
 }
 
 TEST_CASE("a CSV file that does not exist is an error of the environment with the system's reason") {

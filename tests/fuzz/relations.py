@@ -289,7 +289,7 @@ def all_times_twice(case):
     same(case.base(), case.runs(slower), names, "when all times are doubled", factor=2.0, rel=rel)
 
 
-@relation("a link in two", plain_star)
+@relation("a link in two", lambda case: plain_star(case) and case.kind("cluster.failures.links") in (None, "none"))
 def a_link_in_two(case):
     whole, split = (with_platform(case, parts) for parts in (1, 2))
     same(whole, split, ("simulated_s", "final_loss"), "when each link is two of half the latency in a row")

@@ -160,6 +160,8 @@ TEST_CASE("a model says why it cannot be fitted to data of another kind, and wha
   CHECK(refusal("logistic_regression", 2).empty());
   CHECK(refusal("logistic_regression", 3) ==
         "logistic_regression needs two classes, but the data have 3; use softmax_regression");
+  CHECK(refusal("logistic_regression", 595) ==
+        "logistic_regression needs two classes, but the data have 595; to predict a number use least_squares");
   CHECK(refusal("softmax_regression", 0) ==
         "softmax_regression needs classes, but the data are a regression; use least_squares");
   CHECK(refusal("softmax_regression", 1) == "softmax_regression needs two classes or more, but the data have 1");

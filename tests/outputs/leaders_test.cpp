@@ -175,6 +175,16 @@ TEST_CASE("a loss that has not moved in the last quarter has levelled off") {
   CHECK(has(footer_of(results_of({falling}, 0.1)), "the closest is flat with loss 0.3682"));
 }
 
+TEST_CASE("losses that are equal as they are written are equally close to a target") {
+  Run first = sample_run("first", 2, {1.0, 0.0, 0.0, 0.0}), second = sample_run("second", 2, {2.0, 0.0, 0.0, 0.0});
+  first.record.final_loss = 0.030000002;
+  second.record.final_loss = 0.030000001;
+  CHECK(footer_of(results_of({first, second}, 0.01))
+            .starts_with("No run reached the target; first and second ended closest to it, with loss 0.03."));
+  CHECK(headline_of(results_of({first, second}, 0.01)) ==
+        "No run reached the target (loss 0.01); first and second ended closest to it, with loss 0.03.");
+}
+
 TEST_CASE("a mean of replicas at the target is no run that has come close to it: no worker holds that mean") {
   Run rounds = sample_run("rounds", 2, {1.0, 0.0, 0.0, 0.0});
   rounds.record.final_loss = 0.09;

@@ -21,7 +21,12 @@ TEST_CASE("a quantity without quotes is refused with what is missing") {
   CHECK(faults("[cluster]\nworkers = eight  # of them").at(0) ==
         "dir/a.toml:2:11: malformed TOML: eight is not a number, true or false" + quotes);
   CHECK(faults("a = [1, two, 3]").at(0).ends_with("two is not a number, true or false" + quotes));
-  CHECK(faults("a = \"open").at(0).ends_with(quotes));
+  for (const char* open : {"a = \"open", "a = \"open\nb = 1"})
+    CHECK(faults(open).at(0).ends_with(": malformed TOML: the text has no closing quote"));
+  CHECK(faults("a = 0,1").at(0) ==
+        "dir/a.toml:1:6: malformed TOML: a number has a comma; a decimal point is written, as "
+        "in 0.1");
+  CHECK(faults("[strategy]\n[strategy]").at(0).ends_with("its name has two brackets: [[strategy]]"));
   // The parser says what is wrong with a word that could be a number.
   for (const char* number : {"99999999999999999999", "1__0", "1e999", "012"})
     CHECK(faults(std::string("a = ") + number).at(0).find("is not a number") == std::string::npos);

@@ -67,6 +67,12 @@ TEST_CASE("stop.loss ends at the first evaluation at or below the target, and sa
   CHECK(record.final_loss == target);
   CHECK(record.curve.size() == 8);
 
+  trial.stop.loss = *whole.curve[0].loss;
+  const record::Record untrained = trial.run().record;
+  CHECK(untrained.steps == 0);
+  CHECK(untrained.notes.back().starts_with("the untrained model meets the target"));
+  trial.stop.loss = target;
+
   trial.evaluate.every_steps = 5;  // evaluations every five steps see it at step 10
   CHECK(trial.run().record.steps == 10);
   CHECK(!whole.time_to_target_s);

@@ -337,6 +337,7 @@ Plan make_plan(const std::string& file, const Selection& selection) {
   plan.name = name_of_file(file);
   plan.expectations = settings.front()->expectations;
   plan.title = settings.front()->title;
+  plan.files = files_of(settings);
   plan.all_ranks = selection.all_ranks;
   plan.document = std::make_shared<const Document>(document);
   plan.scenario = resolved(points, settings, plan, std::filesystem::path(file).parent_path().string());

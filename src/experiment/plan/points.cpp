@@ -1,9 +1,11 @@
 #include "experiment/plan/points.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "base/errors.h"
@@ -230,6 +232,19 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
     all.push_back({.settings = std::move(settings), .faults = std::move(found)});
   }
   return all;
+}
+
+std::string files_of(const AllSettings& points) {
+  std::set<std::string> contents;
+  std::set<std::vector<std::string>> of_models;
+  for (const auto& point : points) {
+    contents.insert({point->data_contents, point->failure_contents, point->platform_contents, point->measured_contents,
+                     point->trace_contents, point->requests_contents, point->served_contents});
+    of_models.insert(point->model.model->files());
+  }
+  for (const std::vector<std::string>& files : of_models) contents.insert(contents_of(files));
+  contents.erase("");
+  return contents.empty() ? "" : base::hash(fmt::format("{}", fmt::join(contents, " ")));
 }
 
 AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names, Faults& faults) {

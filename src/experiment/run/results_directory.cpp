@@ -56,7 +56,9 @@ std::string differences_of_another(const Json& there, const Json& here) {
   if (member("results") != here["results"])
     return fmt::format("the numerics are number {} there and {} here", member("results").dump(),
                        here["results"].dump());
-  return differences_of_scenarios(member("scenario"), here["scenario"]);
+  const std::string different = differences_of_scenarios(member("scenario"), here["scenario"]);
+  const bool other_files = there.contains("files") && here.contains("files") && there["files"] != here["files"];
+  return different.empty() && other_files ? "a file that it names has other contents" : different;
 }
 
 /// Errors: EnvironmentError if the tree has no scenario.
@@ -137,6 +139,7 @@ ResultsDirectory::ResultsDirectory(const std::string& out, const Plan& plan, con
   if (interrupted()) return;
   remove_temporary_files(out);
   Json here{{"name", plan.name}, {"results", results_number}, {"scenario", plan.scenario}};
+  if (!plan.files.empty()) here["files"] = plan.files;
   if (!shard.is_null()) here["shard"] = shard;
   Json there;
   std::string different;

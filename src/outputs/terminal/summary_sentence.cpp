@@ -186,11 +186,17 @@ std::string unreached_sentence(const Comparison& c) {
     return tr("No run reached the target; the replicas' mean of {}, which no worker holds, has loss {} after {}{}.",
               named(*closest), number_text(*closest->final_loss, 4), duration(closest->simulated_s.value_or(0.0)),
               shares(*closest));
+  const std::string loss = number_text(*closest->final_loss, 4);
+  std::vector<std::string> level;
+  for (const Row& row : c.rows)
+    if (row.final_loss && row.sound() && number_text(*row.final_loss, 4) == loss) level.push_back(named(row));
+  if (level.size() > 1)
+    return tr("No run reached the target; {} ended closest to it, with loss {}.", listed(level, most_named), loss);
   if (closest->levelled_off)
     return tr("No run reached the target; {} came closest: its loss levelled off at {}, after {}{}.", named(*closest),
-              number_text(*closest->final_loss, 4), duration(closest->simulated_s.value_or(0.0)), shares(*closest));
-  return tr("No run reached the target; the closest is {} with loss {} after {}{}.", named(*closest),
-            number_text(*closest->final_loss, 4), duration(closest->simulated_s.value_or(0.0)), shares(*closest));
+              loss, duration(closest->simulated_s.value_or(0.0)), shares(*closest));
+  return tr("No run reached the target; the closest is {} with loss {} after {}{}.", named(*closest), loss,
+            duration(closest->simulated_s.value_or(0.0)), shares(*closest));
 }
 
 /// Returns the report's sentence on the winner of each question, if the grid asks several.

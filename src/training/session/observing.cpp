@@ -100,6 +100,8 @@ void Training::evaluate() {
                                   *record_.diverged_step, divergence_.first(), divergence_.last()));
     finish(Status::diverged);
   } else if (target_met_ && workers_hold(row.step)) {
+    if (row.step == 0)
+      tally_.note("the untrained model meets the target, so that nothing is trained; choose a lower stop.loss");
     record_.time_to_target_s = elapsed_s();
     finish(Status::reached);
   } else if (divergence_.ends(row.step, *row.loss)) {

@@ -198,11 +198,28 @@ def closest(reader, experiment):
     closest_clause(reader, experiment, "case")
 
 
+def level_clause(reader, sound, way, least):
+    """Reads "; a, b and c ended closest to it, with loss 0.1"."""
+    level = [case for case in sound if f"{case.mean('final_loss'):.4g}" == f"{least:.4g}"]
+    start = reader.at
+    if len(level) < 2 or not reader.take("; (?!the replicas)"):
+        return False
+    items, more = reader.list_of(f"<{way} c>")
+    named = [reader.names.by[way][item["c"]][0] for item in items]
+    got = reader.need(" ended closest to it, with loss <four l>")
+    reader.number("four", "loss", got["l"], least)
+    reader.claim("closest", len(named) + more == len(level) and all(case in level for case in named), f"{start}: {level}")
+    return True
+
+
 def closest_clause(reader, experiment, way):
+    """Returns the case whose time follows; nothing where several have the loss, or none."""
     sound = [case for case in experiment.cases if case.sound and case.mean("final_loss") is not None]
     least = min((case.mean("final_loss") for case in sound), default=None)
     got = reader.take(f"; <{way} c> came closest: its loss levelled off at <four l>")
     levelled = got is not None
+    if level_clause(reader, sound, way, least):
+        return None
     held = reader.take(f"; the replicas' mean of <{way} c>, which no worker holds, has loss <four l>")
     got = got or held or reader.take(f"; the closest is <{way} c> with loss <four l>")
     if got:

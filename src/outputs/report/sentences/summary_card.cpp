@@ -76,6 +76,16 @@ std::string without_measure(const ReportModel& model) {
   return tr("Every case has a seed that diverged or failed, so no case is called the best.");
 }
 
+/// Names the cases whose loss, as it is written, is the best one's.
+std::vector<std::string> level_with(const ReportModel& model, const Case& best) {
+  const std::string loss = number_text(*best.row.final_loss, 4);
+  std::vector<std::string> names;
+  for (const Case& one : model.cases)
+    if (one.ran() && one.row.sound() && one.row.final_loss && number_text(*one.row.final_loss, 4) == loss)
+      names.push_back(model.named(one));
+  return names;
+}
+
 /// Names the case that came closest to a target that no case reached with every seed.
 std::string closest(const ReportModel& model) {
   const Case* best = nullptr;
@@ -88,6 +98,8 @@ std::string closest(const ReportModel& model) {
   if (best && model.comparison.target && *best->row.final_loss <= *model.comparison.target)  // between two averages
     text += tr("; the replicas' mean of {}, which no worker holds, has loss {}", model.named(*best),
                number_text(*best->row.final_loss, 4));
+  else if (const auto level = best ? level_with(model, *best) : std::vector<std::string>(); level.size() > 1)
+    text += tr("; {} ended closest to it, with loss {}", listed(level), number_text(*best->row.final_loss, 4));
   else if (best && best->row.levelled_off)
     text +=
         tr("; {} came closest: its loss levelled off at {}", model.named(*best), number_text(*best->row.final_loss, 4));
