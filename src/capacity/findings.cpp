@@ -99,20 +99,29 @@ bool finite(const Candidate& candidate) {
          std::ranges::all_of(candidate.of_seed, [](double value) { return std::isfinite(value); });
 }
 
+/// The first one's merit less the second one's, seed by seed.
+std::vector<double> differences_of(const Candidate& first, const Candidate& second) {
+  std::vector<double> differences;
+  for (std::size_t s = 0; s < first.of_seed.size(); ++s) differences.push_back(first.of_seed[s] - second.of_seed[s]);
+  return differences;
+}
+
+bool is_clear(const outputs::Interval& difference, bool price) {
+  return price ? difference.high < 0.0 : difference.low > 0.0;
+}
+
 /// "4 spares pay: ...", or that they do not, or that the seeds do not tell.
 std::string comparison(const Candidate& best, const Candidate& fewest, bool price) {
   const std::string spares = spares_text(best.spares), others = spares_text(fewest.spares);
   const std::string numbers =
       tr("{}, against {} with {}", merit_text(best.value, price),
          price ? outputs::dollars(fewest.value) : fmt::format("{:.2f} %", fewest.value), others);
-  std::vector<double> differences;
-  for (std::size_t s = 0; s < best.of_seed.size(); ++s) differences.push_back(best.of_seed[s] - fewest.of_seed[s]);
+  const std::vector<double> differences = differences_of(best, fewest);
   if (differences.size() < 2)
     return tr("With {} there is {}; one seed cannot show whether that is chance.", spares, numbers);
   const outputs::Interval difference = outputs::interval(differences);
-  const bool clear = price ? difference.high < 0.0 : difference.low > 0.0;
   const std::string interval = difference_text(difference, price);
-  if (!clear)
+  if (!is_clear(difference, price))
     return tr("With these seeds it is not clear whether spares pay off: with {} there is {} ({}).", spares, numbers,
               interval);
   return best.spares == 1 ? tr("{} pays: {} ({}).", spares, numbers, interval)
@@ -126,13 +135,21 @@ std::string verdict(const std::vector<WithSpares>& all, const std::optional<doub
   // Without useful time in a seed there is no price of it. Goodput decides alike: it is inverse to that price.
   if (price_usd_per_h && !price) candidates = candidates_of(all, {});
   const Candidate fewest = *std::ranges::min_element(candidates, {}, &Candidate::spares);
-  const Candidate best = price ? *std::ranges::min_element(candidates, {}, &Candidate::value)
-                               : *std::ranges::max_element(candidates, {}, &Candidate::value);
+  const auto best_of = [&] {
+    return price ? *std::ranges::min_element(candidates, {}, &Candidate::value)
+                 : *std::ranges::max_element(candidates, {}, &Candidate::value);
+  };
+  const Candidate best = best_of();
   if (best.value == 0.0 && !price) return tr("No server does any useful work.");
-  if (best.spares == fewest.spares)
+  if (best.spares != fewest.spares) return comparison(best, fewest, price);
+  std::erase_if(candidates, [&](const Candidate& each) { return each.spares == fewest.spares; });
+  const Candidate next = best_of();
+  const std::vector<double> differences = differences_of(fewest, next);
+  const bool equal = std::ranges::all_of(differences, [](double each) { return each == 0.0; });
+  if (differences.size() > 1 && (equal || is_clear(outputs::interval(differences), price)))
     return tr("More spares do not pay: no larger number of the list is better than {} with {}.",
               merit_text(fewest.value, price), spares_text(fewest.spares));
-  return comparison(best, fewest, price);
+  return comparison(next, fewest, price);
 }
 
 }  // namespace

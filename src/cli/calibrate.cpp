@@ -12,10 +12,13 @@
 #include "cli/cli.h"
 #include "cli/language.h"
 #include "cli/selection.h"
+#include "outputs/text/language.h"
 
 namespace simgrad::cli {
 
 namespace {
+
+using outputs::tr;
 
 /// Three digits: further digits would differ the next time.
 std::string speed(double flops_per_s) {
@@ -24,13 +27,12 @@ std::string speed(double flops_per_s) {
 }
 
 std::string text_of(const experiment::Calibration& found) {
-  return fmt::format(
-      "# This machine, one thread: {}, gradients of {} rows of {} features, {:.4g} flop each.\n"
-      "# {} gradients: a tenth of them slower than {}, a tenth faster than {}.\n"
-      "[cluster]\n"
-      "speed = \"{}\"\n",
-      found.model, found.rows, found.features, found.flops, found.gradients, speed(found.slow_flops_per_s),
-      speed(found.fast_flops_per_s), speed(found.median_flops_per_s));
+  return fmt::format("# {}\n# {}\n[cluster]\nspeed = \"{}\"\n",
+                     tr("This machine, one thread: {}, gradients of {} rows of {} features, {:.4g} flop each.",
+                        found.model, found.rows, found.features, found.flops),
+                     tr("{} gradients: a tenth of them slower than {}, a tenth faster than {}.", found.gradients,
+                        speed(found.slow_flops_per_s), speed(found.fast_flops_per_s)),
+                     speed(found.median_flops_per_s));
 }
 
 /// The options of --runs.

@@ -37,7 +37,7 @@ bool on_github() { return environment_value("GITHUB_ACTIONS") == "true"; }
 const char* outcome_name(CaseOutcome outcome) {
   switch (outcome) {
     case CaseOutcome::ok:
-      return "ok";
+      return outputs::translatable("ok").data();
     case CaseOutcome::untested:
       return outputs::translatable("untested").data();
     case CaseOutcome::vacuous:

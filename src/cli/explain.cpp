@@ -137,6 +137,16 @@ bool explain_alias(const std::string& wanted, Explanation& explanation) {
   return any;
 }
 
+/// Names the columns of results that begin with the word, as wait_s does with "wait"; empty without one.
+std::string columns_text(const std::string& wanted) {
+  constexpr std::size_t most = 6;
+  std::vector<std::string> names;
+  for (const ResultField& field : result_fields())
+    if (std::string name(field.name); name.starts_with(wanted + "_") && std::ranges::count(names, name) == 0)
+      names.push_back(std::move(name));
+  return names.empty() ? "" : tr("columns of results: {}", outputs::listed(names, most)) + "\n";
+}
+
 [[noreturn]] void refuse_name(const std::string& wanted, const std::vector<std::string>& known) {
   constexpr std::size_t most = 5;
   std::vector<std::string> names = known;
@@ -181,7 +191,10 @@ void explain_beginning(const std::string& wanted, const std::vector<std::string>
 void explain(const std::string& wanted, Explanation& explanation) {
   bool found = explanation.of(wanted);
   if (!found && scenario::alias_text(wanted) != wanted) found = explanation.of(scenario::alias_text(wanted));
-  if (explain_alias(wanted, explanation) || found) return;
+  if (explain_alias(wanted, explanation) || found) {
+    if (const std::string columns = columns_text(wanted); !columns.empty()) explanation.add(columns, columns);
+    return;
+  }
   // Accepts a section's full name: cluster.failures.
   if (const auto dot = wanted.rfind('.'); dot != std::string::npos && is_section(wanted.substr(dot + 1)))
     return explain(wanted.substr(dot + 1), explanation);

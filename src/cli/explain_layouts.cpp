@@ -132,7 +132,7 @@ void print_layouts(const std::string& scenario, const std::vector<std::string>& 
   fmt::print(
       "\n{}\n",
       tr("computing and exchanges: of the stage with most of both; waiting: for other stages, hops included; sums: of "
-         "gradients behind the passes; memory: of the rank that needs the largest part of its device"));
+         "gradients after the passes; memory: of the rank that needs the largest part of its device"));
   for (const auto& [reason, count] : search.refused)
     fmt::print("{}\n", tr("not possible: {}: {}", outputs::translated(reason),
                           counted(static_cast<std::size_t>(count), "{} layout", "{} layouts")));

@@ -134,8 +134,8 @@ nlohmann::ordered_json write_files(const planner::Answer& answer, const std::str
 /// Where the answer is kept, and how to run the winner.
 std::string files_text(const planner::Answer& answer, const std::string& out) {
   if (!answer.winner) return outputs::tr("Plan: {}/plan.json, candidates.csv", base::printable(out));
-  return outputs::tr("Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {}", base::printable(out),
-                     base::shell_word(out + "/winner.toml"));
+  return outputs::tr("Plan: {}/plan.json, candidates.csv, winner.toml; simgrad run {} --no-baseline",
+                     base::printable(out), base::shell_word(out + "/winner.toml"));
 }
 
 cli::Exit plan(PlanCommand& command) {

@@ -70,9 +70,9 @@ std::vector<Reason> counted(const std::vector<Refused>& refused) {
 std::string text_of(const Reason& reason) {
   const Refused& nearest = *reason.nearest;
   const std::string name = name_of(nearest), fault = outputs::translated(nearest.fault);
-  return nearest.excess > 0.0 ? tr("{} by size; the nearest, {}, is {} too large: {}", reason.count, name,
+  return nearest.excess > 0.0 ? tr("{} too large; the nearest, {}, is {} too large: {}", reason.count, name,
                                    outputs::percentage(nearest.excess), fault)
-                              : tr("{} for one reason, for example {}: {}", reason.count, name, fault);
+                              : tr("{} for the same reason, for example {}: {}", reason.count, name, fault);
 }
 
 std::vector<std::string> nothing_left(const Candidates& candidates) {

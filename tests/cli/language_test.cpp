@@ -52,11 +52,11 @@ bool chinese(const std::string& text) { return text.find("策略") != std::strin
 std::string latin_words(std::string text) {
   text = std::regex_replace(text, std::regex("\\s+"), " ");  // of wrapped lines
   for (const char* const name :
-       {"可用的有：[a-z_0-9, ]*", "\"[^\"]*\"", "[a-z_0-9.]+ = [^ ,；，。：（）]+",
+       {"可用的有：[a-z_0-9, ]*", "\\[\\{.*\\}\\]", "\"[^\"]*\"", "[a-z_0-9.]+ = [^ ,；，。：（）]+",
         "[a-z_0-9]+(/[a-z_0-9]+)*\\.[a-z_.:0-9]+", "\\[[a-z.]+\\]",
         "\\b(allreduce|parameter_server|zero|tensor|pipeline|rank|host|a100|h100)\\b",
         "consistency=asp|simgrad run|simgrad: "
-        "|--[a-z]+|strategy|refresh_every|checkpoint_every|checkpoint_time|storage_bandwidth|failures|repair|restart"})
+        "|--[a-z-]+|strategy|refresh_every|checkpoint_every|checkpoint_time|storage_bandwidth|failures|repair|restart"})
     text = std::regex_replace(text, std::regex(name), " ");
   std::smatch match;
   return std::regex_search(text, match, std::regex("[A-Za-z]{3,}.{0,80}")) ? match.str() : "";

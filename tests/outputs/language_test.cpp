@@ -244,7 +244,7 @@ TEST_CASE("language: errors are recognised with their places, the clauses behind
   CHECK(translated("x.toml:3:1: unknown key \"latencie\" in [cluster]; did you mean \"latency\"?") ==
         "x.toml:3:1: [cluster] 中没有键 \"latencie\"；是否指 \"latency\"？");
   CHECK(translated("x.toml:2:11: workers must be from 1 to 131072, found 0") ==
-        "x.toml:2:11: workers 应为从 1 到 131072，实为 0");
+        "x.toml:2:11: workers 应在 1 到 131072 之间，实为 0");
   CHECK(translated("simgrad: unknown command \"read\"; known: run, list") ==
         "simgrad: 没有命令 \"read\"；可用的有：run, list");
   CHECK(translated("read: is a link; expected a regular file") == "read: 是链接；应为普通文件");
