@@ -29,7 +29,7 @@ constexpr std::array missing_choices{
     base::Choice{"mean", "replace a missing cell by the column's mean, in a text column by its most frequent value"}};
 
 /// The most faults that are reported: a file can be wrong in every column.
-constexpr std::size_t faults_most = 20;
+constexpr std::size_t faults_most = 20, notes_most = 5;
 
 /// The reason why a text cannot be the separator, or empty.
 std::string separator_fault(const std::string& separator) {
@@ -318,11 +318,10 @@ void Reading::fill_targets(Dataset& set) const {
 }
 
 std::vector<std::string> Reading::notes(std::int64_t features) const {
-  constexpr std::size_t most = 5;
   std::vector<std::string> all;
-  if (const std::string note = remark_on_names(columns_, table_); !note.empty())
-    all.push_back(fmt::format("{}: {}", at(table_.names_line), note));
-  for (std::int64_t j = 0; j < table_.columns && all.size() < most; ++j)
+  const std::string odd = remark_on_names(columns_, table_);
+  if (!odd.empty()) all.push_back(fmt::format("{}: {}", at(table_.names_line), odd));
+  for (std::int64_t j = 0; j < table_.columns && all.size() < notes_most; ++j)
     if (const std::string note = feature(j) ? remark(columns_, j, table_, rows_, features) : ""; !note.empty())
       all.push_back(fmt::format("{}: column {} {}; to leave it out: [data] ignore = [{}]", at(table_.names_line),
                                 shown(name(j)), note, shown(name(j))));
