@@ -111,11 +111,9 @@ std::string explained(std::string_view text, const toml::parse_error& error) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (description.ends_with("saw ','") && std::ranges::all_of(word, is_digit) && !word.empty())
     return "malformed TOML: a number has a comma; a decimal point is written, as in 0.1";
-  if (says("cannot redefine existing table"))
-    return fmt::format(
-        "malformed TOML: {}; where a table stands several times, as strategies do, its name has two "
-        "brackets: [[strategy]]",
-        description);
+  for (const char* const several : {"strategy", "job", "expect"})
+    if (says("cannot redefine existing table") && says(fmt::format("'{}'", several)))
+      return fmt::format("malformed TOML: {} stands several times; write [[{}]] each time", several, several);
   if (std::ranges::none_of(values, [&](auto kind) { return description.starts_with(kind); }))
     return fmt::format("malformed TOML: {}", description);
   // Such as eight or 10Gbps. Of what could be a number, as 1__0 or 1e999, the parser says more.

@@ -61,4 +61,23 @@ TEST_CASE("merge keeps its directory until the report is written") {
       {"merge", "parts/shard-1-of-2", "parts/shard-2-of-2", "--no-why", "--quiet", "--out", "out"}, scratch);
 }
 
+TEST_CASE("a grid over files that grows or shrinks is the same experiment, and an edited file makes another one") {
+  const Scratch scratch;
+  scratch.write("x.toml", with(small, "source = \"house_prices\"\nsamples = 200\nfeatures = 5\n",
+                               "source = \"csv\"\npath = \"a.csv\"\n"));
+  scratch.write("a.csv", "a,b\n1,2\n2,3\n3,5\n4,6\n");
+  scratch.write("b.csv", "a,b\n1,2\n2,3\n3,5\n4,7\n");
+  const auto kept = [&](const char* files) {
+    const Called called = program(std::string("run x.toml --quiet --no-why --grid 'data.path=") + files + "'", scratch);
+    CHECK(called.exit_code == 0);
+    return contains(called.err, "an earlier version");
+  };
+  CHECK_FALSE(kept("a.csv"));
+  CHECK_FALSE(kept("a.csv,b.csv"));
+  CHECK_FALSE(kept("b.csv"));
+  CHECK_FALSE(kept("a.csv,b.csv"));
+  scratch.write("b.csv", "a,b\n1,2\n2,3\n3,5\n4,8\n");
+  CHECK(kept("a.csv,b.csv"));
+}
+
 }  // namespace directory_test

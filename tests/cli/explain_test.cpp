@@ -114,6 +114,11 @@ TEST_CASE("explain shows names of one kind that begin alike in a line each, with
   CHECK(count_of(text, "\n  efficiency (") == 1);
 }
 
+TEST_CASE("explain names the columns of results that begin with a word that means something else, too") {
+  CHECK(explained("staleness").ends_with("\ncolumns of results: staleness_mean, staleness_max and staleness_counts\n"));
+  CHECK_FALSE(contains(explained("gossip"), "columns of results"));
+}
+
 TEST_CASE("explain refuses the beginning of names of several kinds with a line for each") {
   const Scratch scratch;
   const Called called = program("explain param", scratch);

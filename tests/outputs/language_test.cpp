@@ -248,6 +248,26 @@ TEST_CASE("language: errors are recognised with their places, the clauses behind
   CHECK(translated("simgrad: unknown command \"read\"; known: run, list") ==
         "simgrad: 没有命令 \"read\"；可用的有：run, list");
   CHECK(translated("read: is a link; expected a regular file") == "read: 是链接；应为普通文件");
+  // An entry that begins with a place, or ends with one, does not take the clauses before and behind it.
+  CHECK(translated("1 scenario: 0 expectations ok, 0 failed; 1 scenario without [[expect]], so not tested") ==
+        "1 个场景：0 项期望成立，0 项不成立；1 个场景没有 [[expect]]，因此没有检验");
+  CHECK(translated("c.csv:2:3: 2 cells, expected 1 as in line 1; cells seem to be separated by \";\": set [data] "
+                   "separator = \";\"") ==
+        "c.csv:2:3: 2 个单元格，应与第 1 行一样为 1 个；单元格似乎以 \";\" 分隔：请设 [data] separator = \";\"");
+}
+
+TEST_CASE("language: a space stands where Chinese meets Latin letters or digits, and none beside Chinese signs") {
+  const auto joined = [](std::string before, std::string_view after) {
+    add_part(before, after);
+    return before;
+  };
+  CHECK(joined("是", "allreduce") == "是allreduce");
+  const InChinese chinese;
+  CHECK(joined("是", "allreduce") == "是 allreduce");
+  CHECK(joined("8", "个") == "8 个");
+  CHECK(joined("是", "（8）") == "是（8）");
+  CHECK(joined("：", "8") == "：8");
+  CHECK(joined("8 ", "个") == "8 个");
 }
 
 TEST_CASE("language: the table keeps its width in Chinese, and no line begins with a sign that ends a clause") {

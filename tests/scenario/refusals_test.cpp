@@ -26,7 +26,9 @@ TEST_CASE("a quantity without quotes is refused with what is missing") {
   CHECK(faults("a = 0,1").at(0) ==
         "dir/a.toml:1:6: malformed TOML: a number has a comma; a decimal point is written, as "
         "in 0.1");
-  CHECK(faults("[strategy]\n[strategy]").at(0).ends_with("its name has two brackets: [[strategy]]"));
+  CHECK(
+      faults("[strategy]\n[strategy]").at(0).ends_with("strategy stands several times; write [[strategy]] each time"));
+  CHECK_FALSE(faults("[cluster]\n[cluster]").at(0).ends_with("each time"));
   // The parser says what is wrong with a word that could be a number.
   for (const char* number : {"99999999999999999999", "1__0", "1e999", "012"})
     CHECK(faults(std::string("a = ") + number).at(0).find("is not a number") == std::string::npos);

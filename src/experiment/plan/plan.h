@@ -51,7 +51,7 @@ struct Plan {
   std::shared_ptr<const scenario::Document> document;  ///< the file with --set laid over it, without its grid
   std::vector<scenario::Axis> grid;
   std::vector<scenario::Axis> space;  ///< [plan.space], which `simgrad plan` searches
-  std::string files;                  ///< a hash of the contents of all files that it names; empty without one
+  std::vector<std::string> files;     ///< hashes of the contents of the files that it names, ascending
   bool all_ranks = false;             ///< the tables of results have a row for each rank and link
   std::vector<std::uint64_t> seeds;   ///< given by --seeds; without the option a run has its grid point's seed
   std::vector<Expectation> expectations;

@@ -1,7 +1,6 @@
 #include "experiment/plan/points.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -234,7 +233,7 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
   return all;
 }
 
-std::string files_of(const AllSettings& points) {
+std::vector<std::string> files_of(const AllSettings& points) {
   std::set<std::string> contents;
   std::set<std::vector<std::string>> of_models;
   for (const auto& point : points) {
@@ -244,7 +243,7 @@ std::string files_of(const AllSettings& points) {
   }
   for (const std::vector<std::string>& files : of_models) contents.insert(contents_of(files));
   contents.erase("");
-  return contents.empty() ? "" : base::hash(fmt::format("{}", fmt::join(contents, " ")));
+  return {contents.begin(), contents.end()};
 }
 
 AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names, Faults& faults) {

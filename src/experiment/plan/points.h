@@ -57,8 +57,8 @@ std::vector<PointRead> read_each(const std::vector<Point>& points, const std::ve
 AllSettings read_points(const std::vector<Point>& points, const std::vector<std::string>& names,
                         scenario::Faults& faults);
 
-/// A hash of the contents of all files that the points name; empty without one.
+/// Hashes of the contents of the files that the points name, each once, ascending.
 /// Errors: EnvironmentError for a file that cannot be read.
-std::string files_of(const AllSettings& points);
+std::vector<std::string> files_of(const AllSettings& points);
 
 }  // namespace simgrad::experiment

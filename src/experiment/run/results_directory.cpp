@@ -47,6 +47,16 @@ std::string differences_of_scenarios(const Json& there, const Json& here) {
   return differences(defining_leaves(there, varied), defining_leaves(here, varied), "there", "here");
 }
 
+/// Whether a file has been edited since: one that was named there has no contents of here, and the other way round. A
+/// grid that has grown, or shrunk, names more files, or fewer.
+bool other_files(const Json& there, const Json& here) {
+  const auto lacks = [](const Json& some, const Json& each) { return std::ranges::find(some, each) == some.end(); };
+  const auto goes_beyond = [&](const Json& one, const Json& other) {
+    return std::ranges::any_of(one, [&](const Json& each) { return lacks(other, each); });
+  };
+  return there.is_array() && here.is_array() && goes_beyond(there, here) && goes_beyond(here, there);
+}
+
 /// The differences that make another experiment of the one in a directory; empty if there is none.
 std::string differences_of_another(const Json& there, const Json& here) {
   if (there.is_null()) return {};
@@ -57,8 +67,9 @@ std::string differences_of_another(const Json& there, const Json& here) {
     return fmt::format("the numerics are number {} there and {} here", member("results").dump(),
                        here["results"].dump());
   const std::string different = differences_of_scenarios(member("scenario"), here["scenario"]);
-  const bool other_files = there.contains("files") && here.contains("files") && there["files"] != here["files"];
-  return different.empty() && other_files ? "a file that it names has other contents" : different;
+  return different.empty() && other_files(member("files"), here.value("files", Json()))
+             ? "a file that it names has other contents"
+             : different;
 }
 
 /// Errors: EnvironmentError if the tree has no scenario.

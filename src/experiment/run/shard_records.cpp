@@ -112,8 +112,9 @@ class Gathering {
       const auto place = std::ranges::find_if(places, [&](const std::string& out) { return has(out, stem); });
       if (place == places.end()) {
         if (is_failed(record)) return true;
+        std::error_code unknown;
         for (const std::string& out : places)
-          if (const std::string file = file_of(out, stem); std::filesystem::exists(file))
+          if (const std::string file = file_of(out, stem); std::filesystem::exists(file, unknown))
             damaged_.push_back(fmt::format("{} is damaged", file));
         return false;
       }

@@ -95,7 +95,8 @@ std::string closest(const ReportModel& model) {
   const bool some = std::ranges::any_of(model.cases, [](const Case& one) { return one.row.reached > 0; });
   std::string text = some ? tr("No strategy reached the target with every seed") : tr("No run reached the target");
   if (model.comparison.target) text += tr(" (loss {})", number_text(*model.comparison.target, 4));
-  if (best && model.comparison.target && *best->row.final_loss <= *model.comparison.target)  // between two averages
+  const auto& target = model.comparison.target;
+  if (best && target && best->row.reached == 0 && *best->row.final_loss <= *target)  // between two averages
     text += tr("; the replicas' mean of {}, which no worker holds, has loss {}", model.named(*best),
                number_text(*best->row.final_loss, 4));
   else if (const auto level = best ? level_with(model, *best) : std::vector<std::string>(); level.size() > 1)
