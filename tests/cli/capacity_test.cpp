@@ -167,6 +167,9 @@ work = "200d"
   const Json none = capacity_of(with(jobs, "[0, 2, 20]", "[0, 20]"), "--seeds 1..10");
   CHECK(none.at("finding").get<std::string>().starts_with(
       "More spares do not pay: no larger number of the list is better than "));
+  const Json few = capacity_of(with(jobs, "[0, 2, 20]", "[0, 20]"), "--seeds 1..3");
+  CHECK(few.at("fleet").at(0).at("goodput").get<double>() > few.at("fleet").at(1).at("goodput").get<double>());
+  CHECK(few.at("finding").get<std::string>().starts_with("With these seeds it is not clear whether spares pay off: "));
   const Json one = capacity_of(jobs, "--seeds 3");
   CHECK(contains(one.at("finding").get<std::string>(), "one seed cannot show"));
 }

@@ -285,7 +285,7 @@ def all_times_twice(case):
     slower = tables.scaled(case.tree, lambda path, found: factors[found] if "watchdog" not in path else None)
     # SimGrid takes what ends within a nanosecond as one event, whose members then go on in another order. On InfiniBand
     # the bandwidth of a transfer also depends on those that begin in the same nanosecond.
-    names, rel = (("simulated_s",), 0.05) if case.at("cluster.network_model") == "infiniband" else (TIMES, 1e-5)
+    names, rel = (("simulated_s",), 0.02) if case.at("cluster.network_model") == "infiniband" else (TIMES, 1e-5)
     same(case.base(), case.runs(slower), names, "when all times are doubled", factor=2.0, rel=rel)
 
 
