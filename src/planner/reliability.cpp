@@ -75,16 +75,23 @@ void take_capacity(Reliability& all, std::int64_t hosts) {
   take_checkpoints(all, "daly");
 }
 
-/// Hosts that fail by [cluster.failures]: those of a class, or all; on the spot market those of workers alone.
-int failing_hosts(const Settings& settings, std::int64_t hosts) {
+/// Hosts that fail by [cluster.failures], each with all of its devices: those of a class, or all; on the spot market
+/// those of workers alone.  devices: of the training.
+int failing_hosts(const Settings& settings, std::int64_t devices) {
   const cluster::FailureProcess& process = settings.cluster.failures.of_hosts();
-  std::vector<record::HostUse> all = timed_hosts(settings, hosts);
+  std::vector<record::HostUse> all = timed_hosts(settings, devices);
   if (all.empty()) {  // on a platform's file, whose classes are not known here
-    all.resize(static_cast<std::size_t>(hosts));
-    for (record::HostUse& host : all) host.host_class = process.only_class;
+    all.resize(static_cast<std::size_t>(devices));
+    for (std::size_t host = 0; host < all.size(); ++host) {
+      all[host].host_number = static_cast<std::int64_t>(host);
+      all[host].host_class = process.only_class;
+      all[host].serves = std::cmp_greater_equal(host, settings.cluster.workers);
+    }
   }
-  for (std::size_t host = 0; host < all.size(); ++host)
-    all[host].serves = std::cmp_greater_equal(host, settings.cluster.workers);
+  const auto same_host = [](const record::HostUse& a, const record::HostUse& b) {
+    return a.host_number == b.host_number;
+  };
+  all.erase(std::ranges::unique(all, same_host).begin(), all.end());
   return static_cast<int>(std::ranges::count_if(all, [&](const record::HostUse& host) {
     return (!host.serves || process.concerns_servers()) &&
            (process.only_class.empty() || process.only_class == host.host_class);

@@ -210,6 +210,31 @@ restart_time = "3s"
   CHECK(contains(plan_of(stored)["texts"]["failures"], "by the simulation of 100 seeds"));
 }
 
+TEST_CASE("Hosts of several devices fail whole, by [cluster.failures] as by [capacity]") {
+  const std::string eight =
+      with(with(long_one, "workers = 4\n", "workers = 16\ntopology = { kind = \"star\", devices = 8 }\n"),
+           "numbers = false\n", "numbers = false\noptimizer = \"adam\"\n");
+  const std::string stored = with(eight, "latency = \"50us\"\n", "latency = \"50us\"\nstorage_bandwidth = \"1kBps\"\n");
+  const Json by_cluster = plan_of(with(stored, "numbers = false\n", "numbers = false\ncheckpoint_every = \"daly\"\n") +
+                                  R"([cluster.failures]
+hosts = { kind = "exponential", mtbf = "1000s" }
+repair = { kind = "constant", time = "60s" }
+detection = "2s"
+restart_time = "3s"
+)")["winner"];
+  const Json by_capacity = plan_of(stored + R"([capacity]
+failures = { kind = "exponential", mtbf = "1000s" }
+repair = { kind = "constant", time = "60s" }
+detection = "2s"
+restart = "3s"
+)")["winner"];
+  // Two hosts: a failure every 500 s while both are up, whichever section has them.
+  CHECK(number(by_cluster, "checkpoint_interval_s") ==
+        Approx(number(by_capacity, "checkpoint_interval_s")).epsilon(1e-9));
+  const double with_servers_s = number(by_cluster, "time_by_formula_s") * std::pow(1.0 - q, 2.0);
+  CHECK(number(by_cluster, "failures_expected") == Approx(with_servers_s / 500.0).epsilon(1e-6));
+}
+
 TEST_CASE("An amount whose failures no formula has is simulated whole if it is short, and refused if it is long") {
   const std::string elastic = R"([cluster.failures]
 hosts = { kind = "exponential", mtbf = "50ms" }

@@ -60,6 +60,8 @@ TEST_CASE("spares that cannot take a place are refused, with the place of the op
   };
   refused(crash + std::string("--set cluster.failures.spares=5"),
           "5 spares for 4 hosts of workers; expected at most as many");
+  refused(crash + std::string("--set cluster.failures.spares=3 --set 'cluster.topology={kind=\"star\",devices=2}'"),
+          "3 spares for 2 hosts of workers; expected at most as many");
   refused("--set cluster.failures.spares=1", "spares take the places of hosts that fail, but none can");
   refused(crash + std::string("--set cluster.failures.spares=1 --set cluster.failures.recovery=elastic "
                               "--set parallel.pipeline=1"),
@@ -107,6 +109,20 @@ TEST_CASE("a spare is paid for all the time, and saves the time of the repair") 
     CHECK(parts == Approx(result["cost_usd"].get<double>()).epsilon(1e-9));
   }
   CHECK(without["final_loss"] == with["final_loss"]);
+}
+
+TEST_CASE("a spare has as many devices as a host, and all of them are paid for") {
+  const tests::Scratch scratch;
+  const std::string devices = "--set 'cluster.topology={kind=\"star\",devices=2}' ";
+  const tests::Called called = run(scratch, devices + crash + "--set cluster.failures.spares=1");
+  INFO(called.err);
+  REQUIRE(called.exit_code == 0);
+  const json result = json::parse(called.out)["runs"][0];
+  CHECK(result["cost_usd"].get<double>() == Approx(1e-3 * 6 * result["simulated_s"].get<double>()).epsilon(1e-9));
+  std::vector<int> numbers;
+  for (const json& host : result["hosts"]) numbers.push_back(host["host_number"].get<int>());
+  CHECK(numbers == std::vector<int>{0, 0, 1, 1, 2, 2});
+  CHECK(result["crashes"] == 1);
 }
 
 }  // namespace spares_cli_test

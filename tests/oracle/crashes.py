@@ -5,14 +5,22 @@ Written without reading src/, from what `simgrad explain recovery` and its like 
 on without it; the ranks work again `restart_time` later, from the state that `recovery` names. There are no checkpoints
 here, so that "the last checkpoint" is the start. A crash before all that interrupts it.
 """
+import itertools
+
 from cables import quantity
 
 
-def crashes_of(failures):
-    """Time, rank, and the time at which its host is back."""
-    crashes = [(quantity(crash["at"]), crash["rank"],
+def devices_of(cluster):
+    """How many devices a host has."""
+    topology = cluster["topology"]
+    return topology.get("devices", 1) if isinstance(topology, dict) else 1
+
+
+def crashes_of(cluster):
+    """Time, host, and the time at which it is back. A host is lost with all of its devices."""
+    crashes = [(quantity(crash["at"]), crash["rank"] // devices_of(cluster),
                 quantity(crash["at"]) + quantity(crash["repair"]) if crash.get("repair") else float("inf"))
-               for crash in failures["crash"]]
+               for crash in cluster["failures"]["crash"]]
     return sorted(crashes)
 
 
@@ -25,19 +33,19 @@ def not_covered(scenario, run):
         return problems
     plain = cluster["topology"] in ("star", {"kind": "star", "devices": 1}) and not (
         cluster["relative_speeds"] or cluster["slow_links"])
-    recovery, crashes, workers = failures["recovery"], crashes_of(failures), cluster["workers"]
+    recovery, crashes, workers = failures["recovery"], crashes_of(cluster), cluster["workers"]
     known = {"restart": run["strategy"] in ("allreduce", "zero", "fsdp", "local_sgd"),
              "wait": run["strategy"] == "allreduce" and plain,
              "shrink": run["strategy"] == "allreduce" and plain}
     if not known.get(recovery) or failures["spares"]:
         problems.append(f"crashes with recovery {recovery}")
-    for (_, rank, back), (at, other, _) in zip(crashes, crashes[1:]):
-        if rank == other and at <= back:
+    for (_, host, back), (at, other, _) in itertools.combinations(crashes, 2):
+        if host == other and at <= back:
             problems.append("a crash of what has crashed")
     if recovery == "shrink":
-        rows, ranks = scenario["training"].get("batch_size_per_worker", 0) * workers, {rank for _, rank, _ in crashes}
+        rows, hosts = scenario["training"].get("batch_size_per_worker", 0) * workers, {host for _, host, _ in crashes}
         left = range(workers - len(crashes), workers)
-        if len(ranks) < len(crashes) or left[0] < 1 or any(rows % count for count in left):
+        if len(hosts) < len(crashes) or left[0] < 1 or any(rows % count for count in left):
             problems.append("parts of a batch of unlike size, or none")
     if recovery != "shrink" and any(back == float("inf") for _, _, back in crashes):
         problems.append("hosts that do not come back")
@@ -47,35 +55,39 @@ def not_covered(scenario, run):
 class Outage:
     """Crashes before the ranks work again: who is lost, and when the others go on."""
 
-    def __init__(self, failures):
-        self.pending, self.failures = crashes_of(failures), failures
-        self.waits = failures["recovery"] != "shrink"
+    def __init__(self, cluster):
+        self.pending, self.failures = crashes_of(cluster), cluster["failures"]
+        self.waits = self.failures["recovery"] != "shrink"
         self.lost = set()  # those that have no state yet, or are gone for good
 
     def ends(self):
         """The time at which the ranks begin to work again, `restart_time` included."""
-        at, rank, back = self.pending.pop(0)
+        at, host, back = self.pending.pop(0)
         known = at + quantity(self.failures["detection"])
         back = max(known, back) if self.waits else known
-        self.lost.add(rank)
+        self.lost.add(host)
         while self.pending and self.pending[0][0] <= back:
-            at, rank, again = self.pending.pop(0)
-            self.lost.add(rank)
+            at, host, again = self.pending.pop(0)
+            self.lost.add(host)
             back = max(back, again if self.waits else 0)
         return back + quantity(self.failures["restart_time"])
 
 
-def seconds(train, failures, steps, workers):
+def seconds(train, cluster, steps):
     """The time of a training; `train(steps, workers)` makes so many steps alone, from the state behind the ones before.
 
     Under "wait" the ranks that kept their memory send the state to those that lost it, each to as few as possible. The
-    crash of a rank that has made all of its steps changes nothing.
+    crash of a host whose ranks have made all of their steps changes nothing.
     """
-    outage, start, done, state, living = Outage(failures), 0.0, 0, 0.0, list(range(workers))
+    failures, devices, workers = cluster["failures"], devices_of(cluster), cluster["workers"]
+    outage, start, done, state, living = Outage(cluster), 0.0, 0, 0.0, list(range(workers))
     while True:
         part = train(steps - done, len(living))
         begin = start + state
-        while outage.pending and outage.pending[0][0] >= begin + part.ended_at[living.index(outage.pending[0][1])]:
+
+        def ended_at(host):
+            return max(part.ended_at[place] for place, rank in enumerate(living) if rank // devices == host)
+        while outage.pending and outage.pending[0][0] >= begin + ended_at(outage.pending[0][1]):
             outage.pending.pop(0)
         if not outage.pending:
             return begin + part.finished

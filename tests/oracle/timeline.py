@@ -288,7 +288,7 @@ def compare(results, folder, tolerance=1e-6):
         steps, workers = scenario["stop"]["steps"], scenario["cluster"]["workers"]
         mine, failures = train(steps, workers).answer, scenario["cluster"]["failures"]
         if failures["crash"]:
-            mine["simulated_s"] = crashes.seconds(train, failures, steps, workers)
+            mine["simulated_s"] = crashes.seconds(train, scenario["cluster"], steps)
         theirs = [("simulated_s", run["simulated_s"], mine["simulated_s"]), ("bytes", run["bytes"], mine["bytes"]),
                   ("messages", run["messages"], mine["messages"])]
         for rank in run["ranks"]:

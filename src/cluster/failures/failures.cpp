@@ -40,7 +40,8 @@ std::string_view name(Recovery recovery) { return recoveries.at(static_cast<std:
 std::span<const base::Choice> recovery_choices() { return recoveries; }
 
 void Crash::describe(base::Describer& d) {
-  d.integer("rank", rank, "the rank whose host crashes, counted among the ranks of its role", Bounds::at_least(0));
+  d.integer("rank", rank, "the rank whose host crashes, with all ranks on it; counted among the ranks of its role",
+            Bounds::at_least(0));
   d.choice("role", role, failing_roles, "the role of that rank");
   d.quantity("at", at_s, Unit::seconds, "the time of the crash", Bounds::at_least(0));
   d.quantity("repair", repair_s, Unit::seconds, "time until the host is back; default: never", Bounds::at_least(0));
@@ -48,7 +49,7 @@ void Crash::describe(base::Describer& d) {
 
 void FailureOptions::describe(base::Describer& d) {
   d.list("crash", crashes, "the crashes: { rank, role, at, repair }");
-  d.component("hosts", hosts, "failure process of each host, of workers and servers");
+  d.component("hosts", hosts, "failure process of each host, with all of its devices, of workers and servers");
   d.component("repair", repair,
               "time until a host that failed (hosts) is back; default under \"exponential\" and \"weibull\": constant; "
               "a trace has these times itself");
@@ -65,7 +66,8 @@ void FailureOptions::describe(base::Describer& d) {
       "time that the ranks need, once all are up, before they work again; reading the checkpoint comes in addition",
       Bounds::between(0, 1e9));
   d.integer("spares", spares,
-            "hosts in reserve: one of them replaces a lost host once the loss is detected, and a repaired host joins "
+            "hosts in reserve, with as many devices as the others: one of them replaces a lost host once the loss is "
+            "detected, and a repaired host joins "
             "the reserve",
             Bounds::between(0, 1e6));
   d.choice("recovery", recovery, recoveries, "how the training recovers; a [[strategy]] may have its own recovery");

@@ -44,7 +44,8 @@ void FailureProcess::describe_class(base::Describer& d) {
 }
 
 void ExponentialFailures::describe(base::Describer& d) {
-  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one host or link", duration_bounds);
+  d.quantity("mtbf", mean_s, Unit::seconds,
+             "mean time between failures of one host, with all of its devices, or of one link", duration_bounds);
   describe_class(d);
 }
 
@@ -56,7 +57,8 @@ std::optional<Outage> ExponentialFailures::next(int, std::int64_t, double up_sin
 }
 
 void WeibullFailures::describe(base::Describer& d) {
-  d.quantity("mtbf", mean_s, Unit::seconds, "mean time between failures of one host or link", duration_bounds);
+  d.quantity("mtbf", mean_s, Unit::seconds,
+             "mean time between failures of one host, with all of its devices, or of one link", duration_bounds);
   d.number("shape", shape,
            "the shape of the Weibull distribution: 1 is exponential, and about 0.7 fits failures of computers",
            Bounds::between(0.1, 100));

@@ -10,7 +10,8 @@ using base::Unit;
 void SpotMarket::describe(base::Describer& d) {
   constexpr Bounds durations{.least = 0.0, .most = 1e12, .positive = true};
   d.quantity("interruption", interruption_s, Unit::seconds,
-             "mean time until a host is taken away, each independently of the others", durations);
+             "mean time until a host, with all of its devices, is taken away, each independently of the others",
+             durations);
   d.quantity("replacement", replacement_s, Unit::seconds, "time until another host has taken its place",
              Bounds::between(0, 1e12));
   describe_class(d);

@@ -57,11 +57,11 @@ std::vector<std::vector<Outage>> read_outages(const std::string& file) {
 }
 
 void TracedFailures::describe(base::Describer& d) {
-  d.path(
-      "path", path,
-      "the CSV file, of one of two layouts. host,down_at,up_at in seconds: hosts are numbered as ranks are, workers' "
-      "first, then servers'. server,start_day,end_day,level,class in days, below comments: hosts are servers of the "
-      "trace, drawn by the seed, which begin at a random moment of it");
+  d.path("path", path,
+         "the CSV file, of one of two layouts. host,down_at,up_at in seconds: hosts are numbered, workers' first, "
+         "then servers'; a host of several devices has one number. server,start_day,end_day,level,class in days, below "
+         "comments: hosts are servers of the "
+         "trace, drawn by the seed, which begin at a random moment of it");
   d.integer("servers", servers,
             "servers of the traced cluster, those without a fault included; default: as the file's comment says",
             base::Bounds::between(1, most_ranks));

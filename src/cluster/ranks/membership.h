@@ -28,6 +28,10 @@ class Membership {
   explicit Membership(World& world);
 
   bool alive(int rank) const { return ranks_[rank].alive; }
+  /// The ranks that live on the host of that rank, on any of its devices, in ascending order: they fail together.
+  std::vector<int> ranks_beside(int rank) const;
+  bool fail_together(int rank, int other) const { return ranks_[rank].host_number == ranks_[other].host_number; }
+  int host_number(int rank) const { return ranks_[rank].host_number; }
   /// The rank's host goes down, with all its ranks' actors and their transfers; their time is `down` until revive.
   void crash(int rank);
   void revive(int rank);
@@ -69,6 +73,7 @@ class Membership {
  private:
   struct Rank {
     double lost_at_s = -std::numeric_limits<double>::infinity();
+    int host_number = 0;
     int incarnation = 0;
     bool announced = true;
     bool alive = true;

@@ -4,16 +4,11 @@
 
 namespace simgrad::cluster {
 
-namespace {
-
-/// The hosts of workers come first, those of servers alone behind them.
-std::int64_t number_of_host(const Options& options, std::int64_t host) {
+std::int64_t host_number(const Options& options, std::int64_t device) {
   const std::int64_t devices = options.devices_of_host();
-  if (host < options.workers) return host / devices;
-  return (options.workers + devices - 1) / devices + host - options.workers;
+  if (device < options.workers) return device / devices;
+  return (options.workers + devices - 1) / devices + device - options.workers;
 }
-
-}  // namespace
 
 bool rented_on_spot(const FailureOptions& failures, const std::string& host_class) {
   return failures.market == Market::spot &&
@@ -22,7 +17,7 @@ bool rented_on_spot(const FailureOptions& failures, const std::string& host_clas
 
 record::HostUse planned_host(const Options& options, int host) {
   record::HostUse use;
-  use.host_number = number_of_host(options, host);
+  use.host_number = host_number(options, host);
   use.serves = true;
   use.host_class = plain_host_class;
   if (const HostClass* host_class = class_of(options.host_classes, options.workers, host)) {
@@ -40,8 +35,8 @@ void add_spares(std::vector<record::HostUse>& hosts, const Options& options) {
   spare.busy_s = spare.down_s = 0.0;
   const std::int64_t next = std::ranges::max(hosts, {}, &record::HostUse::host_number).host_number + 1;
   for (std::int64_t k = 0; k < options.failures.spares; ++k) {
-    spare.host_number = next + k / options.devices_of_host();
-    hosts.push_back(spare);
+    spare.host_number = next + k;
+    hosts.insert(hosts.end(), static_cast<std::size_t>(options.devices_of_host()), spare);
   }
 }
 

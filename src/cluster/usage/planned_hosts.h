@@ -1,6 +1,7 @@
 /// Hosts as they are rented, before anything runs on them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,12 @@
 
 namespace simgrad::cluster {
 
-/// Adds the spare hosts, which are as the first host is and which no rank lives on.
+/// The number of the host of the cluster that a device belongs to: hosts of workers come first, then those that have
+/// servers alone, of one device each.  device: as SimGrid's hosts are numbered, for which each device is a host.
+std::int64_t host_number(const Options& options, std::int64_t device);
+
+/// Adds the spare hosts, each with as many devices as a host of workers has. They are as the first device is, and no
+/// rank lives on them.
 void add_spares(std::vector<record::HostUse>& hosts, const Options& options);
 
 /// Whether hosts of that class are on the spot market.

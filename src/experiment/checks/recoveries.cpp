@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cluster/usage/planned_hosts.h"
 #include "experiment/plan/places.h"
 #include "experiment/plan/selected.h"
 #include "strategies/parallel/parallel.h"
@@ -124,9 +125,9 @@ void check_spares(const Settings& settings, const Document& document, const std:
   const std::int64_t spares = settings.cluster.failures.spares;
   if (spares == 0) return;
   const scenario::Position at = place(document, "cluster.failures.spares");
-  if (spares > settings.cluster.workers)
-    faults.add(at, fmt::format("{} spares for {} hosts of workers; expected at most as many", spares,
-                               settings.cluster.workers));
+  const std::int64_t most = cluster::host_number(settings.cluster, settings.cluster.workers - 1) + 1;
+  if (spares > most)
+    faults.add(at, fmt::format("{} spares for {} hosts of workers; expected at most as many", spares, most));
   if (!settings.jobs.empty())
     faults.add(at,
                "several jobs share the hosts, and a spare takes the place of one job's; leave spares or [[job]] out");

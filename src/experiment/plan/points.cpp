@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "cluster/computed/measured.h"
 #include "cluster/fabric/cluster.h"
+#include "cluster/usage/planned_hosts.h"
 #include "experiment/checks/recoveries.h"
 #include "experiment/plan/equal_points.h"
 #include "experiment/plan/places.h"
@@ -163,7 +164,8 @@ void look_at_traces(Settings& settings, Files& files, Faults& faults) {
   for (const std::string& file : settings.cluster.failures.hosts->files()) {
     settings.failure_contents += files.hash(file);
     try {
-      settings.cluster.failures.hosts->check_files(settings.hosts_needed() + settings.cluster.failures.spares);
+      const std::int64_t hosts = cluster::host_number(settings.cluster, settings.hosts_needed() - 1) + 1;
+      settings.cluster.failures.hosts->check_files(hosts + settings.cluster.failures.spares);
     } catch (const base::ScenarioError& error) {
       for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);
     }

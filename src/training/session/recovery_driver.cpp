@@ -25,14 +25,32 @@ void fail_without(cluster::Cluster& cluster, const char* role) {
                   role, cluster.now()));
 }
 
+namespace {
+
+std::vector<int> first_ranks_of_hosts(const cluster::World& world) {
+  std::set<int> hosts;
+  std::vector<int> ranks;
+  for (int rank = 0; rank < world.size(); ++rank)
+    if (hosts.insert(world.membership().host_number(rank)).second) ranks.push_back(rank);
+  return ranks;
+}
+
+/// The rank, or the workers that are on its host: "rank 3", "the host of ranks 8 to 15".
+std::string who(const cluster::World& world, int rank) {
+  std::vector<int> workers = world.membership().ranks_beside(rank);
+  std::erase_if(workers, [&](int each) { return each >= world.workers(); });
+  if (workers.size() < 2) return fmt::format("rank {}", rank);
+  return fmt::format("the host of ranks {} to {}", workers.front(), workers.back());
+}
+
+}  // namespace
+
 std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster::World& world) {
   const cluster::FailureProcess& process = cluster.options().failures.of_hosts();
   std::vector<int> ranks;
   if (!process.happens()) return ranks;
-  std::set<int> hosts;
-  for (int rank = 0; rank < world.size(); ++rank) {
-    const bool first_of_its_host = hosts.insert(world.host(rank)).second;
-    if (!first_of_its_host || (rank >= world.workers() && !process.concerns_servers())) continue;
+  for (const int rank : first_ranks_of_hosts(world)) {
+    if (rank >= world.workers() && !process.concerns_servers()) continue;
     if (process.only_class.empty() || cluster.host_class(world.host(rank)) == process.only_class) ranks.push_back(rank);
   }
   return ranks;
@@ -40,8 +58,9 @@ std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster:
 
 void RecoveryDriver::schedule_crashes() {
   const std::vector<int> failing = ranks_that_fail(cluster_, world_);
+  places_ = first_ranks_of_hosts(world_);
   if (const std::int64_t spares = cluster_.options().failures.spares; spares > 0)
-    spares_.emplace(world_.size(), static_cast<int>(spares));
+    spares_.emplace(static_cast<int>(places_.size()), static_cast<int>(spares));
   if (!spares_)
     for (const int rank : failing) schedule_next(rank, 0, 0.0);
   else if (!failing.empty())
@@ -52,7 +71,7 @@ void RecoveryDriver::schedule_crashes() {
     const int rank = static_cast<int>(each.rank) + (server ? world_.workers() : 0);
     cluster_.at(each.at_s, [this, rank, repair_s = each.repair_s] {
       if (!spares_) return crash(rank, repair_s);
-      if (const auto in_place = spares_->server_in(rank)) lose_server(*in_place, repair_s);
+      if (const auto in_place = spares_->server_in(place_of(rank))) lose_server(*in_place, repair_s);
     });
   }
 }
@@ -67,7 +86,7 @@ std::optional<cluster::Outage> RecoveryDriver::next_outage(int host, std::int64_
 }
 
 void RecoveryDriver::schedule_next(int rank, std::int64_t count, double up_since_s) {
-  const auto outage = next_outage(world_.host(rank), count, up_since_s);
+  const auto outage = next_outage(world_.membership().host_number(rank), count, up_since_s);
   if (!outage) return;
   cluster_.at(outage->down_s, [this, rank, count, outage] {
     if (over()) return;
@@ -90,6 +109,12 @@ void RecoveryDriver::schedule_next_of_server(int server, std::int64_t count, dou
   });
 }
 
+/// The place of that rank's host among those that spares take.
+int RecoveryDriver::place_of(int rank) const {
+  const int first = world_.membership().ranks_beside(rank).front();
+  return static_cast<int>(std::ranges::lower_bound(places_, first) - places_.begin());
+}
+
 /// A server is down, in its place or in reserve.  repair_s: until it is a spare; none: never.
 void RecoveryDriver::lose_server(int server, std::optional<double> repair_s) {
   if (over()) return;
@@ -100,14 +125,16 @@ void RecoveryDriver::lose_server(int server, std::optional<double> repair_s) {
       spares_->repaired(server);
       fill_places();
     });
-  if (place) crash(*place, {});
+  if (place) crash(places_[static_cast<std::size_t>(*place)], {});
 }
 
 /// Gives spares to the places that lack a host, once their loss is detected.
 void RecoveryDriver::fill_places() {
   if (!revoked_) return;
-  for (const int rank : spares_->fill()) {
-    training_.note_failure(fmt::format("a spare host took the place of rank {} at {:.6g} s", rank, world_.now()));
+  for (const int place : spares_->fill()) {
+    const int rank = places_[static_cast<std::size_t>(place)];
+    training_.note_failure(
+        fmt::format("a spare host took the place of {} at {:.6g} s", who(world_, rank), world_.now()));
     world_.membership().revive(rank);
   }
   cluster_.at(world_.now(), [this] { resume(); });
@@ -147,9 +174,8 @@ void RecoveryDriver::crash(int rank, std::optional<double> repair_s) {
     world_.membership().lose(rank);
   else
     world_.membership().crash(rank);
-  for (int each = 0; each < world_.size(); ++each)
-    if (world_.same_host(each, rank)) training_.forget(each);
-  training_.note_failure(fmt::format("rank {} crashed at {:.6g} s", rank, world_.now()));
+  for (const int each : world_.membership().ranks_beside(rank)) training_.forget(each);
+  training_.note_failure(fmt::format("{} crashed at {:.6g} s", who(world_, rank), world_.now()));
   if (repair_s && terms_.recovery != cluster::Recovery::shrink) {
     repairs_.push_back({world_.now() + *repair_s, rank});
     cluster_.at(repairs_.back().back_s, [this] { come_back(); });
@@ -166,8 +192,8 @@ void RecoveryDriver::crash(int rank, std::optional<double> repair_s) {
 }
 
 void RecoveryDriver::crash_in_place(int rank) {
-  for (int each = 0; each < world_.workers(); ++each)
-    if (world_.same_host(each, rank)) training_.lose(each);
+  for (const int each : world_.membership().ranks_beside(rank))
+    if (each < world_.workers()) training_.lose(each);
   if (!a_worker_lives() && repairs_.empty()) return fail_without(cluster_, "worker");
   cluster_.at(world_.now() + cluster_.options().failures.detection_s,
               [&world = world_, rank, lost = world_.membership().incarnation(rank)] {
@@ -192,8 +218,8 @@ bool RecoveryDriver::revive_repaired() {
       continue;
     }
     world_.membership().rejoin(repair.rank);
-    for (int rank = 0; rank < world_.workers(); ++rank)
-      if (world_.same_host(rank, repair.rank)) training_.bring_back(rank);
+    for (const int rank : world_.membership().ranks_beside(repair.rank))
+      if (rank < world_.workers()) training_.bring_back(rank);
   }
   return std::erase_if(repairs_, [&](const Repair& repair) { return repair.back_s <= now; }) > 0;
 }
@@ -223,14 +249,18 @@ bool RecoveryDriver::a_worker_lives() const {
   return false;
 }
 
+/// Whether a server lives on that rank's host.
+bool RecoveryDriver::has_server(int rank) const {
+  return world_.membership().ranks_beside(rank).back() >= world_.workers();
+}
+
 /// Whether the others can go on when this rank's host is lost.
 bool RecoveryDriver::goes_on_without(int rank) const {
   if (!keeps_going()) return false;
-  for (int server = world_.workers(); server < world_.size(); ++server)
-    if (world_.same_host(server, rank)) return false;
+  if (has_server(rank)) return false;
   if (!terms_.workers_hold) return true;
   for (int each = 0; each < world_.workers(); ++each)
-    if (replicas_.active(each) && !world_.same_host(each, rank)) return true;
+    if (replicas_.active(each) && !world_.membership().fail_together(each, rank)) return true;
   return false;
 }
 
@@ -238,11 +268,9 @@ bool RecoveryDriver::ready() const {
   if (spares_ && spares_->lacking()) return false;
   if (repairs_.empty() || terms_.recovery == cluster::Recovery::shrink) return true;
   if (terms_.recovery != cluster::Recovery::elastic && !keeps_going()) return false;
-  return a_worker_lives() && std::ranges::none_of(repairs_, [&](const Repair& repair) {
-           for (int server = world_.workers(); server < world_.size(); ++server)
-             if (terms_.servers_hold && world_.same_host(server, repair.rank)) return true;
-           return false;
-         });
+  return a_worker_lives() && !(terms_.servers_hold && std::ranges::any_of(repairs_, [&](const Repair& repair) {
+                                 return has_server(repair.rank);
+                               }));
 }
 
 void RecoveryDriver::resume() {

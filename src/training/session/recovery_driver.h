@@ -18,7 +18,7 @@ namespace simgrad::training {
 
 class Replicas;
 
-/// One rank of each host that is subject to the hosts' failure process.
+/// The first rank of each host that is subject to the hosts' failure process. A host fails with all of its devices.
 std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster::World& world);
 
 /// The training, as the recovery driver sees it.
@@ -72,12 +72,14 @@ class RecoveryDriver {
  private:
   bool keeps_going() const { return terms_.recovery == cluster::Recovery::keep_going; }
   bool goes_on_without(int rank) const;
+  bool has_server(int rank) const;
   bool a_worker_lives() const;
   void crash(int rank, std::optional<double> repair_s);
   void crash_in_place(int rank);
   void schedule_next(int rank, std::int64_t count, double up_since_s);
   void schedule_next_of_server(int server, std::int64_t count, double up_since_s);
   std::optional<cluster::Outage> next_outage(int host, std::int64_t count, double up_since_s) const;
+  int place_of(int rank) const;
   void lose_server(int server, std::optional<double> repair_s);
   void fill_places();
   bool hopeless();
@@ -100,6 +102,7 @@ class RecoveryDriver {
   Recoverable& training_;
   Terms terms_;
   std::vector<Repair> repairs_;   ///< to come
+  std::vector<int> places_;       ///< of spares: the first rank of each host
   std::optional<Spares> spares_;  ///< nothing where there are no spares
   std::int64_t best_step_ = 0;    ///< the latest that was ever complete
   int crashes_since_ = 0;         ///< since then
