@@ -57,12 +57,11 @@ Rates rates_of(const std::vector<record::HostUse>& hosts, const outputs::Prices&
 
 std::vector<HostOfDevices> hosts_of_devices(const Candidate& candidate) {
   const cluster::Options& cluster = candidate.settings->cluster;
-  const auto devices = static_cast<std::size_t>(cluster.devices_of_host());
   std::vector<HostOfDevices> all;
-  if (devices == 1 || candidate.hosts.empty()) return all;
-  for (std::size_t w = 0; w < static_cast<std::size_t>(cluster.workers); ++w) {
-    if (w % devices == 0) all.emplace_back();
-    const record::HostUse& place = candidate.hosts[w];
+  if (cluster.devices_of_host() == 1) return all;
+  for (const record::HostUse& place : candidate.hosts) {
+    if (place.serves) continue;
+    if (all.empty() || all.back().back().first->host_number != place.host_number) all.emplace_back();
     HostOfDevices& host = all.back();
     if (host.empty() || host.back().first->host_class != place.host_class) host.emplace_back(&place, 0);
     ++host.back().second;
@@ -102,7 +101,7 @@ std::string devices_text(const HostOfDevices& host, const cluster::Options& clus
   return outputs::listed(classes, classes.size());
 }
 
-/// "32 hosts of 8 h100 (256 devices)", by what is in them.
+/// "32 hosts of 8 h100 (256 devices)", by what is in them. Spares are the last hosts.
 std::vector<std::string> texts_of_devices(const Candidate& candidate) {
   struct Equipped {
     std::string devices;
@@ -110,7 +109,9 @@ std::vector<std::string> texts_of_devices(const Candidate& candidate) {
   };
   const cluster::Options& cluster = candidate.settings->cluster;
   std::vector<Equipped> all;
+  const record::HostUse* const spares = candidate.hosts.data() + candidate.settings->cluster.workers;
   for (const HostOfDevices& host : hosts_of_devices(candidate)) {
+    if (host.front().first >= spares) break;
     const std::string devices = devices_text(host, cluster);
     auto same = std::ranges::find(all, devices, &Equipped::devices);
     if (same == all.end()) same = all.insert(all.end(), {devices});
@@ -130,17 +131,18 @@ std::string hosts_text(const Candidate& candidate) {
   if (candidate.hosts.empty())
     return counted(static_cast<std::size_t>(candidate.settings->hosts_needed()), "{} host", "{} hosts");
   std::vector<std::string> all = texts_of_devices(candidate);
-  const bool spares_are_devices = !all.empty();
+  const bool of_devices = !all.empty();
   auto others = candidate.hosts;
-  if (spares_are_devices) others.erase(others.begin(), others.begin() + candidate.settings->cluster.workers);
+  if (of_devices) std::erase_if(others, [](const record::HostUse& host) { return !host.serves; });
   for (const auto& [host, count] : alike(others)) {
     const bool plain = host->host_class == cluster::plain_host_class;
-    const std::string text = spares_are_devices && !host->serves ? counted(count, "{} spare device", "{} spare devices")
-                             : !plain                            ? fmt::format("{} {}", count, host->host_class)
-                             : host->serves                      ? counted(count, "{} server", "{} servers")
-                                                                 : counted(count, "{} host", "{} hosts");
+    const std::string text = !plain         ? fmt::format("{} {}", count, host->host_class)
+                             : host->serves ? counted(count, "{} server", "{} servers")
+                                            : counted(count, "{} host", "{} hosts");
     all.push_back(text + (host->spot ? tr(" on spot") : ""));
   }
+  const auto spares = static_cast<std::size_t>(candidate.settings->cluster.failures.spares);
+  if (of_devices && spares > 0) all.push_back(counted(spares, "{} spare host", "{} spare hosts"));
   return outputs::listed(all, all.size());
 }
 

@@ -25,7 +25,8 @@ Rates rates_of(const std::vector<record::HostUse>& hosts, const outputs::Prices&
 /// The devices in a host: a first device of each class, and how many the host has of that class.
 using HostOfDevices = std::vector<std::pair<const record::HostUse*, std::int64_t>>;
 
-/// The hosts of a candidate's workers where hosts have several devices, each a worker; else empty.
+/// The hosts of a candidate's workers where hosts have several devices, each a worker, and the spares behind them; else
+/// empty.
 std::vector<HostOfDevices> hosts_of_devices(const Candidate& candidate);
 
 /// The hosts beside those: all where each worker has a host of its own, else those of servers. Spares are hosts of

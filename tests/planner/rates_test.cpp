@@ -41,7 +41,7 @@ device = "h100"
 hosts = { kind = "exponential", mtbf = "1h" }
 repair = { kind = "constant", time = "1s" }
 recovery = "restart"
-spares = 2
+spares = 1
 [data]
 source = "house_prices"
 samples = 640
@@ -118,16 +118,16 @@ TEST_CASE("plan.hosts limits hosts, and not their devices") {
   CHECK_THROWS_WITH(hosts_of(limited(1)), ContainsSubstring("2 hosts of class host, but plan.hosts has at most 1"));
 }
 
-TEST_CASE("Spares are devices where workers are devices, and a server is a host") {
+TEST_CASE("Spares are whole hosts where workers are devices, and a server is a host") {
   const Candidate spares = with_spares("allreduce", 1);
-  CHECK(hosts_text(spares) == "1 host of 8 h100 (8 devices) and 2 spare devices");
-  CHECK(spares.hosts.size() == 10);
+  CHECK(hosts_text(spares) == "1 host of 8 h100 (8 devices) and 1 spare host");
+  CHECK(spares.hosts.size() == 2 * 8);
   CHECK(other_hosts(spares).empty());
-  CHECK(hosts_by_class(spares) == std::map<std::string, std::int64_t>{{"host", 1}});
+  CHECK(hosts_by_class(spares) == std::map<std::string, std::int64_t>{{"host", 2}});
   const Candidate server = with_spares("parameter_server", 2);
-  CHECK(hosts_text(server) == "1 host of 8 h100 (8 devices), 1 server and 2 spare devices");
+  CHECK(hosts_text(server) == "1 host of 8 h100 (8 devices), 1 server and 1 spare host");
   CHECK(other_hosts(server).size() == 1);
-  CHECK(hosts_by_class(server) == std::map<std::string, std::int64_t>{{"host", 2}});
+  CHECK(hosts_by_class(server) == std::map<std::string, std::int64_t>{{"host", 3}});
 }
 
 }  // namespace rates_test
