@@ -37,6 +37,12 @@ std::int64_t Traits::side_actors(const cluster::Options& cluster) const {
   return answering_actors + (cluster.own_network(many_to_many) ? 0 : taking_actors);
 }
 
+std::string step_of_gradients(std::int64_t gradients, int P) {
+  if (P == 1) return "";
+  return gradients == 1 ? "one update by the gradient of one worker, and not of all"
+                        : fmt::format("one update by {} gradients, from any workers", gradients);
+}
+
 std::string about_steps(const Traits& traits, std::int64_t steps) {
   return traits.step_is.empty() ? "" : fmt::format("stop.steps = {}: a step is {}", steps, traits.step_is);
 }

@@ -187,6 +187,9 @@ struct Traits {
   std::int64_t side_actors(const cluster::Options& cluster) const;
 };
 
+/// Traits::step_is of servers, or of a shared memory, whose updates take so many gradients of any of P workers.
+std::string step_of_gradients(std::int64_t gradients, int P);
+
 /// A sentence about the meaning of stop.steps, where a step is no update by every worker; else empty.
 std::string about_steps(const Traits& traits, std::int64_t steps);
 

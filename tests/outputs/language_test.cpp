@@ -207,6 +207,10 @@ TEST_CASE("language: notes are recognised, with their numbers and the notes with
   CHECK(
       translated("stop.steps = 9: a step is one exchange of one worker with the centre, after period = 4 gradients of "
                  "that worker") == "stop.steps = 9：一步是一个工作节点与中心变量交换一次，此前它算 period = 4 个梯度");
+  CHECK(translated("stop.steps = 9: a step is one update by the gradient of one worker, and not of all") ==
+        "stop.steps = 9：一步是用一个工作节点（而不是所有工作节点）的梯度更新一次");
+  CHECK(translated("stop.steps = 9: a step is one update by 3 gradients, from any workers") ==
+        "stop.steps = 9：一步是用任意工作节点的 3 个梯度更新一次");
   CHECK(
       translated(
           "data.csv:1: column \"date\" has 28 different texts, which become 28 of the 30 features; it looks like "

@@ -184,6 +184,25 @@ TEST_CASE("asp's staleness is near P - 1 whatever the noise of the workers' spee
   CHECK(*record.staleness_mean == Approx(7.0).epsilon(0.01));
 }
 
+TEST_CASE("a run says what its steps are where an update takes the gradients of some workers") {
+  const auto notes_of = [](training::Program program, int workers) {
+    Trial trial = equal_workers(std::move(program), 8);
+    trial.workers = workers;
+    return trial.run().record.notes;
+  };
+  const std::vector<std::string> of_one{
+      "stop.steps = 8: a step is one update by the gradient of one worker, and not of all"};
+  const std::vector<std::string> of_three{"stop.steps = 8: a step is one update by 3 gradients, from any workers"};
+  CHECK(notes_of(servers({.consistency = Consistency::asp}), 4) == of_one);
+  CHECK(notes_of(servers({.consistency = Consistency::ssp, .shards = 2, .staleness_bound = 1}), 4) == of_one);
+  CHECK(notes_of(servers({.consistency = Consistency::asp, .k_batch = 3}), 4) == of_three);
+  CHECK(notes_of(servers({.k_batch = 3}), 4) == of_three);
+  // Nothing to tell: every worker's gradient is in every update.
+  CHECK(notes_of(servers({}), 4).empty());
+  CHECK(notes_of(servers({.consistency = Consistency::ssp, .staleness_bound = 0}), 4).empty());
+  CHECK(notes_of(servers({.consistency = Consistency::asp}), 1).empty());
+}
+
 TEST_CASE("under ssp a worker that waits for a slow one is answered when that one is lost, and again when it is back") {
   for (const std::int64_t s : {1, 2}) {
     Trial trial = one_slow(servers({.consistency = Consistency::ssp, .shards = s, .staleness_bound = 1}), 120);

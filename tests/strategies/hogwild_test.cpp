@@ -168,8 +168,9 @@ TEST_CASE("an optimizer that moves every parameter makes hogwild's updates dense
   SparseTrial trial = a_key_a_row(2, 6);
   trial.training.optimizer.choose("momentum");
   const record::Record record = trial.run().record;
-  REQUIRE(record.notes.size() == 1);
-  CHECK(record.notes.front().starts_with("hogwild: every update moves all parameters"));
+  REQUIRE(record.notes.size() == 2);
+  CHECK(record.notes.front() == "stop.steps = 6: a step is one update by the gradient of one worker, and not of all");
+  CHECK(record.notes.back().starts_with("hogwild: every update moves all parameters"));
   // 3 updates a core, of all 5000 parameters: 4 d flops each with momentum.
   CHECK(record.simulated_s > 3 * 4 * 5000 / speed);
 }

@@ -87,6 +87,17 @@ TEST_CASE("on dense data sparse_logistic with servers is logistic regression") {
   CHECK(relative_distance(trial.run().final_parameters(), w) < 1e-12);
 }
 
+TEST_CASE("sparse servers that apply each gradient as it comes say that a step is one worker's") {
+  const std::vector<std::string> told{
+      "stop.steps = 12: a step is one update by the gradient of one worker, and not of all"};
+  for (const DenseOn dense : {DenseOn::servers, DenseOn::allreduce}) {
+    SparseTrial stale = sparse_servers({.consistency = Consistency::asp, .dense = dense});
+    CHECK(stale.run().record.notes == told);
+    SparseTrial fresh = sparse_servers({.dense = dense});
+    CHECK(fresh.run().record.notes.empty());
+  }
+}
+
 TEST_CASE("a step takes its closed form, and the bytes are the keys' and the numbers'") {
   SparseTrial trial = sparse_servers();
   trial.workers = 1;

@@ -14,7 +14,8 @@ Traits Hogwild::traits(int P) const {
           .asynchronous = true,
           .holder = Holder::memory,
           .hosts = std::vector<int>(static_cast<std::size_t>(P), 0),
-          .recoveries = {Recovery::restart, Recovery::wait}};  // a crash of the host leaves no memory
+          .recoveries = {Recovery::restart, Recovery::wait},  // a crash of the host leaves no memory
+          .step_is = training::step_of_gradients(1, P)};
 }
 
 void Hogwild::operator()(Worker& core) const {

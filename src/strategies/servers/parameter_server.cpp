@@ -60,6 +60,7 @@ Traits ParameterServer::traits(int P) const {
           .answering_actors = streams * (P + pairs),
           .taking_actors = (streams > 0 ? 1 : receiving) * pairs,
           .recoveries = stale() && !bucket_bytes ? training::every_recovery() : training::recoveries_by_generation(),
+          .step_is = stale() || k_batch ? training::step_of_gradients(k_batch.value_or(1), P) : "",
           .passes = bucket_bytes ? Traits::Passes::units : Traits::Passes::whole};
 }
 

@@ -27,6 +27,7 @@ Traits SparseParameterServer::traits(int P) const {
           .pairs = 2 * shards * P,
           .taking_actors = shards * P,
           .recoveries = std::move(recoveries),
+          .step_is = stale() ? training::step_of_gradients(1, P) : "",
           .passes = Traits::Passes::keys};
 }
 
