@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "cluster/options.h"
+#include "training/learning/batches.h"
 
 namespace simgrad::training {
 
@@ -45,6 +46,16 @@ std::string step_of_gradients(std::int64_t gradients, int P) {
 
 std::string about_steps(const Traits& traits, std::int64_t steps) {
   return traits.step_is.empty() ? "" : fmt::format("stop.steps = {}: a step is {}", steps, traits.step_is);
+}
+
+std::string about_rows(const Traits& traits, const Batches& batches, int workers) {
+  // Elsewhere rows are not dealt by one share a worker: free workers take splits, and tasks have turns.
+  const bool a_share_each = traits.lockstep() && !traits.cuts && !traits.turns && traits.free_workers_take.empty();
+  if (!a_share_each || batches.batch() >= workers) return "";
+  int without = 0;
+  for (int worker = 0; worker < workers; ++worker) without += batches.count(worker, workers) == 0 ? 1 : 0;
+  return fmt::format("a batch of {} row{} for {} workers leaves {} of them without rows in every step", batches.batch(),
+                     batches.batch() == 1 ? "" : "s", workers, without);
 }
 
 }  // namespace simgrad::training

@@ -17,6 +17,7 @@ struct Options;
 
 namespace simgrad::training {
 
+class Batches;
 class Learning;
 struct MemoryTerms;
 struct MeshLayout;
@@ -192,6 +193,9 @@ std::string step_of_gradients(std::int64_t gradients, int P);
 
 /// A sentence about the meaning of stop.steps, where a step is no update by every worker; else empty.
 std::string about_steps(const Traits& traits, std::int64_t steps);
+
+/// A sentence about workers without rows, where a step's batch has fewer rows than there are workers; else empty.
+std::string about_rows(const Traits& traits, const Batches& batches, int workers);
 
 struct Program {
   std::function<Traits(int P)> traits = [](int) { return Traits(); };  ///< P: the scenario's workers

@@ -211,6 +211,8 @@ TEST_CASE("language: notes are recognised, with their numbers and the notes with
         "stop.steps = 9：一步是用一个工作节点（而不是所有工作节点）的梯度更新一次");
   CHECK(translated("stop.steps = 9: a step is one update by 3 gradients, from any workers") ==
         "stop.steps = 9：一步是用任意工作节点的 3 个梯度更新一次");
+  CHECK(translated("a batch of 1 row for 4 workers leaves 3 of them without rows in every step") ==
+        "一批 1 行分给 4 个工作节点，使其中 3 个在每一步都没有行");
   CHECK(
       translated(
           "data.csv:1: column \"date\" has 28 different texts, which become 28 of the 30 features; it looks like "

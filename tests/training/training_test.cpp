@@ -53,6 +53,26 @@ TEST_CASE("stop.samples and stop.epochs end with the step that reaches them") {
   }
 }
 
+TEST_CASE("a run says how many workers have no rows, where a batch has fewer rows than there are workers") {
+  const auto notes_of = [](std::int64_t batch) {
+    Trial trial = centiseconds();
+    trial.workers = 4;
+    trial.batch = batch;
+    trial.stop.steps = 3;
+    return trial.run().record.notes;
+  };
+  CHECK(notes_of(4).empty());
+  CHECK(notes_of(3) ==
+        std::vector<std::string>{"a batch of 3 rows for 4 workers leaves 1 of them without rows in every step"});
+  CHECK(notes_of(1) ==
+        std::vector<std::string>{"a batch of 1 row for 4 workers leaves 3 of them without rows in every step"});
+  // Splits of the batch are dealt to whoever is free, and updates of servers wait for no one.
+  const training::Batches batches({.rows = 48, .batch = 1});
+  CHECK(about_rows({}, batches, 4).starts_with("a batch of 1 row"));
+  CHECK(about_rows({.free_workers_take = "splits = 2"}, batches, 4).empty());
+  CHECK(about_rows({.pace = training::Traits::Pace::server_updates}, batches, 4).empty());
+}
+
 TEST_CASE("stop.loss ends at the first evaluation at or below the target, and says when") {
   Trial trial = centiseconds();
   trial.stop.steps = 60;

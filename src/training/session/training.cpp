@@ -168,6 +168,8 @@ void Training::start() {
   schedule_timers();
   if (setup_.stop.steps)
     if (std::string text = about_steps(traits_, *setup_.stop.steps); !text.empty()) tally_.note(std::move(text));
+  if (std::string text = about_rows(traits_, learning_.batches(), world_.workers()); !text.empty())
+    tally_.note(std::move(text));
   if (const auto& faulty = cluster_.options().faulty; faulty->there() && world_.size() > 1)
     tally_.note(faulty->note(faulty.kind(), world_.workers(), learning_.seed()));
   const auto failing_hosts = static_cast<std::int64_t>(ranks_that_fail(cluster_, world_).size());
