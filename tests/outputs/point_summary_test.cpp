@@ -177,4 +177,13 @@ TEST_CASE("the table of all results has a row a case, with margins, the number o
   for (const auto& row : chart->table.rows) CHECK(row.size() == chart->table.columns.size());
 }
 
+TEST_CASE("the table of all results explains the sign ± where a number has a margin alone") {
+  const Run ring = reached(sample_run("ring", 2, {1.0, 0.0, 0.0, 0.0}), 0.01, 8.0);
+  const Results equal = results_of({with_seed(ring, 1), with_seed(ring, 2)}, 0.02);
+  const auto chart = report::points_table(report::report_model(equal));
+  REQUIRE(chart);
+  CHECK(chart->rows.at(0).seeds == 2);
+  CHECK(chart->sentence.find("±") == std::string::npos);
+}
+
 }  // namespace point_summary_test

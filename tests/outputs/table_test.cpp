@@ -142,6 +142,13 @@ TEST_CASE("several seeds are one row with their number, the mean and half of its
   CHECK_FALSE(contains(table(of({runs[0]}), {}), "seeds"));
 }
 
+TEST_CASE("the sign ± is explained where a cell has it, and not where all seeds take the same time") {
+  const Run run = reached(sample_run("a", 2, {1.0, 0.0, 0.0, 0.0}), 0.1, 2.0);
+  const std::string text = table(of({run, run, run}), {});
+  CHECK(contains(text, "1.00 s"));
+  CHECK_FALSE(contains(text, "±"));
+}
+
 TEST_CASE("a diverged or failed seed shows in the row") {
   Run diverged = sample_run("a", 2, {1.0, 0.0, 0.0, 0.0});
   diverged.record.status = record::Status::diverged;

@@ -73,8 +73,10 @@ std::string redone_lines(const Comparison& c, std::size_t width) {
 
 /// Explains the sign in the column of the time to the target.
 std::string margin_line(const Comparison& c, std::size_t width) {
-  const bool shown =
-      std::ranges::any_of(c.rows, [](const Row& row) { return row.time_to_target_margin_s.has_value(); });
+  const bool shown = std::ranges::any_of(c.rows, [](const Row& row) {
+    return row.time_to_target_s && row.time_to_target_margin_s &&
+           shows_margin(*row.time_to_target_s, *row.time_to_target_margin_s);
+  });
   return shown ? wrapped(tr("±: half of the 95 % interval of the mean over the seeds (Student's t)."), width) : "";
 }
 

@@ -220,10 +220,14 @@ std::string dollars(double usd) {
 
 std::string joules(double energy_j) { return scaled(energy_j, joules_units); }
 
-std::string with_margin(double mean, double margin, const std::function<std::string(double)>& text) {
+bool shows_margin(double mean, double margin) {
   constexpr double of_rounding = 1e-9;
+  return std::isfinite(margin) && margin > of_rounding * std::abs(mean);
+}
+
+std::string with_margin(double mean, double margin, const std::function<std::string(double)>& text) {
   std::string written = text(mean);
-  if (!std::isfinite(margin) || !(margin > of_rounding * std::abs(mean))) return written;
+  if (!shows_margin(mean, margin)) return written;
   const std::size_t first = written.find_first_of("0123456789");
   const auto spaces = std::count(written.begin(), written.end(), ' ');
   // A unit such as "min 20 s" has no number of its own to share.

@@ -48,8 +48,10 @@ std::string dollars(double usd);
 /// "850 J", "1.23 MJ".
 std::string joules(double energy_j);
 
-/// Returns a mean with its margin in one unit: "4.10 ms ± 0.30", "$0.0123 ± 0.00040", "3 min 20 s ± 12.0 s". A margin
-/// below a billionth of the mean is that of rounding, and is not shown.
+/// Whether a margin is shown beside its mean: below a billionth of the mean it is that of rounding.
+bool shows_margin(double mean, double margin);
+
+/// Returns a mean with its margin in one unit: "4.10 ms ± 0.30", "$0.0123 ± 0.00040", "3 min 20 s ± 12.0 s".
 /// text: the function that writes the mean.
 std::string with_margin(double mean, double margin, const std::function<std::string(double)>& text);
 

@@ -63,6 +63,12 @@ def margin(numbers):
     return T95[n - 1] * math.sqrt(math.fsum((x - middle) ** 2 for x in numbers) / (n - 1) / n)
 
 
+def shows_margin(numbers):
+    """Whether the mean is followed by its margin, which is more than that of rounding."""
+    half = margin(numbers)
+    return half is not None and half > 1e-9 * abs(mean(numbers))
+
+
 def seen(run):
     samples = run.get("samples_seen")
     return run["samples"] if samples is None else samples

@@ -4,7 +4,7 @@ import math
 import re
 
 from sentences import findings, memory
-from sentences.facts import Top, mean, point_text, printable, seen
+from sentences.facts import Top, mean, point_text, printable, seen, shows_margin
 from sentences.quantities import agrees
 from sentences.answers import closest_clause, listed, of_questions, without_winner
 from sentences.winners import candidates, chance_remark, is_first, same_score, too_large_for_one, with_margins
@@ -48,7 +48,8 @@ def line(reader, experiment):
         baselines(reader, experiment)
         return
     if reader.take(r"±: half of the 95 % interval of the mean over the seeds \(Student's t\)\."):
-        reader.claim("seeds", any(len(case.runs) > 1 for case in experiment.cases), "one seed")
+        reader.claim("seeds", any(shows_margin([run["time_to_target_s"] for run in case.good])
+                                  for case in experiment.cases), "no time with a margin")
         return
     if got := reader.take(r"Incomplete: (?:this is the one run|these are the <whole n> runs) finished so far\."):
         reader.claim("count", int(got["n"] or 1) == len(results["runs"]), f"{len(results['runs'])}")

@@ -117,18 +117,24 @@ std::string sure_text(std::size_t sure, std::size_t cases) {
                  ", {} of which reach the target with every seed");
 }
 
+bool shows_margin(const std::optional<double>& mean, const std::optional<double>& margin) {
+  return mean && margin && outputs::shows_margin(*mean, *margin);
+}
+
+bool has_margin(const PointsRow& row) {
+  const auto shown = [](const WithMargin& number) { return shows_margin(number.mean, number.margin); };
+  return shown(row.time_s) || shown(row.cost_usd) || shown(row.energy_j) ||
+         shows_margin(row.speedup, row.speedup_margin);
+}
+
 /// could_be_tried: there are runs on which changes are tried, so that it must be told if none was.
 std::string points_sentence(const PointsTable& chart, bool could_be_tried) {
   std::size_t sure = 0;
-  bool several = false;
-  for (const PointsRow& row : chart.rows) {
-    sure += row.reached == row.seeds ? 1U : 0U;
-    several = several || row.seeds > 1;
-  }
+  for (const PointsRow& row : chart.rows) sure += row.reached == row.seeds ? 1U : 0U;
   std::string text = counted(chart.rows.size(), "{} case", "{} cases");
   if (chart.to_target) text += sure_text(sure, chart.rows.size());
   text += tr(".");
-  if (several)
+  if (std::ranges::any_of(chart.rows, has_margin))
     text += between_sentences() + tr("±: half of the 95 % interval of the mean over the seeds (Student's t).");
   const auto tried = [](const PointsRow& row) { return !row.binds.empty(); };
   if (could_be_tried && std::ranges::none_of(chart.rows, tried))
