@@ -27,6 +27,7 @@
 #include "cli/unwritten_files.h"
 #include "experiment/run/counterfactuals.h"
 #include "experiment/run/estimate.h"
+#include "experiment/run/run_store.h"
 #include "experiment/run/runner.h"
 #include "outputs/files/sqlite.h"
 #include "outputs/report/page.h"
@@ -159,6 +160,17 @@ void check_shard(const RunOptions& options, const experiment::Shard& shard, cons
                     text(shard)));
 }
 
+/// Says where the runs of earlier commands are that a command of some strategies or seeds leaves out.
+void tell_of_others(const RunOptions& options, const experiment::Plan& plan, Progress& progress) {
+  const experiment::Selection& selection = options.chosen.selection;
+  if (selection.strategies.empty() && selection.seeds.empty()) return;
+  if (const std::int64_t others = experiment::records_beside(options.out, plan); others > 0)
+    progress.tell(
+        fmt::format("{} run{} of earlier commands {} kept in {}/runs, but not in results.json and the tables, which "
+                    "have this command's runs alone",
+                    others, others == 1 ? "" : "s", others == 1 ? "is" : "are", options.out));
+}
+
 /// estimates: gets that of --dry-run.
 Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vector<experiment::Estimate>& estimates) {
   print_warnings(plan);
@@ -197,6 +209,7 @@ Exit run_experiment(RunOptions& options, const experiment::Plan& plan, std::vect
     progress.tell(remark);
   std::unique_ptr<const experiment::ResultsDirectory> directory;  // held until its last file is written
   const outputs::Results results = experiment::run_plan(plan, runner, directory);
+  tell_of_others(options, plan, progress);
   progress.clear();
   const bool has_page = written_page(results, options.out, unwritten);
   const bool something = results.complete || !results.runs.empty();

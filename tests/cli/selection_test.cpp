@@ -149,6 +149,26 @@ TEST_CASE("option --strategy may name a label that only one grid point has") {
         "gossip(graph=star)");
 }
 
+TEST_CASE("a command of some strategies says that the others' runs are kept, but not in results.json") {
+  const Scratch scratch;
+  scratch.write("x.toml", two_servers);
+  const std::string told =
+      " of earlier commands are kept in out/x/runs, but not in results.json and the tables, which ";
+  const auto err_of = [&](const std::string& arguments) {
+    const Called called = program("run x.toml --no-why " + arguments, scratch);
+    CHECK(called.exit_code == 0);
+    return called.err;
+  };
+  CHECK_FALSE(contains(err_of(""), told));
+  CHECK(contains(err_of("--strategy gossip"), "simgrad: 2 runs" + told + "have this command's runs alone\n"));
+  CHECK(results_in(scratch)["runs"].size() == 1);
+  CHECK(contains(err_of("--seeds 2"), "simgrad: 3 runs" + told));
+  CHECK(contains(err_of("--strategy gossip --strategy parameter_server --strategy async --no-baseline"),
+                 "simgrad: 3 runs" + told));
+  CHECK_FALSE(contains(err_of(""), told));  // all strategies again
+  CHECK(results_in(scratch)["runs"].size() == 3);
+}
+
 TEST_CASE("an unknown --strategy is told from the labels and kinds there are") {
   const Scratch scratch;
   scratch.write("x.toml", two_servers);

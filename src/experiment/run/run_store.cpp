@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "base/memory.h"
+#include "experiment/run/shards.h"
 #include "outputs/files/run_stem.h"
 #include "outputs/files/temporary_file.h"
 #include "outputs/run_text.h"
@@ -43,6 +45,22 @@ std::string stem_of(const RunPlan& run) { return outputs::run_stem(run.label, ru
 
 std::string record_file(const std::string& out, const std::string& stem) {
   return fmt::format("{}/runs/{}.json", out, stem);
+}
+
+std::int64_t records_beside(const std::string& out, const Plan& plan) {
+  std::set<std::string> known;
+  for (const auto* list : {&plan.runs, &plan.baselines})
+    for (const RunPlan& run : *list) known.insert(run.id);
+  for (const RunPlan* piece : pieces_of_work(plan)) known.insert(piece->id);
+  std::int64_t others = 0;
+  std::error_code unknown;
+  for (std::filesystem::directory_iterator at(out + "/runs", unknown), end; !unknown && at != end;
+       at.increment(unknown)) {
+    const std::string stem = at->path().stem().string();
+    const bool record = at->path().extension() == ".json" && outputs::is_run_stem(stem);
+    if (record && !stem.starts_with("baseline-") && !known.contains(outputs::id_in_stem(stem))) ++others;
+  }
+  return others;
 }
 
 RecordedRun stored_run(const std::string& out, const std::string& stem) {

@@ -1,6 +1,7 @@
 /// The records of finished runs in a results directory, by the runs' ids: what a repeated command need not do again.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,6 +26,9 @@ std::string stem_of(const RunPlan& run);
 std::string record_file(const std::string& out, const std::string& stem);
 /// Reads a run's record, and checks it against its checksum, its id, and what holds for every run. Changes nothing.
 RecordedRun stored_run(const std::string& out, const std::string& stem);
+
+/// The number of records in a results directory that no piece of a plan's work has, without those of baselines.
+std::int64_t records_beside(const std::string& out, const Plan& plan);
 
 /// runs/STEM.json is the run's object in results.json, with `checksum` as the last member: the hash of the file's text
 /// without this member and without the number of wall_s, so that equal runs have equal files but for wall_s. The file
