@@ -1,5 +1,5 @@
 // Notes about what no real cluster has: devices that are always equally fast at scale, one server for many workers,
-// products as fast as their peak.
+// products as fast as their peak. And about rows that are kept for testing in vain.
 #include <algorithm>
 
 #include "catch.h"
@@ -66,6 +66,20 @@ TEST_CASE("a model flops utilisation above the best published one is noted") {
   };
   CHECK(noted("0.9") == 1);
   CHECK(noted("0.5") == 0);
+}
+
+TEST_CASE("a run whose rows for testing are not used says so, and how they are") {
+  const auto noted = [](const std::string& data, const std::string& rest) {
+    return notes_with(
+        "the rows that data.test_fraction = 0.25 keeps for testing are not used; set evaluate.on = \"test\"",
+        "[cluster]\nworkers = 2\n[data]\nsource = \"house_prices\"\nsamples = 40\n" + data +
+            "[model]\nkind = \"least_squares\"\n[stop]\nsteps = 2\n" + rest + "[[strategy]]\nkind = \"allreduce\"\n");
+  };
+  const std::string held_out = "test_fraction = 0.25\n";
+  CHECK(noted(held_out, "") == 1);
+  CHECK(noted(held_out, "[evaluate]\non = \"test\"\n") == 0);
+  CHECK(noted(held_out, "[training]\nnumbers = false\n") == 0);  // no evaluation at all
+  CHECK(noted("", "") == 0);
 }
 
 }  // namespace ideal_conditions_test

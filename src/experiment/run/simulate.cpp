@@ -29,6 +29,7 @@
 #include "experiment/checks/batch_shares.h"
 #include "experiment/checks/ideal_conditions.h"
 #include "experiment/checks/tensor_balance.h"
+#include "experiment/checks/test_rows.h"
 #include "experiment/plan/points.h"
 #include "experiment/plan/serving_section.h"
 #include "experiment/run/expert_notes.h"
@@ -196,6 +197,7 @@ std::vector<std::string> deal_by_speed(const RunPlan& run, const cluster::Cluste
                                        const std::vector<int>& hosts, training::Learning::Setup& learning) {
   const Settings& settings = *run.settings;
   std::vector<std::string> notes = notes_on_ideal_conditions(settings.cluster);
+  std::ranges::move(notes_on_test_rows(settings), std::back_inserter(notes));
   std::ranges::move(notes_on_padding(settings, *run.strategy, learning.problem), std::back_inserter(notes));
   std::ranges::move(notes_on_tensor_shares(settings, *run.strategy, learning.problem, learning.rows),
                     std::back_inserter(notes));
