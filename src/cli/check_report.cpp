@@ -49,6 +49,14 @@ const char* outcome_name(CaseOutcome outcome) {
   return outputs::translatable("FAILED").data();
 }
 
+/// The name of a case, whose words are in the language of the process.
+std::string shown_name(const TestCase& test) {
+  std::string name = test.name;
+  if (const auto at = name.rfind(test.bound); !test.bound.empty() && at != std::string::npos)
+    name.replace(at, test.bound.size(), outputs::translated(test.bound));
+  return name;
+}
+
 /// Takes ":12" from the end of the text; 0 if there is none.
 int taken_number(std::string_view& text) {
   const auto colon = text.rfind(':');
@@ -106,8 +114,8 @@ void CheckReport::remark(const std::string& text) const {
 void CheckReport::print(const TestCase& test) const {
   if (test.outcome == CaseOutcome::ok && options_.quiet) return;
   fmt::print("  {}  {}\n", outputs::padded(outputs::tr(outcome_name(test.outcome)), 8, outputs::Align::left),
-             outputs::printable(
-                 fmt::format("{}{}{}", test.name, test.text.empty() ? "" : ": ", outputs::translated(test.text))));
+             outputs::printable(fmt::format("{}{}{}", shown_name(test), test.text.empty() ? "" : ": ",
+                                            outputs::translated(test.text))));
   for (const std::string& line : outputs::table_lines(test)) fmt::print("            {}\n", line);
 }
 

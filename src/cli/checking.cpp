@@ -141,8 +141,11 @@ void Checking::test_expectations(const experiment::Plan& plan, const outputs::Re
 
 void Checking::tell(const experiment::Verdict& verdict, const experiment::Plan& plan) {
   const scenario::Position at = plan.document->position(fmt::format("expect.{}", verdict.expectation));
-  outputs::TestCase test{
-      .name = verdict.name, .text = verdict.text, .time_s = verdict.wall_s, .place = {at.file, at.line, at.column}};
+  outputs::TestCase test{.name = verdict.name,
+                         .text = verdict.text,
+                         .time_s = verdict.wall_s,
+                         .place = {at.file, at.line, at.column},
+                         .bound = verdict.bound};
   switch (verdict.outcome) {
     case experiment::Outcome::held:
       ++tally_.held;

@@ -36,7 +36,7 @@ constexpr TemplateLine template_head[] = {
 };
 
 constexpr TemplateLine template_of_hosts[] = {
-    {"title = \"Three ways to share the work\""},
+    {translatable("title = \"Three ways to share the work\"")},
     {"seed  = 1", translatable("of everything random; --seeds 1..5 repeats all runs under five seeds")},
     {},
     {"[cluster]"},
@@ -79,7 +79,7 @@ constexpr TemplateLine template_of_hosts[] = {
 };
 
 constexpr TemplateLine template_of_devices[] = {
-    {"title = \"DDP and FSDP on hosts of 8 devices\""},
+    {translatable("title = \"DDP and FSDP on hosts of 8 devices\"")},
     {},
     {"[cluster]"},
     {"workers   = 16", translatable("devices that train: two hosts of eight")},
@@ -115,17 +115,18 @@ constexpr TemplateLine template_of_devices[] = {
     {"# \"cluster.workers\" = [8, 16, 32]"},
 };
 
-/// The lines as a file, with what is said of them as comments in the language of the process.
+/// The lines as a file, whose title and comments are in the language of the process.
 std::string template_text(std::span<const TemplateLine> lines) {
   std::string text;
   for (const TemplateLine& line : lines) {
     const std::string remark = line.remark.empty() ? "" : outputs::tr(line.remark);
+    const std::string toml(line.toml.starts_with("title") ? outputs::tr(line.toml) : line.toml);
     if (remark.empty())
-      text += fmt::format("{}\n", line.toml);
-    else if (line.toml.empty())
+      text += fmt::format("{}\n", toml);
+    else if (toml.empty())
       text += fmt::format("# {}\n", remark);
     else
-      text += fmt::format("{:<27} # {}\n", line.toml, remark);
+      text += fmt::format("{:<27} # {}\n", toml, remark);
   }
   return text;
 }

@@ -213,12 +213,13 @@ TEST_CASE("language: findings of check, the ends of commands and names of users 
   scratch.write("x.toml", small + "label = \"慢 节点\"\n[[expect]]\nmetric = \"simulated_s\"\nat_most = 1e-9\n");
   const Called checked = program("check x.toml --language zh --quiet", scratch);
   CHECK(checked.exit_code == 3);
-  CHECK(contains(checked.out, "  不成立    慢 节点: "));
+  CHECK(contains(checked.out, "  不成立    慢 节点: simulated_s 至多 1e-09: 得到 "));
   CHECK(contains(checked.out, "1 个场景：0 项期望成立，1 项不成立"));
   const Called run = program("run x.toml --no-why --language zh", scratch);
   CHECK(contains(run.out, "结果：out/x/results.json"));
   CHECK(contains(program("run x.toml --strategy 慢节点 --language zh", scratch).err, "\"慢 节点\""));
   CHECK(contains(program("init '场景 一.toml' --language zh", scratch).out, "simgrad run '场景 一.toml'"));
+  CHECK(contains(contents(scratch.path() + "/场景 一.toml"), "title = \"分担工作的三种方法\"\n"));
   CHECK(contains(program("--language zh validate x.toml", scratch).out, "ok：1 次运行"));
   CHECK(contains(program("validate -- x.toml --language zh", scratch).err, "cannot be opened"));
 }

@@ -210,6 +210,7 @@ std::vector<Verdict> verdicts(const std::vector<Expectation>& expectations, cons
   std::vector<Verdict> found;
   for (std::size_t i = 0; i < expectations.size(); ++i)
     for (Verdict& each : verdicts_of(expectations[i], points, by_id)) {
+      each.bound = expectations[i].bound();
       each.expectation = i;
       found.push_back(std::move(each));
     }

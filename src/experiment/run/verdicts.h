@@ -25,6 +25,7 @@ struct Verdict {
   std::string text;             ///< "found 3.41", "found null: the target was not reached (seed 2)"
   double wall_s = 0.0;          ///< real time of the runs that it is about
   std::size_t expectation = 0;  ///< the index of the [[expect]]
+  std::string bound = {};       ///< the words of the name: "at least 3"
 };
 
 /// Tests each expectation at every grid point and for every label that it matches, on the mean over the seeds. An

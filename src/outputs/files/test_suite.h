@@ -39,6 +39,7 @@ struct TestCase {
   std::vector<CaseRemark> remarks = {};              ///< instead of the case's own place
   std::vector<std::vector<std::string>> table = {};  ///< details: the first row is the heading
   std::size_t rows_left_out = 0;                     ///< of the table
+  std::string bound = {};                            ///< the part of the name that is words
 };
 
 /// The findings of one scenario.
