@@ -28,7 +28,7 @@ training::Program ring(const Compressor& compression, CodesWay way, std::optiona
 }
 
 record::Record timed(const training::Program& program, std::int64_t features, int P) {
-  Trial trial{.program = program, .workers = P, .rows = 16, .features = features, .flops_a_row = 0.0};
+  Trial trial{.program = program, .workers = P, .rows = 32, .features = features, .flops_a_row = 0.0};
   trial.stop.steps = 10;
   trial.training.numbers = false;
   record::Record record = trial.run().record;
