@@ -27,10 +27,11 @@ struct Choice {
   bool projected = false;  ///< goes on from steps that were simulated
 };
 
-/// A rival that is not separated from the winner at the plan's confidence.
+/// A rival that is not separated from the winner: at the plan's confidence, or among failures at 95 %.
 struct Tie {
   Choice choice;
   outputs::Interval difference;  ///< of the objective, seed by seed, over the winner's; NaN bounds with one seed
+  bool among_failures = false;   ///< by intervals of the fleet's simulations, which overlap; NaN bounds
 };
 
 /// The price of a limit: the better winner that there would be without it.

@@ -99,13 +99,20 @@ std::string sentence(const Answer& answer) {
 
 std::string tie_text(const Answer& answer) {
   if (answer.ties.empty()) return {};
-  std::vector<std::string> names;
-  for (const Tie& tie : answer.ties) names.push_back(choice_text(answer, tie.choice.candidate));
+  std::vector<std::string> names, among_failures;
+  for (const Tie& tie : answer.ties)
+    (tie.among_failures ? among_failures : names).push_back(choice_text(answer, tie.choice.candidate));
   const experiment::Goal& goal = of(answer, answer.winner->candidate).settings->goal;
   const bool chance = std::ranges::any_of(answer.ties, [](const Tie& tie) { return !std::isnan(tie.difference.low); });
-  return chance ? tr("It is a tie: over {} seeds, at {} confidence, chance may decide between this and {}.",
-                     answer.winner->seeds, outputs::percentage(goal.confidence), outputs::listed(names))
-                : tr("It is a tie: {} takes exactly as much.", outputs::listed(names));
+  std::string text;
+  if (!names.empty())
+    text = chance ? tr("It is a tie: over {} seeds, at {} confidence, chance may decide between this and {}.",
+                       answer.winner->seeds, outputs::percentage(goal.confidence), outputs::listed(names))
+                  : tr("It is a tie: {} takes exactly as much.", outputs::listed(names));
+  if (among_failures.empty()) return text;
+  return (text.empty() ? "" : text + " ") +
+         tr("It is a tie among failures: the 95 % intervals of the simulations do not separate this from {}.",
+            outputs::listed(among_failures));
 }
 
 std::string decided_text(const Answer& answer) {

@@ -1,7 +1,6 @@
 #include "planner/fleet_check.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/errors.h"
 #include "capacity/fleet.h"
@@ -39,11 +38,6 @@ std::vector<Close> closest(const std::vector<Candidate>& candidates, const Searc
 }
 
 }  // namespace
-
-bool FleetCheck::contradicts(double formula_s) const {
-  constexpr double off_by = 0.03;
-  return std::abs(time_s.mean / formula_s - 1.0) > off_by && (formula_s < time_s.low || formula_s > time_s.high);
-}
 
 std::optional<FleetCheck> simulated_by_fleet(const Reliability& reliability, const Interrupted& course,
                                              const std::function<bool()>& goes_on) {
@@ -90,19 +84,19 @@ std::optional<FleetCheck> simulated_by_fleet(const Reliability& reliability, con
 
 bool check_closest(const std::vector<Candidate>& candidates, const Search& search, Laboratory& laboratory,
                    std::size_t winner, FleetChecks& checks) {
-  bool corrected = false;
+  bool more = false;
   for (const auto& [key, course, rank] : closest(candidates, search, winner)) {
     if (checks.contains(key)) continue;
     const auto& [c, spares] = key;
     const std::optional<Reliability> reliability = reliability_of(candidates[c], candidates[c].settings);
     const auto check = simulated_by_fleet(*reliability, *course, [&] { return !laboratory.over(); });
-    if (!check && laboratory.over()) return corrected;
+    if (!check && laboratory.over()) return more;
     checks[key] = check;
-    if (!check || !check->contradicts(course->formula_s)) continue;
+    if (!check) continue;
     laboratory.correct(candidates[c].index, spares, check->time_s.mean / course->formula_s);
-    corrected = true;
+    more = true;
   }
-  return corrected;
+  return more;
 }
 
 }  // namespace simgrad::planner

@@ -1,4 +1,4 @@
-/// Trainings among failures by the fleet's simulation, against the closed form.
+/// Trainings among failures by the fleet's simulation, whose mean time counts in place of the closed form's.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,6 @@ namespace simgrad::planner {
 struct FleetCheck {
   outputs::Interval time_s;  ///< over the seeds, at 95 %
   int seeds = 0;
-
-  /// Whether the closed form is off by more than 3 %, and not by chance.
-  bool contradicts(double formula_s) const;
 };
 
 /// Simulates the training and its servers alone, by capacity::simulate: 100 seeds, or fewer once the interval is
@@ -34,7 +31,8 @@ std::optional<FleetCheck> simulated_by_fleet(const Reliability& reliability, con
 using FleetChecks = std::map<std::pair<std::size_t, int>, std::optional<FleetCheck>>;
 
 /// Simulates the winner among its failures, and the candidates and numbers of spares that are within 5 % of it: six at
-/// most, those that are simulated already among them. Returns whether the closed form of any is corrected by that.
+/// most, those that are simulated already among them. Their means count from then on, so that all of them are compared
+/// by one measure. Returns whether any is simulated by that.
 bool check_closest(const std::vector<Candidate>& candidates, const Search& search, Laboratory& laboratory,
                    std::size_t winner, FleetChecks& checks);
 

@@ -51,16 +51,42 @@ class Planning {
   }
 
  private:
-  /// The winner by the times that are shown: those of the closed form, or of the fleet's simulation where that
-  /// contradicts. It goes on until no other is corrected.
+  /// The winner by the times that are shown: those of the fleet's simulation, or of the closed form where there is
+  /// none. It goes on until the winner and those close to it are simulated.
   void decide() {
     for (;;) {
       decide_by_known_times();
-      if (!answer_.winner ||
-          !check_closest(answer_.candidates.all, *search_, laboratory_, answer_.winner->candidate, answer_.fleet))
-        return;
+      if (!answer_.winner) return;
+      if (!check_closest(answer_.candidates.all, *search_, laboratory_, answer_.winner->candidate, answer_.fleet))
+        return add_ties_among_failures();
       search_->refresh();
     }
+  }
+
+  /// Adds the candidates that the simulations among failures do not separate from the winner.
+  void add_ties_among_failures() {
+    const std::size_t winner = answer_.winner->candidate;
+    const std::optional<outputs::Interval> won = value_among_failures(winner);
+    if (!won) return;
+    for (const std::size_t c : search_->known()) {
+      const bool told = std::ranges::any_of(answer_.ties, [&](const Tie& tie) { return tie.choice.candidate == c; });
+      const std::optional<outputs::Interval> value = value_among_failures(c);
+      if (c == winner || told || !value || value->low > won->high) continue;
+      if (search_->rank(c).violation > search_->rank(winner).violation) continue;
+      answer_.ties.push_back({.choice = by_first_seed(c),
+                              .difference = {value->mean - won->mean, outputs::nan, outputs::nan},
+                              .among_failures = true});
+    }
+  }
+
+  /// The objective's value over the seeds of the fleet's simulation. Money and energy among failures go with time.
+  std::optional<outputs::Interval> value_among_failures(std::size_t candidate) const {
+    const std::optional<Interrupted>& course = search_->standing(candidate).interrupted;
+    const auto found = course ? answer_.fleet.find({candidate, course->spares}) : answer_.fleet.end();
+    if (found == answer_.fleet.end() || !found->second) return {};
+    const outputs::Interval& time_s = found->second->time_s;
+    const double value = search_->rank(candidate).value;
+    return outputs::Interval{value, value * time_s.low / time_s.mean, value * time_s.high / time_s.mean};
   }
 
   /// The winner, over seeds where these matter.

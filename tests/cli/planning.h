@@ -98,6 +98,53 @@ samples = 800
 kind = "allreduce"
 )";
 
+/// A hundred million steps of 64 samples on four servers.
+inline const std::string long_one = R"(title = "long"
+seed = 1
+
+[cluster]
+workers = 4
+speed = "1GF"
+bandwidth = "1Gbps"
+latency = "50us"
+
+[data]
+samples = 320
+features = 5
+
+[model]
+kind = "least_squares"
+
+[training]
+batch_size = 64
+numbers = false
+
+[stop]
+steps = 1
+
+[prices]
+worker = "3.6$/h"
+idle = "100W"
+busy = "300W"
+
+[plan]
+objective = "cheapest"
+samples = 6_400_000_000
+
+[[strategy]]
+kind = "allreduce"
+algorithm = "recursive_doubling"
+)";
+
+/// The four servers fail every 1000 s.
+inline const std::string fails = R"([capacity]
+failures = { kind = "exponential", mtbf = "1000s" }
+repair = { kind = "constant", time = "60s" }
+detection = "2s"
+restart = "3s"
+checkpoint_time = "0.5s"
+)";
+
 inline Json plan_of(const std::string& text, const std::string& arguments = "") {
   const Scratch scratch;
   scratch.write("x.toml", text);
