@@ -41,10 +41,10 @@ constexpr Asked of_checkpoints{"checkpoint", "give capacity.checkpoint_time"};
 
 [[noreturn]] void refuse(const experiment::Plan& plan, int hosts, std::int64_t workers, const std::string& text,
                          const Asked& asked) {
-  throw base::ScenarioError(
-      fmt::format("{}: the {} of a job of {} host{} is that of the training with cluster.workers = {}, which {}; {}",
-                  plan.document->position("capacity").text(), asked.what, hosts, hosts == 1 ? "" : "s", workers, text,
-                  asked.instead));
+  throw base::ScenarioError(fmt::format(
+      "{}: the {} of a job of {} host{} is that of the training of {} with cluster.workers = {}, which {}; {}",
+      plan.document->position("capacity").text(), asked.what, hosts, hosts == 1 ? "" : "s",
+      plan.runs.front().settings->model.model.kind(), workers, text, asked.instead));
 }
 
 /// The first thing that is wrong with the scenario under these values.
@@ -76,10 +76,11 @@ Step step_of(const experiment::Observed& seen, std::int64_t steps, const experim
 std::vector<experiment::RunPlan> planned(const experiment::Plan& plan, const std::vector<Training>& trainings,
                                          const Asked& asked) {
   const experiment::Plan changed = undisturbed(plan);
-  const experiment::CapacitySection& capacity = plan.runs.front().settings->capacity;
+  const experiment::Settings& settings = *plan.runs.front().settings;
+  const std::int64_t a_server = settings.capacity.workers_of_server(settings.cluster);
   std::vector<experiment::RunPlan> runs;
   for (const Training& each : trainings) {
-    const std::int64_t workers = each.hosts * capacity.workers_per_host;
+    const std::int64_t workers = each.hosts * a_server;
     std::vector<std::string> sets{fmt::format("cluster.workers={}", workers),
                                   fmt::format("stop={{ steps = {} }}", each.steps)};
     sets.insert(sets.end(), each.sets.begin(), each.sets.end());

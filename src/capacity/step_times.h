@@ -33,7 +33,7 @@ std::map<int, CheckpointTimes> simulated_checkpoints(const experiment::Plan& pla
 /// alone.
 CheckpointTimes times_of_checkpoint(double write_s, const experiment::Settings& settings);
 
-/// The scenario's training with `hosts` x capacity.workers_per_host workers, for each number of hosts: the mean over
+/// The scenario's training with the workers of so many servers, for each number of hosts: the mean over
 /// capacity.simulated_steps steps, without failures and checkpoints.
 ///
 /// plan: of one run.  jobs, threads: as experiment::RunnerOptions has them.

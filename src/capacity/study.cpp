@@ -83,12 +83,12 @@ std::optional<double> classes_usd_per_h(const experiment::Settings& settings, co
 }
 
 /// A server costs what prices.host says where no class has a price of its own, else as much as
-/// capacity.workers_per_host of the scenario's workers do in the mean.
+/// as many of the scenario's workers do in the mean as it has.
 std::optional<double> server_usd_per_h(const experiment::Settings& settings) {
   outputs::Prices of_classes = settings.prices;
   of_classes.host_usd_per_h.reset();
   if (settings.prices.host_usd_per_h && !classes_usd_per_h(settings, of_classes)) return settings.prices.host_usd_per_h;
-  const auto a_server = static_cast<double>(settings.capacity.workers_per_host);
+  const auto a_server = static_cast<double>(settings.capacity.workers_of_server(settings.cluster));
   if (const auto all = classes_usd_per_h(settings, settings.prices))
     return *all * (a_server / static_cast<double>(settings.cluster.workers));
   const auto& worker = of_classes.worker_usd_per_h ? of_classes.worker_usd_per_h : of_classes.device_usd_per_h;

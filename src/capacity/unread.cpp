@@ -27,7 +27,8 @@ bool is_a_job(const experiment::Settings& settings) {
     for (const double number : job.hosts) hosts.insert(std::llround(number));
   hosts.insert(capacity.training.hosts.value_or(1));
   const std::int64_t workers = settings.cluster.workers;
-  return workers % capacity.workers_per_host == 0 && hosts.contains(workers / capacity.workers_per_host);
+  const std::int64_t a_server = capacity.workers_of_server(settings.cluster);
+  return workers % a_server == 0 && hosts.contains(workers / a_server);
 }
 
 /// The reason why a key of [cluster] is not read; empty: it is.
@@ -35,7 +36,7 @@ std::string reason(const std::string& key, const experiment::Settings& settings,
   const bool classes = !settings.cluster.host_classes.empty();
   if (key == "failures") return "servers fail by capacity.failures, and are repaired by capacity.repair";
   if (key == "workers" && !classes && !is_a_job(settings))
-    return "a job has its number of hosts times capacity.workers_per_host workers";
+    return "a job has its number of hosts times capacity.workers_per_host workers, by default the devices of a host";
   const bool priced = key == "workers" || key == "hosts" || key == "device" || key == "platform";
   if (!simulated && !priced) return "each job has its size as a time, so that no step of a training is simulated";
   return {};

@@ -30,7 +30,7 @@ std::vector<record::HostUse> timed_hosts(const Settings& settings, std::int64_t 
 void count_servers(Reliability& all, std::int64_t hosts) {
   const Settings& settings = *all.settings;
   const std::int64_t devices = settings.cluster.devices_of_host();
-  const std::int64_t a_server = devices > 1 ? devices : settings.capacity.workers_per_host;
+  const std::int64_t a_server = devices > 1 ? devices : settings.capacity.workers_of_server(settings.cluster);
   const std::int64_t workers = std::min(hosts, settings.cluster.workers);
   all.servers = static_cast<int>((workers + a_server - 1) / a_server + hosts - workers);
   if (all.timed.empty()) return;  // on a platform's file

@@ -258,6 +258,59 @@ work = "2d"
   CHECK(contains(called.out, "On 2 servers: A checkpoint takes "));
 }
 
+TEST_CASE("capacity: a server has the devices of a host, and another number only where one is given") {
+  const std::string hosts =
+      with(with(small, "workers = 4\n", "workers = 4\ntopology = { kind = \"gpu_hosts\", devices = 2 }\n"), "[stop]",
+           "[prices]\ndevice = \"2$/h\"\n\n[stop]") +
+      "[capacity]\nhosts = 4\n[[capacity.job]]\nhosts = 2\nsteps = 10\n";
+  const auto found = [&](const std::string& text) { return Study().json(text); };
+  const auto given = [&](const char* workers) {
+    return with(hosts, "hosts = 4\n[[", std::string("hosts = 4\nworkers_per_host = ") + workers + "\n[[");
+  };
+  const Json usual = found(hosts), one = found(given("1")), two = found(given("2"));
+  CHECK(usual.at("steps") == two.at("steps"));
+  CHECK(usual.at("steps") != one.at("steps"));
+  CHECK(usual.at("price_usd_per_h") == 2 * 2.0);
+  CHECK(one.at("price_usd_per_h") == 2.0);
+}
+
+TEST_CASE("capacity: a model that does not fit is named, with the memory that it needs and that there is") {
+  const Scratch scratch;
+  scratch.write("x.toml", R"([cluster]
+workers = 4
+speed = "1TF"
+bandwidth = "100Gbps"
+latency = "5us"
+memory = "10MB"
+[data]
+samples = 800
+[model]
+kind = "transformer"
+layers = 4
+hidden = 64
+heads = 4
+sequence = 32
+vocabulary = 100
+[training]
+batch_size = 16
+numbers = false
+[stop]
+steps = 1
+[capacity]
+hosts = 4
+[[capacity.job]]
+hosts = 2
+steps = 10
+[[strategy]]
+kind = "allreduce"
+)");
+  const Called called = program("capacity x.toml", scratch);
+  CHECK(called.exit_code == 2);
+  CHECK(contains(called.err, "the training of transformer with cluster.workers = 2, which the scenario refuses"));
+  CHECK(contains(called.err, "a worker needs 13.3 MB = "));
+  CHECK(contains(called.err, "but its device has 10.0 MB"));
+}
+
 TEST_CASE("capacity: keys of the cluster that are not read are named with their places") {
   const Scratch scratch;
   const auto told = [&](const std::string& job, const std::string& options = "") {

@@ -320,7 +320,8 @@ TEST_CASE("capacity: a scenario of several runs is told to choose one, and a ste
   const std::string larger =
       with(with(fleet, "work = \"1d\"", "steps = 5"), "hosts = 4\n", "hosts = 4\nworkers_per_host = 3\n");
   CHECK(contains(refused(torus + larger),
-                 "the step of a job of 2 hosts is that of the training with cluster.workers = 6, which the scenario "
+                 "the step of a job of 2 hosts is that of the training of least_squares with cluster.workers = 6, "
+                 "which the scenario "
                  "refuses ("));
 }
 

@@ -152,7 +152,8 @@ void CapacitySection::describe(base::Describer& d) {
   d.text("checkpoint_every", checkpoint_every,
          "work between two checkpoints: a time (\"30min\"), or \"young\" or \"daly\": the best interval for the job's "
          "hosts; default: no checkpoints");
-  d.integer("workers_per_host", workers_per_host, "workers of the scenario's training on one server", host_numbers);
+  d.integer("workers_per_host", workers_per_host,
+            "workers of the scenario's training on one server; default: the devices of a host", host_numbers);
   d.integer("simulated_steps", simulated_steps,
             "the number of steps of the timing-only run that gives the time of a step", Bounds::between(1, 1e6));
   d.flag("backfill", backfill,
@@ -170,6 +171,10 @@ void CapacitySection::describe(base::Describer& d) {
     } catch (const std::invalid_argument& fault) {
       d.refuse("checkpoint_every", fmt::format("{}; or \"young\" or \"daly\"", fault.what()));
     }
+}
+
+std::int64_t CapacitySection::workers_of_server(const cluster::Options& cluster) const {
+  return workers_per_host ? *workers_per_host : cluster.devices_of_host();
 }
 
 int CapacitySection::most_hosts_of_a_job() const {

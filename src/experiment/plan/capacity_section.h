@@ -10,6 +10,7 @@
 #include "base/describe.h"
 #include "base/registry.h"
 #include "cluster/failures/process.h"
+#include "cluster/options.h"
 #include "scenario/document.h"
 
 namespace simgrad::experiment {
@@ -73,10 +74,10 @@ struct CapacitySection : base::Described {
   base::Slot<cluster::Repair> repair{cluster::repairs(), "never"};
   double detection_s = 0.0;
   double restart_s = 0.0;
-  std::optional<double> checkpoint_s;           ///< absent: none, or with storage that of the scenario's training
-  std::optional<double> checkpoint_write_s;     ///< after that, while the job computes, until the checkpoint is safe
-  std::optional<std::string> checkpoint_every;  ///< work between two checkpoints: a time, "young" or "daly"
-  std::int64_t workers_per_host = 1;
+  std::optional<double> checkpoint_s;            ///< absent: none, or with storage that of the scenario's training
+  std::optional<double> checkpoint_write_s;      ///< after that, while the job computes, until the checkpoint is safe
+  std::optional<std::string> checkpoint_every;   ///< work between two checkpoints: a time, "young" or "daly"
+  std::optional<std::int64_t> workers_per_host;  ///< absent: the devices of a host
   std::int64_t simulated_steps = 5;
   bool backfill = false;
   std::vector<CapacityJob> jobs;
@@ -87,6 +88,8 @@ struct CapacitySection : base::Described {
   bool any() const { return hosts.has_value(); }
   /// Whether any job writes checkpoints.
   bool checkpoints() const { return checkpoint_every || training.hosts; }
+  /// Workers of the scenario's training on one server.
+  std::int64_t workers_of_server(const cluster::Options& cluster) const;
   /// Servers of the largest job.
   int most_hosts_of_a_job() const;
   /// Servers with the largest number of spares.
