@@ -1,4 +1,4 @@
-// Plans among failures whose candidates are close: one measure for all that are simulated, and ties.
+// Plans that compare candidates among failures: one measure for all that are simulated, ties, and two markets.
 #include "catch.h"
 #include "cli/planning.h"
 
@@ -34,6 +34,27 @@ TEST_CASE("Candidates close to the best are compared by simulated means, and tie
   CHECK(contains(plan["texts"]["tie"], "the 95 % intervals of the simulations do not separate this from"));
   // Twice the latency is clearly worse.
   CHECK(plan_of(with(close, "\"50.1us\"", "\"100us\""), "--no-confirm")["ties"].empty());
+}
+
+TEST_CASE("On demand and spot are compared under a rule of checkpoints, which asks for none where nothing fails") {
+  const std::string spot = with(with(with(long_one, "worker = \"3.6$/h\"", "worker = \"0.40$/h\"\nspot = \"0.13$/h\""),
+                                     "latency = \"50us\"\n", "latency = \"50us\"\nstorage_bandwidth = \"1MBps\"\n"),
+                                "numbers = false\n", "numbers = false\ncheckpoint_every = \"daly\"\n") +
+                           "[cluster.failures]\nspot = { interruption = \"4h\", replacement = \"2min\" }\n";
+  const std::string both = spot + "[plan.space]\n\"cluster.failures.market\" = [\"on_demand\", \"spot\"]\n";
+  const Json plan = plan_of(both, "--no-confirm");
+  CHECK(plan["winner"]["parameters"]["cluster.failures.market"] == "spot");
+  REQUIRE(plan["candidates"].size() == 2);
+  const Json &on_demand = plan["candidates"][0], &on_spot = plan["candidates"][1];
+  CHECK(on_demand["goodput"] == 1.0);
+  CHECK(on_demand["checkpoint_interval_s"].is_null());
+  CHECK(number(on_spot, "checkpoint_interval_s") > 0.0);
+  const double work_s = number(plan_of(long_one)["winner"], "time_s");
+  CHECK(number(on_demand["expected"], "time_s") == Approx(work_s).epsilon(1e-9));
+  // Without a market that is named, a rule without failures is still a mistake.
+  const Scratch scratch;
+  scratch.write("x.toml", with(long_one, "numbers = false\n", "numbers = false\ncheckpoint_every = \"daly\"\n"));
+  CHECK(contains(program("plan x.toml", scratch).err, "needs the hosts' MTBF"));
 }
 
 }  // namespace plan_close_test

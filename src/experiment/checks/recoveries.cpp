@@ -73,8 +73,16 @@ void check_waiting(const Settings& settings, const StrategyEntry& entry, Faults&
                     name(recovery), or_another_way(settings, entry)));
 }
 
-void check_rule(const Settings& settings, Faults& faults) {
+/// Whether the hosts are those that a scenario of two markets rents on demand. Nothing takes them away, so that a rule
+/// has no checkpoint to ask for.
+bool spared_by_market(const cluster::FailureOptions& failures, const Document& document) {
+  const bool of_markets = document.contains("cluster.failures.market") || document.contains("cluster.failures.spot");
+  return of_markets && failures.market == cluster::Market::on_demand && !failures.hosts->happens();
+}
+
+void check_rule(const Settings& settings, const Document& document, Faults& faults) {
   if (!settings.training.checkpoints_by_rule()) return;
+  if (spared_by_market(settings.cluster.failures, document)) return;
   const std::string rule = fmt::format("checkpoint_every = \"{}\"", *settings.training.checkpoint_every);
   if (!settings.cluster.failures.of_hosts().mtbf_s())
     faults.add(settings.places.checkpoint, rule +
@@ -161,7 +169,7 @@ void check_recoveries(const Settings& settings, const Document& document, const 
     check_waiting(settings, settings.strategies[i], faults);
     check_copies(settings, i, document, faults);
   }
-  check_rule(settings, faults);
+  check_rule(settings, document, faults);
   check_async(settings, document, faults);
 }
 
