@@ -49,8 +49,10 @@ struct LimitPrice {
 /// An assumption whose change makes another candidate the best.
 struct Turn {
   std::string assumption;         ///< "bandwidth", "latency", ..
-  double factor = 1.0;            ///< of the assumption, at which the winner changes
-  std::string value;              ///< what it is then, "6Gbps"; empty: it is several numbers
+  double still = 1.0;             ///< a factor of the assumption, at which the winner is still the best
+  double factor = 1.0;            ///< the next that was tried, at which it is not: it changes between them
+  std::string still_value;        ///< what it is at the first, "6Gbps"; empty: it is several numbers
+  std::string value;              ///< likewise at the second
   std::size_t then = 0;           ///< the candidate that is best there
   std::vector<std::string> sets;  ///< what --set takes
 };

@@ -145,6 +145,7 @@ class Json {
     ordered_json json = ordered_json::array();
     for (const Turn& turn : answer_.turns)
       json.push_back({{"assumption", turn.assumption},
+                      {"still_factor", turn.still},
                       {"factor", turn.factor},
                       {"value", turn.value},
                       {"then", answer_.candidates.all[turn.then].index},

@@ -189,18 +189,26 @@ std::string noun_text(const std::string& assumption) {
   return text == assumption ? outputs::translated(assumption) : text;
 }
 
+/// The break-even is between two factors that were tried.
+std::string turn_text(const Answer& answer, const Turn& turn) {
+  const bool more = turn.factor > 1.0;
+  const std::string from = outputs::number_text(more ? turn.still : 1.0 / turn.still);
+  const std::string to = outputs::number_text(more ? turn.factor : 1.0 / turn.factor);
+  const std::string values =
+      turn.value.empty() ? ""
+                         : tr(" ({} to {})", outputs::translated(turn.still_value), outputs::translated(turn.value));
+  const std::string noun = noun_text(turn.assumption), then = choice_text(answer, turn.then);
+  return more ? tr("Between {1} and {2} times {0}{3}, the winner changes: then {4} is better.", noun, from, to, values,
+                   then)
+              : tr("Between {0} divided by {1} and by {2}{3}, the winner changes: then {4} is better.", noun, from, to,
+                   values, then);
+}
+
 }  // namespace
 
 std::vector<std::string> turn_texts(const Answer& answer) {
   std::vector<std::string> all;
-  for (const Turn& turn : answer.turns) {
-    const std::string times = outputs::number_text(turn.factor > 1.0 ? turn.factor : 1.0 / turn.factor);
-    const std::string value = turn.value.empty() ? "" : tr(" ({})", outputs::translated(turn.value));
-    const std::string then = choice_text(answer, turn.then);
-    all.push_back(turn.factor > 1.0
-                      ? tr("At {1} times {0}{2}, {3} is better.", noun_text(turn.assumption), times, value, then)
-                      : tr("At {0} divided by {1}{2}, {3} is better.", noun_text(turn.assumption), times, value, then));
-  }
+  for (const Turn& turn : answer.turns) all.push_back(turn_text(answer, turn));
   if (answer.tried.empty()) return all;
   std::vector<std::string> unmoved;
   for (const std::string& noun : answer.tried)

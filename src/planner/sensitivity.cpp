@@ -76,7 +76,9 @@ class Study {
       }
     }
     result_.turns.push_back({.assumption = assumption.noun,
+                             .still = still,
                              .factor = changed,
+                             .still_value = value_at(candidates_[rivals_.front()], assumption, still),
                              .value = value_at(candidates_[rivals_.front()], assumption, changed),
                              .then = then,
                              .sets = changes_of(candidates_[then], assumption.name, changed)});

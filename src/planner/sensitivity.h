@@ -22,7 +22,7 @@ struct Sensitivity {
 };
 
 /// Simulates the winner and its rivals with bandwidths, latencies, speeds, failures and prices twice and four times as
-/// large, and half and a quarter. Where the best one changes, the change is narrowed down to 5 %.
+/// large, and half and a quarter. Where the best one changes, the change is narrowed down to a range of 5 %.
 /// rivals: the winner first.
 Sensitivity sensitivity_of(const std::vector<Candidate>& candidates, Laboratory& laboratory,
                            const std::vector<std::size_t>& rivals, const std::function<void()>& tick);

@@ -1,4 +1,6 @@
 // Plans that compare candidates among failures: one measure for all that are simulated, ties, and two markets.
+#include <cmath>
+
 #include "catch.h"
 #include "cli/planning.h"
 
@@ -55,6 +57,24 @@ TEST_CASE("On demand and spot are compared under a rule of checkpoints, which as
   const Scratch scratch;
   scratch.write("x.toml", with(long_one, "numbers = false\n", "numbers = false\ncheckpoint_every = \"daly\"\n"));
   CHECK(contains(program("plan x.toml", scratch).err, "needs the hosts' MTBF"));
+}
+
+TEST_CASE("An assumption that changes the winner is told by a range that the break-even lies in") {
+  const Json plan =
+      plan_of(contents(SIMGRAD_SOURCE_DIR "/scenarios/lessons/17_what_shall_we_rent.toml"), "--no-confirm");
+  // 32 slow machines compute for 2560 s / 32 and communicate for 53.2 s, and the deadline is 150 s.
+  const double break_even = (150.0 - 53.2) * 32.0 / 2560.0;
+  const Json* slower = nullptr;
+  for (const Json& turn : plan["turns"]) {
+    const double still = number(turn, "still_factor"), changed = number(turn, "factor");
+    CHECK(std::abs(std::log(changed / still)) == Approx(std::log(2.0) / 16.0).epsilon(1e-9));
+    if (turn["assumption"] == "the speed of all hosts" && changed < 1.0) slower = &turn;
+  }
+  REQUIRE(slower);
+  CHECK(1.0 / number(*slower, "still_factor") < break_even);
+  CHECK(1.0 / number(*slower, "factor") > break_even);
+  CHECK(contains(plan["texts"]["turns"].dump(),
+                 "Between the speed of all hosts divided by 1.19 and by 1.24, the winner changes: then 16 hosts"));
 }
 
 }  // namespace plan_close_test
