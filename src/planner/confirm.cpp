@@ -1,8 +1,11 @@
 #include "planner/confirm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "base/units.h"
@@ -77,6 +80,12 @@ void leave_out_unsaid(nlohmann::ordered_json& tree, const scenario::Document& do
     tree["data"] = std::move(said);
 }
 
+/// An interval of whole steps in four digits, not above it: a fleet takes the next whole number of steps from there on.
+double in_four_digits(double interval_s) {
+  const double unit = std::pow(10.0, std::floor(std::log10(interval_s)) - 3.0);
+  return std::stod(fmt::format("{:.3e}", std::floor(interval_s / unit * (1.0 + 1e-12)) * unit));
+}
+
 /// Adds [capacity] with the winner's training on its servers and spares, for `simgrad capacity`, if the plan has taken
 /// failures from there. Servers of parameters are no workers of such a training.
 void add_fleet(nlohmann::ordered_json& tree, const Answer& answer, const std::string& directory) {
@@ -93,7 +102,7 @@ void add_fleet(nlohmann::ordered_json& tree, const Answer& answer, const std::st
   fleet["workers_per_host"] = workers / servers;
   fleet["training"] = {{"hosts", servers}, {"samples", winner.samples}};
   if (std::isfinite(course->interval_s))  // in place of an hour, with which a fleet of many failures may never end
-    fleet["training"]["fixed"] = base::format_quantity(course->interval_s, base::Unit::seconds);
+    fleet["training"]["fixed"] = base::format_quantity(in_four_digits(course->interval_s), base::Unit::seconds);
   tree["capacity"] = std::move(fleet);
 }
 

@@ -1,6 +1,8 @@
 // Plans of an amount of training on servers that fail: goodput, checkpoints and spares, by formula and by simulation.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <regex>
 
 #include "catch.h"
 #include "cli/planning.h"
@@ -111,6 +113,16 @@ TEST_CASE("The winner's scenario has the winner's training for simgrad capacity"
   CHECK(rules[0]["spares"] == 2);
   CHECK(number(rules[0], "interval_s") == Approx(number(winner, "checkpoint_interval_s")).epsilon(1e-3));
   CHECK(number(rules[0], "mean_s") == Approx(number(winner["time_by_simulation"], "mean_s")).epsilon(2e-3));
+  // The interval is written in four digits, and is the one that the fleet runs, in whole steps.
+  std::smatch fixed;
+  const std::string written = contents(scratch.path() + "/out/x/winner.toml");
+  REQUIRE(std::regex_search(written, fixed, std::regex("fixed = \"([0-9.]+)s\"")));
+  CHECK(fixed[1].length() <= 5);
+  const auto of_fixed =
+      std::ranges::find_if(rules, [](const Json& rule) { return rule["rule"] != "young" && rule["rule"] != "daly"; });
+  REQUIRE(of_fixed != rules.end());
+  CHECK(number(*of_fixed, "interval_s") == Approx(std::stod(fixed[1])).epsilon(1e-4));
+  CHECK(number(*of_fixed, "interval_s") == Approx(number(winner, "checkpoint_interval_s")).epsilon(1e-3));
 }
 
 TEST_CASE("A plan without failures says in a sentence that it leaves them out") {
