@@ -109,9 +109,9 @@ std::vector<std::string> texts_of_devices(const Candidate& candidate) {
   };
   const cluster::Options& cluster = candidate.settings->cluster;
   std::vector<Equipped> all;
-  const record::HostUse* const spares = candidate.hosts.data() + candidate.settings->cluster.workers;
-  for (const HostOfDevices& host : hosts_of_devices(candidate)) {
-    if (host.front().first >= spares) break;
+  std::vector<HostOfDevices> hosts = hosts_of_devices(candidate);
+  if (!hosts.empty()) hosts.resize(hosts.size() - static_cast<std::size_t>(cluster.failures.spares));
+  for (const HostOfDevices& host : hosts) {
     const std::string devices = devices_text(host, cluster);
     auto same = std::ranges::find(all, devices, &Equipped::devices);
     if (same == all.end()) same = all.insert(all.end(), {devices});

@@ -29,11 +29,10 @@ using HostOfDevices = std::vector<std::pair<const record::HostUse*, std::int64_t
 /// empty.
 std::vector<HostOfDevices> hosts_of_devices(const Candidate& candidate);
 
-/// The hosts beside those: all where each worker has a host of its own, else those of servers. Spares are hosts of
-/// their own where workers are, else devices and no hosts.
+/// The hosts beside those: all where each worker has a host of its own, else those of servers.
 std::vector<const record::HostUse*> other_hosts(const Candidate& candidate);
 
-/// How many hosts have anything of each class. A host of several devices counts once, and spare devices do not count.
+/// How many hosts have anything of each class. A host of several devices counts once, and so does a spare.
 std::map<std::string, std::int64_t> hosts_by_class(const Candidate& candidate);
 
 /// "16 hosts", "16 g5", "8 g5 and 1 c6 on spot", "32 hosts of 8 h100 (256 devices)": the hosts of a candidate by class.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "cluster/usage/planned_hosts.h"
@@ -88,14 +89,12 @@ int failing_hosts(const Settings& settings, std::int64_t devices) {
       all[host].serves = std::cmp_greater_equal(host, settings.cluster.workers);
     }
   }
-  const auto same_host = [](const record::HostUse& a, const record::HostUse& b) {
-    return a.host_number == b.host_number;
-  };
-  all.erase(std::ranges::unique(all, same_host).begin(), all.end());
-  return static_cast<int>(std::ranges::count_if(all, [&](const record::HostUse& host) {
-    return (!host.serves || process.concerns_servers()) &&
-           (process.only_class.empty() || process.only_class == host.host_class);
-  }));
+  std::set<std::int64_t> failing;
+  for (const record::HostUse& host : all)
+    if ((!host.serves || process.concerns_servers()) &&
+        (process.only_class.empty() || process.only_class == host.host_class))
+      failing.insert(host.host_number);
+  return static_cast<int>(failing.size());
 }
 
 void take_cluster(Reliability& all, std::size_t strategy, std::int64_t hosts) {

@@ -134,8 +134,7 @@ void Options::describe(base::Describer& d) {
   d.text("checkpoint_every", checkpoint_every,
          "the time between checkpoints: one is written at the first step this long (\"30s\") after the last one; or "
          "\"young\" or \"daly\": the best interval for the MTBF of cluster.failures.hosts and the time that a "
-         "checkpoint takes (cluster.storage_bandwidth); hosts that are rented on demand beside a spot market do not "
-         "fail, and write none then");
+         "checkpoint takes (cluster.storage_bandwidth); hosts that are rented on demand do not fail, and write none");
   d.flag(
       "checkpoint_async", checkpoint_async,
       "whether checkpoints are asynchronous: the ranks wait only until their checkpoint is in the memory of their "

@@ -197,7 +197,7 @@ restart = "3s"
   // Two hosts: a failure every 500 s while both are up, whichever section has them.
   CHECK(number(by_cluster, "checkpoint_interval_s") ==
         Approx(number(by_capacity, "checkpoint_interval_s")).epsilon(1e-9));
-  const double with_servers_s = number(by_cluster, "time_by_formula_s") * std::pow(1.0 - q, 2.0);
+  const double with_servers_s = number(by_cluster, "time_s") * std::pow(1.0 - q, 2.0);
   CHECK(number(by_cluster, "failures_expected") == Approx(with_servers_s / 500.0).epsilon(1e-6));
 }
 

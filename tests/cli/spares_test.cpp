@@ -77,6 +77,23 @@ TEST_CASE("spares that cannot take a place are refused, with the place of the op
   refused("--set parallel.copies=next_stage", "are read by recovery = \"wait\" alone");
 }
 
+TEST_CASE("a trace is read by the numbers of hosts, each with all of its devices") {
+  const tests::Scratch scratch;
+  scratch.write("t.csv", "host,down_at,up_at\n0,0.001,0.002\n2,0.001,\n");
+  const std::string traced =
+      "--set 'cluster.topology={kind=\"star\",devices=2}' --set parallel.pipeline=1 "
+      "--set 'cluster.failures.hosts={kind=\"trace\",path=\"t.csv\"}' ";
+  const tests::Called other =
+      run(scratch, traced + "--set 'strategy=[{kind=\"allreduce\"},{kind=\"parameter_server\"}]'");
+  CHECK(other.exit_code == 2);  // host 2 is the server's, and allreduce has none
+  CHECK(other.err.find("recovery \"restart\" waits for host 2, which never comes back in t.csv") != std::string::npos);
+  CHECK(other.err.find("allreduce") == std::string::npos);
+  const tests::Called spare = run(scratch, traced + "--set cluster.failures.spares=1");
+  INFO(spare.err);
+  REQUIRE(spare.exit_code == 0);  // host 2 is the spare
+  CHECK(json::parse(spare.out)["runs"][0]["crashes"] == 1);
+}
+
 TEST_CASE("a class without memory is refused where stages are sized to memory") {
   const tests::Scratch scratch;
   const std::string classes =

@@ -31,7 +31,7 @@ std::string hosts_of(const std::string& cluster, const std::string& strategy) {
   return hosts_text(candidate_of(tests::regressions(cluster, "[[strategy]]\nkind = \"" + strategy + "\"\n")));
 }
 
-/// Eight workers on one host of devices, with two spares.  most: hosts that plan.hosts allows.
+/// Eight workers on one host of devices, with one spare.  most: hosts that plan.hosts allows.
 Candidate with_spares(const std::string& strategy, int most) {
   return candidate_of(R"([cluster]
 workers = 8
@@ -119,12 +119,12 @@ TEST_CASE("plan.hosts limits hosts, and not their devices") {
 }
 
 TEST_CASE("Spares are whole hosts where workers are devices, and a server is a host") {
-  const Candidate spares = with_spares("allreduce", 1);
+  const Candidate spares = with_spares("allreduce", 2);
   CHECK(hosts_text(spares) == "1 host of 8 h100 (8 devices) and 1 spare host");
   CHECK(spares.hosts.size() == 2 * 8);
   CHECK(other_hosts(spares).empty());
   CHECK(hosts_by_class(spares) == std::map<std::string, std::int64_t>{{"host", 2}});
-  const Candidate server = with_spares("parameter_server", 2);
+  const Candidate server = with_spares("parameter_server", 3);
   CHECK(hosts_text(server) == "1 host of 8 h100 (8 devices), 1 server and 1 spare host");
   CHECK(other_hosts(server).size() == 1);
   CHECK(hosts_by_class(server) == std::map<std::string, std::int64_t>{{"host", 3}});

@@ -68,7 +68,7 @@ TEST_CASE("a host goes down with all of its devices, and a restarted training lo
     CHECK(outcome.record.simulated_s == Approx(at_s + repair_s + 12 * step_s).epsilon(1e-9));
     CHECK(outcome.final_parameters() == undisturbed.final_parameters());
     CHECK(outcome.record.notes ==
-          std::vector<std::string>{fmt::format("the host of ranks 2 to 3 crashed at {:.6g} s", at_s),
+          std::vector<std::string>{fmt::format("the host of ranks 2 and 3 crashed at {:.6g} s", at_s),
                                    fmt::format("resumed at {:.6g} s from step 8 with 4 workers", at_s + repair_s)});
   }
 }
@@ -81,6 +81,42 @@ TEST_CASE("two crashes of one host at a time are one") {
   CHECK(twice.record.crashes == 1);
   CHECK(twice.record.notes == once.record.notes);
   CHECK(twice.record.simulated_s == once.record.simulated_s);
+}
+
+TEST_CASE("a host whose devices crash at one time is back once all of them are") {
+  const Trial trial = on_two_hosts(ring_allreduce());
+  const double step_s = step_of(trial), at_s = 9.5 * step_s;
+  const std::vector<Crash> crashes{crash(2, at_s, repair_s), crash(3, at_s, 2 * repair_s)};
+  for (const auto& order : {crashes, std::vector<Crash>(crashes.rbegin(), crashes.rend())}) {
+    const Outcome outcome = with_crashes(trial, order).run();
+    check_down(outcome.record, {0.0, 0.0, 2 * repair_s, 2 * repair_s});
+    CHECK(outcome.record.simulated_s == Approx(at_s + 2 * repair_s + 12 * step_s).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a host fails whole where any of its devices is of the class that fails") {
+  Trial trial = failing(on_two_hosts(ring_allreduce()), 0.02);
+  cluster::HostClass first, second;
+  first.name = "old";
+  first.count = 3;
+  second.name = "new";
+  second.count = 1;
+  trial.cluster.host_classes = {first, second};
+  const auto only = [&](const std::string& name) {
+    auto process = std::make_unique<cluster::ExponentialFailures>();
+    process->mean_s = 0.02;
+    process->only_class = name;
+    Trial changed = trial;
+    changed.cluster.failures.hosts =
+        base::Slot<cluster::FailureProcess>(cluster::failure_processes(), std::move(process));
+    return changed.run().record;
+  };
+  const record::Record of_second = only("new");
+  REQUIRE(of_second.crashes.value() > 0);
+  CHECK(of_second.ranks[0].down_s == 0.0);
+  CHECK(of_second.ranks[2].down_s > 0.0);
+  CHECK(of_second.ranks[3].down_s == of_second.ranks[2].down_s);
+  CHECK(only("old").crashes == failing(trial, 0.02).run().record.crashes);  // both hosts have old ones
 }
 
 TEST_CASE("the others go on without both devices of a lost host") {
@@ -183,7 +219,22 @@ TEST_CASE("a spare host takes the place of all devices of the lost one") {
   CHECK(outcome.record.simulated_s == Approx(at_s + detection_s + 12 * step_s).epsilon(1e-9));
   check_down(outcome.record, {0.0, 0.0, detection_s, detection_s});
   CHECK(notes(outcome.record,
-              fmt::format("a spare host took the place of the host of ranks 2 to 3 at {:.6g} s", at_s + detection_s)));
+              fmt::format("a spare host took the place of the host of ranks 2 and 3 at {:.6g} s", at_s + detection_s)));
+}
+
+TEST_CASE("a spare takes the place of a host that has a worker and a server") {
+  const auto colocated = named<strategies::ParameterServer>("", [](strategies::ParameterServer& options) {
+    options.shards = 2;
+    options.placement = strategies::Placement::colocated;
+  });
+  Trial trial = fragile(colocated.plain());
+  const Outcome undisturbed = trial.run();
+  const double at_s = 0.4 * undisturbed.record.simulated_s;
+  trial.cluster.failures.spares = 1;
+  const Outcome outcome = with_crashes(trial, {crash(1, at_s, 1000.0)}).run();
+  check_sound(outcome.record);
+  check_down(outcome.record, {0.0, detection_s, 0.0, 0.0, 0.0, detection_s});
+  CHECK(relative_distance(outcome.final_parameters(), undisturbed.final_parameters()) < 1e-12);
 }
 
 }  // namespace host_failures_test

@@ -176,7 +176,7 @@ SparseTrial on_devices(SparseTrial trial, const std::shared_ptr<const Strategy>&
 
 }  // namespace
 
-TEST_CASE("a crash of any device leaves the tasks and the centres that the training would have had") {
+TEST_CASE("a crash of any host leaves the tasks and the centres that the training would have had") {
   auto centres = std::make_shared<models::KMeans>();
   centres->clusters = 3;
   const Small clusters{.model = centres, .problem = {.features = 3, .classes = 0}, .rows = 60, .batch = 60};
@@ -272,7 +272,7 @@ TEST_CASE("the devices of a host make the gradient of all of its keys together")
       }
 }
 
-TEST_CASE("a crash of any device leaves the keys that the training would have had") {
+TEST_CASE("a crash of any host leaves the keys that the training would have had") {
   const auto strategy = sparse_strategy({.shards = 2, .dense = strategies::DenseOn::allreduce, .hot_keys = 5});
   SparseTrial workers(strategies::program(strategy));
   workers.workers = 2;

@@ -179,7 +179,7 @@ TEST_CASE("only the first devices of hosts send over the network") {
   }
 }
 
-TEST_CASE("a crash of any device leaves the parameters that the training would have had") {
+TEST_CASE("a crash of any host leaves the parameters that the training would have had") {
   for (const Recovery recovery : {Recovery::restart, Recovery::wait})
     for (const Case& test_case : {named<ParameterServer>("parameter_server"), named<Allreduce>("allreduce"),
                                   named<DataParallel>("data_parallel"), named<strategies::Gossip>("gossip")}) {
@@ -201,8 +201,8 @@ TEST_CASE("a crash of any device leaves the parameters that the training would h
     }
 }
 
-TEST_CASE("a device that crashes while others have messages under way stops a training, and ends none") {
-  Share share(7);  // each share has crashes of all devices
+TEST_CASE("a host that crashes while others have messages under way stops a training, and ends none") {
+  Share share(7);  // each share has crashes of all hosts
   for (const Case& test_case : in_lockstep())
     for (const Recovery recovery : {Recovery::restart, Recovery::wait}) {
       Trial workers = fragile(test_case.plain());

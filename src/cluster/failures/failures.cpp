@@ -66,7 +66,7 @@ void FailureOptions::describe(base::Describer& d) {
       "time that the ranks need, once all are up, before they work again; reading the checkpoint comes in addition",
       Bounds::between(0, 1e9));
   d.integer("spares", spares,
-            "hosts in reserve, with as many devices as the others: one of them replaces a lost host once the loss is "
+            "whole hosts in reserve: one of them replaces a lost host once the loss is "
             "detected, and a repaired host joins "
             "the reserve",
             Bounds::between(0, 1e6));

@@ -23,7 +23,7 @@ PeerLost::PeerLost(int rank) : std::runtime_error(fmt::format("rank {} is lost",
 Membership::Membership(World& world)
     : world_(world), ranks_(world.size()), listeners_(std::make_shared<std::vector<MembershipListener*>>()) {
   for (int rank = 0; rank < ranks_.size(); ++rank)
-    ranks_[rank].host_number = static_cast<int>(cluster::host_number(world.cluster().options(), world.host(rank)));
+    ranks_[rank].host_number = static_cast<int>(cluster::host_of_device(world.cluster().options(), world.host(rank)));
 }
 
 Membership::Subscription::Subscription(Listeners listeners, MembershipListener& listener)

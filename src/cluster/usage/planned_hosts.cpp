@@ -4,7 +4,7 @@
 
 namespace simgrad::cluster {
 
-std::int64_t host_number(const Options& options, std::int64_t device) {
+std::int64_t host_of_device(const Options& options, std::int64_t device) {
   const std::int64_t devices = options.devices_of_host();
   if (device < options.workers) return device / devices;
   return (options.workers + devices - 1) / devices + device - options.workers;
@@ -17,7 +17,7 @@ bool rented_on_spot(const FailureOptions& failures, const std::string& host_clas
 
 record::HostUse planned_host(const Options& options, int host) {
   record::HostUse use;
-  use.host_number = host_number(options, host);
+  use.host_number = host_of_device(options, host);
   use.serves = true;
   use.host_class = plain_host_class;
   if (const HostClass* host_class = class_of(options.host_classes, options.workers, host)) {
@@ -33,10 +33,11 @@ void add_spares(std::vector<record::HostUse>& hosts, const Options& options) {
   if (hosts.empty() || options.failures.spares == 0) return;
   record::HostUse spare = hosts.front();
   spare.busy_s = spare.down_s = 0.0;
+  const std::int64_t devices = std::min<std::int64_t>(options.devices_of_host(), options.workers);
   const std::int64_t next = std::ranges::max(hosts, {}, &record::HostUse::host_number).host_number + 1;
   for (std::int64_t k = 0; k < options.failures.spares; ++k) {
     spare.host_number = next + k;
-    hosts.insert(hosts.end(), static_cast<std::size_t>(options.devices_of_host()), spare);
+    hosts.insert(hosts.end(), static_cast<std::size_t>(devices), spare);
   }
 }
 

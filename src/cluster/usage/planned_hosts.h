@@ -12,7 +12,7 @@ namespace simgrad::cluster {
 
 /// The number of the host of the cluster that a device belongs to: hosts of workers come first, then those that have
 /// servers alone, of one device each.  device: as SimGrid's hosts are numbered, for which each device is a host.
-std::int64_t host_number(const Options& options, std::int64_t device);
+std::int64_t host_of_device(const Options& options, std::int64_t device);
 
 /// Adds the spare hosts, each with as many devices as a host of workers has. They are as the first device is, and no
 /// rank lives on them.

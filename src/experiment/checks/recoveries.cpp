@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "cluster/usage/planned_hosts.h"
 #include "experiment/plan/places.h"
@@ -133,7 +134,7 @@ void check_spares(const Settings& settings, const Document& document, const std:
   const std::int64_t spares = settings.cluster.failures.spares;
   if (spares == 0) return;
   const scenario::Position at = place(document, "cluster.failures.spares");
-  const std::int64_t most = cluster::host_number(settings.cluster, settings.cluster.workers - 1) + 1;
+  const std::int64_t most = cluster::host_of_device(settings.cluster, settings.cluster.workers - 1) + 1;
   if (spares > most)
     faults.add(at, fmt::format("{} spares for {} hosts of workers; expected at most as many", spares, most));
   if (!settings.jobs.empty())
@@ -152,11 +153,6 @@ void check_spares(const Settings& settings, const Document& document, const std:
       faults.add(at, fmt::format("a spare takes the place of a lost host, but {} goes on without it (recovery = "
                                  "\"{}\"); set recovery = \"restart\" or \"wait\"",
                                  entry.name(), name(recovery)));
-    std::vector<int> hosts = entry.as_run()->hosts(static_cast<int>(entry.as_run()->workers(settings.cluster.workers)));
-    std::ranges::sort(hosts);
-    if (std::ranges::adjacent_find(hosts) != hosts.end())
-      faults.add(at, fmt::format("a spare takes the place of one rank, but ranks of {} share hosts; leave spares out",
-                                 entry.name()));
   }
 }
 
@@ -194,10 +190,12 @@ void check_traced_recoveries(const Settings& settings, const std::vector<std::st
     const StrategyEntry& entry = settings.strategies[i];
     const Recovery recovery = entry.effective(settings.cluster);
     if (!runs[i] || !waits(recovery)) continue;
-    const std::vector<int> hosts =
-        entry.as_run()->hosts(static_cast<int>(entry.as_run()->workers(settings.cluster.workers)));
+    if (settings.cluster.failures.spares > 0) continue;  // another host may take the place
+    std::set<std::int64_t> hosts;
+    for (const int device : entry.as_run()->hosts(static_cast<int>(entry.as_run()->workers(settings.cluster.workers))))
+      hosts.insert(cluster::host_of_device(settings.cluster, device));
     for (std::size_t host = 0; host < outages.size(); ++host) {
-      const bool has = !settings.jobs.empty() || std::ranges::find(hosts, static_cast<int>(host)) != hosts.end();
+      const bool has = !settings.jobs.empty() || hosts.contains(static_cast<std::int64_t>(host));
       if (!has || outages[host].empty() || outages[host].back().up_s) continue;
       faults.add(
           settings.places.recovery,

@@ -164,7 +164,7 @@ void look_at_traces(Settings& settings, Files& files, Faults& faults) {
   for (const std::string& file : settings.cluster.failures.hosts->files()) {
     settings.failure_contents += files.hash(file);
     try {
-      const std::int64_t hosts = cluster::host_number(settings.cluster, settings.hosts_needed() - 1) + 1;
+      const std::int64_t hosts = cluster::host_of_device(settings.cluster, settings.hosts_needed() - 1) + 1;
       settings.cluster.failures.hosts->check_files(hosts + settings.cluster.failures.spares);
     } catch (const base::ScenarioError& error) {
       for (const std::string& text : error.faults()) faults.add(scenario::Position(), text);

@@ -47,7 +47,7 @@ Traits HostsFirst::traits(int P) const {
   }
   // Several hosts send parameters and sums inside at one time.
   traits.many_to_many = traits.many_to_many || hosts > 1;
-  // Without one of its devices a host makes no gradient, so that a lost one is waited for.
+  // A lost host is waited for: recoveries that go on with fewer hosts do not form groups of devices anew.
   std::erase_if(traits.recoveries, [](cluster::Recovery each) {
     return each != cluster::Recovery::restart && each != cluster::Recovery::wait;
   });

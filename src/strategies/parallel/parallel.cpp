@@ -44,7 +44,8 @@ constexpr std::array copies_kept{
     base::Choice{"next_stage",
                  "each rank keeps the state of its counterpart in the next stage too, and updates it with the gradient "
                  "that the counterpart sends at every step: under recovery = \"wait\" a lost rank's state comes from "
-                 "there (Thorpe et al., Bamboo, NSDI 2023)"}};
+                 "there, unless that rank is on the same host, which is lost whole (Thorpe et al., Bamboo, NSDI "
+                 "2023)"}};
 
 constexpr double ranks_most = 131'072;
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <set>
 
 #include "cluster/fabric/cluster.h"
@@ -35,12 +37,12 @@ std::vector<int> first_ranks_of_hosts(const cluster::World& world) {
   return ranks;
 }
 
-/// The rank, or the workers that are on its host: "rank 3", "the host of ranks 8 to 15".
+/// The rank, or the workers on its host: "rank 3", "the host of ranks 2 and 3", "the host of ranks 8 to 15".
 std::string who(const cluster::World& world, int rank) {
   std::vector<int> workers = world.membership().ranks_beside(rank);
   std::erase_if(workers, [&](int each) { return each >= world.workers(); });
   if (workers.size() < 2) return fmt::format("rank {}", rank);
-  return fmt::format("the host of ranks {} to {}", workers.front(), workers.back());
+  return fmt::format("the host of ranks {} {} {}", workers.front(), workers.size() == 2 ? "and" : "to", workers.back());
 }
 
 }  // namespace
@@ -49,11 +51,33 @@ std::vector<int> ranks_that_fail(const cluster::Cluster& cluster, const cluster:
   const cluster::FailureProcess& process = cluster.options().failures.of_hosts();
   std::vector<int> ranks;
   if (!process.happens()) return ranks;
-  for (const int rank : first_ranks_of_hosts(world)) {
-    if (rank >= world.workers() && !process.concerns_servers()) continue;
-    if (process.only_class.empty() || cluster.host_class(world.host(rank)) == process.only_class) ranks.push_back(rank);
-  }
+  const auto fails = [&](int rank) {
+    const bool concerned = rank < world.workers() || process.concerns_servers();
+    return concerned && (process.only_class.empty() || cluster.host_class(world.host(rank)) == process.only_class);
+  };
+  std::set<int> hosts;
+  for (int rank = 0; rank < world.size(); ++rank)
+    if (fails(rank) && hosts.insert(world.membership().host_number(rank)).second) ranks.push_back(rank);
   return ranks;
+}
+
+/// The crashes that the scenario names, one for each host and date: the longest repair counts, for the host is back
+/// once all of its devices are.
+std::vector<std::pair<int, const Crash*>> RecoveryDriver::crashes_of_hosts() const {
+  std::map<std::pair<double, int>, std::pair<int, const Crash*>> by_date;
+  const auto repaired_s = [](const Crash& each) {
+    return each.repair_s.value_or(std::numeric_limits<double>::infinity());
+  };
+  for (const Crash& each : cluster_.options().failures.crashes) {
+    const bool server = each.role == cluster::Role::server;
+    if (each.rank >= (server ? world_.servers() : world_.workers())) continue;  // a strategy may take fewer
+    const int rank = static_cast<int>(each.rank) + (server ? world_.workers() : 0);
+    const auto [at, fresh] = by_date.try_emplace({each.at_s, world_.membership().host_number(rank)}, rank, &each);
+    if (!fresh && repaired_s(each) > repaired_s(*at->second.second)) at->second.second = &each;
+  }
+  std::vector<std::pair<int, const Crash*>> all;
+  for (const auto& [date, crash] : by_date) all.push_back(crash);
+  return all;
 }
 
 void RecoveryDriver::schedule_crashes() {
@@ -65,10 +89,8 @@ void RecoveryDriver::schedule_crashes() {
     for (const int rank : failing) schedule_next(rank, 0, 0.0);
   else if (!failing.empty())
     for (int server = 0; server < spares_->servers(); ++server) schedule_next_of_server(server, 0, 0.0);
-  for (const Crash& each : cluster_.options().failures.crashes) {
-    const bool server = each.role == cluster::Role::server;
-    if (each.rank >= (server ? world_.servers() : world_.workers())) continue;  // a strategy may take fewer
-    const int rank = static_cast<int>(each.rank) + (server ? world_.workers() : 0);
+  for (const auto& [rank, crash_of_host] : crashes_of_hosts()) {
+    const Crash& each = *crash_of_host;
     cluster_.at(each.at_s, [this, rank, repair_s = each.repair_s] {
       if (!spares_) return crash(rank, repair_s);
       if (const auto in_place = spares_->server_in(place_of(rank))) lose_server(*in_place, repair_s);
@@ -250,7 +272,7 @@ bool RecoveryDriver::a_worker_lives() const {
 }
 
 /// Whether a server lives on that rank's host.
-bool RecoveryDriver::has_server(int rank) const {
+bool RecoveryDriver::has_server(int rank) const {  // servers have the highest ranks
   return world_.membership().ranks_beside(rank).back() >= world_.workers();
 }
 

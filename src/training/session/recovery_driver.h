@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster/failures/failures.h"
@@ -76,6 +77,7 @@ class RecoveryDriver {
   bool a_worker_lives() const;
   void crash(int rank, std::optional<double> repair_s);
   void crash_in_place(int rank);
+  std::vector<std::pair<int, const cluster::Crash*>> crashes_of_hosts() const;
   void schedule_next(int rank, std::int64_t count, double up_since_s);
   void schedule_next_of_server(int server, std::int64_t count, double up_since_s);
   std::optional<cluster::Outage> next_outage(int host, std::int64_t count, double up_since_s) const;
