@@ -376,4 +376,18 @@ TEST_CASE("a server that takes medians holds the gradients of all workers, whole
   }
 }
 
+TEST_CASE("a run says how many of its ranks need more than their devices have, and by how much") {
+  Trial trial = trial_of(named<strategies::Allreduce>("allreduce"), Recompute::none);
+  const double needed_bytes = held(trial).sum();
+  trial.training.memory = training::MemoryCheck::ignore;
+  trial.cluster.memory_bytes = needed_bytes;
+  CHECK(trial.run().record.notes.empty());
+  trial.cluster.memory_bytes = needed_bytes / 2;
+  CHECK(trial.run().record.notes ==
+        std::vector<std::string>{fmt::format(
+            "4 of 4 ranks do not fit into the memory of their devices: one of them needs {:.3g} GB and has {:.3g} GB "
+            "(training.memory = \"ignore\")",
+            needed_bytes / 1e9, needed_bytes / 2e9)});
+}
+
 }  // namespace memory_test

@@ -296,15 +296,26 @@ void Training::fill_throughput() {
   rates.hfu = learning_.gradient_flops(record_.samples) / (record_.simulated_s * peak);
 }
 
-/// Records what the memory of each rank's device holds.
+/// Records what the memory of each rank's device holds, and says so where a rank needs more.
 void Training::fill_memory_limits() {
+  int over = 0;
+  const record::RankUse* fullest = nullptr;
   for (std::size_t rank = 0; rank < record_.ranks.size(); ++rank) {
     record::RankUse& use = record_.ranks[rank];
     if (!use.memory_bytes) continue;
     const cluster::Device* const device = cluster_.device(world_.host(static_cast<int>(rank)));
     use.memory_limit_bytes = cluster_.options().memory_bytes;
     if (!use.memory_limit_bytes && device && device->memory_bytes > 0.0) use.memory_limit_bytes = device->memory_bytes;
+    if (!use.memory_limit_bytes || *use.memory_bytes <= *use.memory_limit_bytes) continue;
+    ++over;
+    if (!fullest || *use.memory_bytes > *fullest->memory_bytes) fullest = &use;
   }
+  if (!fullest) return;
+  constexpr double giga = 1e9;
+  record_.notes.push_back(
+      fmt::format("{} of {} ranks do not fit into the memory of their devices: one of them needs {:.3g} GB and has "
+                  "{:.3g} GB (training.memory = \"ignore\")",
+                  over, record_.ranks.size(), *fullest->memory_bytes / giga, *fullest->memory_limit_bytes / giga));
 }
 
 /// Records the places of ranks in the mesh of a cut model, and the links of its dimensions.
