@@ -31,7 +31,7 @@ struct Choice {
 struct Tie {
   Choice choice;
   outputs::Interval difference;  ///< of the objective, seed by seed, over the winner's; NaN bounds with one seed
-  bool among_failures = false;   ///< by intervals of the fleet's simulations, which overlap; NaN bounds
+  bool among_failures = false;   ///< over the seeds of the fleet's simulations
 };
 
 /// The price of a limit: the better winner that there would be without it.

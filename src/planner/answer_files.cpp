@@ -96,7 +96,7 @@ class Json {
       json["time_by_simulation"] = {{"mean_s", check->time_s.mean},
                                     {"low_s", or_null(check->time_s.low)},
                                     {"high_s", or_null(check->time_s.high)},
-                                    {"seeds", check->seeds}};
+                                    {"seeds", check->seeds()}};
     return json;
   }
 
@@ -123,6 +123,7 @@ class Json {
       json.back()["difference"] = or_null(tie.difference.mean);
       json.back()["difference_low"] = or_null(tie.difference.low);
       json.back()["difference_high"] = or_null(tie.difference.high);
+      json.back()["among_failures"] = tie.among_failures;
     }
     return json;
   }

@@ -103,7 +103,8 @@ std::string tie_text(const Answer& answer) {
   for (const Tie& tie : answer.ties)
     (tie.among_failures ? among_failures : names).push_back(choice_text(answer, tie.choice.candidate));
   const experiment::Goal& goal = of(answer, answer.winner->candidate).settings->goal;
-  const bool chance = std::ranges::any_of(answer.ties, [](const Tie& tie) { return !std::isnan(tie.difference.low); });
+  const bool chance = std::ranges::any_of(
+      answer.ties, [](const Tie& tie) { return !tie.among_failures && !std::isnan(tie.difference.low); });
   std::string text;
   if (!names.empty())
     text = chance ? tr("It is a tie: over {} seeds, at {} confidence, chance may decide between this and {}.",
@@ -111,7 +112,7 @@ std::string tie_text(const Answer& answer) {
                   : tr("It is a tie: {} takes exactly as much.", outputs::listed(names));
   if (among_failures.empty()) return text;
   return (text.empty() ? "" : text + " ") +
-         tr("It is a tie among failures: the 95 % intervals of the simulations do not separate this from {}.",
+         tr("It is a tie among failures: over the seeds of the simulation, chance may decide between this and {}.",
             outputs::listed(among_failures));
 }
 
@@ -189,19 +190,23 @@ std::string noun_text(const std::string& assumption) {
   return text == assumption ? outputs::translated(assumption) : text;
 }
 
-/// The break-even is between two factors that were tried.
+/// "With the bandwidth divided by 1.24 (8Gbps), the best is ..; divided by 1.19 (8.4Gbps), the winner is still the
+/// best."
 std::string turn_text(const Answer& answer, const Turn& turn) {
   const bool more = turn.factor > 1.0;
-  const std::string from = outputs::number_text(more ? turn.still : 1.0 / turn.still);
-  const std::string to = outputs::number_text(more ? turn.factor : 1.0 / turn.factor);
-  const std::string values =
-      turn.value.empty() ? ""
-                         : tr(" ({} to {})", outputs::translated(turn.still_value), outputs::translated(turn.value));
+  const auto number = [&](double factor) { return outputs::number_text(more ? factor : 1.0 / factor); };
+  const auto bracketed = [](const std::string& value) {
+    return value.empty() ? "" : tr(" ({})", outputs::translated(value));
+  };
   const std::string noun = noun_text(turn.assumption), then = choice_text(answer, turn.then);
-  return more ? tr("Between {1} and {2} times {0}{3}, the winner changes: then {4} is better.", noun, from, to, values,
-                   then)
-              : tr("Between {0} divided by {1} and by {2}{3}, the winner changes: then {4} is better.", noun, from, to,
-                   values, then);
+  std::string text =
+      more ? tr("With {1} times {0}{2}, the best is {3}", noun, number(turn.factor), bracketed(turn.value), then)
+           : tr("With {0} divided by {1}{2}, the best is {3}", noun, number(turn.factor), bracketed(turn.value), then);
+  if (turn.still != 1.0)
+    text +=
+        more ? tr("; with {} times{}, the winner is still the best", number(turn.still), bracketed(turn.still_value))
+             : tr("; divided by {}{}, the winner is still the best", number(turn.still), bracketed(turn.still_value));
+  return text + tr(".");
 }
 
 }  // namespace

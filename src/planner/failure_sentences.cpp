@@ -35,9 +35,9 @@ std::string expectation_text(const Interrupted& course, int servers) {
 
 std::string check_text(const Interrupted& course, const FleetCheck& check) {
   std::string text = tr(" With failures the time is {} by the formula, and {} by the simulation of {} seeds",
-                        outputs::duration(course.formula_s), outputs::duration(check.time_s.mean), check.seeds);
+                        outputs::duration(course.formula_s), outputs::duration(check.time_s.mean), check.seeds());
   text += tr(" (95 % interval {} to {})", outputs::duration(check.time_s.low), outputs::duration(check.time_s.high));
-  return text + tr(", which is shown") + tr(".");
+  return text + tr(". The simulated time counts.");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "planner/fleet_check.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
 #include "capacity/fleet.h"
@@ -38,6 +39,15 @@ std::vector<Close> closest(const std::vector<Candidate>& candidates, const Searc
 }
 
 }  // namespace
+
+outputs::Interval difference_over_seeds(const FleetCheck& check, double value, const FleetCheck& other,
+                                        double other_value) {
+  std::vector<double> differences;
+  for (std::size_t k = 0; k < std::min(check.times_s.size(), other.times_s.size()); ++k)
+    differences.push_back(other_value * other.times_s[k] / other.time_s.mean -
+                          value * check.times_s[k] / check.time_s.mean);
+  return outputs::interval(differences);
+}
 
 std::optional<FleetCheck> simulated_by_fleet(const Reliability& reliability, const Interrupted& course,
                                              const std::function<bool()>& goes_on) {
@@ -79,7 +89,7 @@ std::optional<FleetCheck> simulated_by_fleet(const Reliability& reliability, con
   } catch (const base::ScenarioError&) {  // more failures than a fleet counts
     return {};
   }
-  return FleetCheck{.time_s = time_s, .seeds = static_cast<int>(times_s.size())};
+  return FleetCheck{.time_s = time_s, .times_s = std::move(times_s)};
 }
 
 bool check_closest(const std::vector<Candidate>& candidates, const Search& search, Laboratory& laboratory,

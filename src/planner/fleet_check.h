@@ -17,9 +17,15 @@
 namespace simgrad::planner {
 
 struct FleetCheck {
-  outputs::Interval time_s;  ///< over the seeds, at 95 %
-  int seeds = 0;
+  outputs::Interval time_s;          ///< over the seeds, at 95 %
+  std::vector<double> times_s = {};  ///< seed by seed
+  int seeds() const { return static_cast<int>(times_s.size()); }
 };
+
+/// The mean of another's value less this one's, seed by seed, at 95 %. Both have the same seeds and values in
+/// proportion to their times, as money and energy among failures are.  value, other_value: at the mean times.
+outputs::Interval difference_over_seeds(const FleetCheck& check, double value, const FleetCheck& other,
+                                        double other_value);
 
 /// Simulates the training and its servers alone, by capacity::simulate: 100 seeds, or fewer once the interval is
 /// narrow. Nothing if nothing fails, if servers fail too often to be simulated, if a seed takes a hundred times as long

@@ -66,27 +66,24 @@ class Planning {
   /// Adds the candidates that the simulations among failures do not separate from the winner.
   void add_ties_among_failures() {
     const std::size_t winner = answer_.winner->candidate;
-    const std::optional<outputs::Interval> won = value_among_failures(winner);
+    const FleetCheck* const won = fleet_check(winner);
     if (!won) return;
     for (const std::size_t c : search_->known()) {
       const bool told = std::ranges::any_of(answer_.ties, [&](const Tie& tie) { return tie.choice.candidate == c; });
-      const std::optional<outputs::Interval> value = value_among_failures(c);
-      if (c == winner || told || !value || value->low > won->high) continue;
-      if (search_->rank(c).violation > search_->rank(winner).violation) continue;
-      answer_.ties.push_back({.choice = by_first_seed(c),
-                              .difference = {value->mean - won->mean, outputs::nan, outputs::nan},
-                              .among_failures = true});
+      const FleetCheck* const check = fleet_check(c);
+      const Rank rank = search_->rank(c), best = search_->rank(winner);
+      if (c == winner || told || !check || rank.violation > best.violation) continue;
+      const outputs::Interval difference = difference_over_seeds(*won, best.value, *check, rank.value);
+      if (difference.low > 0.0) continue;
+      answer_.ties.push_back({.choice = by_first_seed(c), .difference = difference, .among_failures = true});
     }
   }
 
-  /// The objective's value over the seeds of the fleet's simulation. Money and energy among failures go with time.
-  std::optional<outputs::Interval> value_among_failures(std::size_t candidate) const {
+  /// The candidate's simulation among failures; null: it has none.
+  const FleetCheck* fleet_check(std::size_t candidate) const {
     const std::optional<Interrupted>& course = search_->standing(candidate).interrupted;
     const auto found = course ? answer_.fleet.find({candidate, course->spares}) : answer_.fleet.end();
-    if (found == answer_.fleet.end() || !found->second) return {};
-    const outputs::Interval& time_s = found->second->time_s;
-    const double value = search_->rank(candidate).value;
-    return outputs::Interval{value, value * time_s.low / time_s.mean, value * time_s.high / time_s.mean};
+    return found == answer_.fleet.end() || !found->second ? nullptr : &*found->second;
   }
 
   /// The winner, over seeds where these matter.

@@ -134,7 +134,7 @@ void Options::describe(base::Describer& d) {
   d.text("checkpoint_every", checkpoint_every,
          "the time between checkpoints: one is written at the first step this long (\"30s\") after the last one; or "
          "\"young\" or \"daly\": the best interval for the MTBF of cluster.failures.hosts and the time that a "
-         "checkpoint takes (cluster.storage_bandwidth); hosts that are rented on demand do not fail, and write none");
+         "checkpoint takes (cluster.storage_bandwidth); where hosts neither fail nor are taken away, none is written");
   d.flag(
       "checkpoint_async", checkpoint_async,
       "whether checkpoints are asynchronous: the ranks wait only until their checkpoint is in the memory of their "

@@ -279,7 +279,7 @@ TEST_CASE("language: candidates that do not come to the goal, assumptions and li
 ]
 
 )");
-  CHECK(contains(said(with(classes, "speed = \"1TF\"\n", ""), 0), "a100 的价格在"));
+  CHECK(contains(said(with(classes, "speed = \"1TF\"\n", ""), 0), "a100 的价格为"));
 }
 
 TEST_CASE("language: results keep errors in English, whatever the language in which they are shown") {

@@ -227,6 +227,8 @@ TEST_CASE("language: notes are recognised, with their numbers and the notes with
         "得到 1.5（3 / 2）；只有一个种子，看不出这是否出于偶然");
   CHECK(translated("found 1.5 (3 / 2) ± 0.1 over 5 seeds") == "得到 1.5（3 / 2）± 0.1，5 个种子");
   CHECK(translated("at least 1.5 x that of gossip") == "是 gossip 的至少 1.5 倍");
+  CHECK(translated("between 2 and 3 x that of gossip") == "是 gossip 的 2 至 3 倍");
+  CHECK(translated("1.5 x that of gossip") == "是 gossip 的 1.5 倍");
   CHECK(translated("1.5 x that of gossip, within 10 %") == "是 gossip 的 1.5 倍，相对误差不超过 10 %");
   CHECK(translated("a note of a later release") == "a note of a later release");
 }

@@ -78,7 +78,7 @@ void check_waiting(const Settings& settings, const StrategyEntry& entry, Faults&
 /// has no checkpoint to ask for.
 bool spared_by_market(const cluster::FailureOptions& failures, const Document& document) {
   const bool of_markets = document.contains("cluster.failures.market") || document.contains("cluster.failures.spot");
-  return of_markets && failures.market == cluster::Market::on_demand && !failures.hosts->happens();
+  return of_markets && failures.market == cluster::Market::on_demand && !failures.hosts_fail();
 }
 
 void check_rule(const Settings& settings, const Document& document, Faults& faults) {

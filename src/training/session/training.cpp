@@ -311,11 +311,13 @@ void Training::fill_memory_limits() {
     if (!fullest || *use.memory_bytes > *fullest->memory_bytes) fullest = &use;
   }
   if (!fullest) return;
-  constexpr double giga = 1e9;
+  const auto text = [](double bytes) {
+    return base::format_quantity(std::stod(fmt::format("{:.3e}", bytes)), base::Unit::bytes);
+  };
   record_.notes.push_back(
-      fmt::format("{} of {} ranks do not fit into the memory of their devices: one of them needs {:.3g} GB and has "
-                  "{:.3g} GB (training.memory = \"ignore\")",
-                  over, record_.ranks.size(), *fullest->memory_bytes / giga, *fullest->memory_limit_bytes / giga));
+      fmt::format("{} of {} ranks do not fit into the memory of their devices: one of them needs {} and has {} "
+                  "(training.memory = \"ignore\")",
+                  over, record_.ranks.size(), text(*fullest->memory_bytes), text(*fullest->memory_limit_bytes)));
 }
 
 /// Records the places of ranks in the mesh of a cut model, and the links of its dimensions.
