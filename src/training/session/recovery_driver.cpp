@@ -87,12 +87,12 @@ void RecoveryDriver::schedule_crashes() {
     spares_.emplace(static_cast<int>(places_.size()), static_cast<int>(spares));
   if (!spares_)
     for (const int rank : failing) schedule_next(rank, 0, 0.0);
-  else
-    for (int server = 0; server < spares_->servers(); ++server) {
-      const int as = server < std::ssize(places_) ? server : 0;  // spares are as the first host is
-      if (std::ranges::any_of(failing, [&](int rank) { return place_of(rank) == as; }))
-        schedule_next_of_server(server, 0, 0.0);
-    }
+  std::set<int> failing_hosts;
+  for (const int rank : failing) failing_hosts.insert(world_.membership().host_number(rank));
+  for (int server = 0; spares_ && server < spares_->servers(); ++server) {
+    const std::size_t as = server < std::ssize(places_) ? static_cast<std::size_t>(server) : 0;  // a spare as the first
+    if (failing_hosts.contains(world_.membership().host_number(places_[as]))) schedule_next_of_server(server, 0, 0.0);
+  }
   for (const auto& [rank, crash_of_host] : crashes_of_hosts()) {
     const Crash& each = *crash_of_host;
     cluster_.at(each.at_s, [this, rank, repair_s = each.repair_s] {
